@@ -12,6 +12,6 @@ class DlqConfig(AppConfig):
     def ready(self) -> None:
         """Take in dead runs; close those that a roll-back made history."""
         from dlq import health  # noqa: F401 - connects on import
-        from dlq.browse import lookup  # noqa: F401 - connects on import
+        from dlq.browse import entry_reads  # noqa: F401 - connects on import
         from dlq.intake import receive  # noqa: F401 - connects on import
-        from dlq.resolve import rollback  # noqa: F401 - connects on import
+        from dlq.resolve import discard  # noqa: F401 - connects on import

@@ -1,7 +1,6 @@
 """Whether beat ticks: its duties write a pulse every few seconds."""
 
-from executions.health.finding import HealthFinding
-from executions.health.parts import Session, register
+from executions.health.parts import HealthFinding, Session, register
 
 SILENT_SECONDS = 60
 QUERY = "SELECT extract(epoch FROM clock_timestamp() - ticked_at)::float8 FROM dlq_beatpulse"

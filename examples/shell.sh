@@ -35,7 +35,7 @@ publish() {  # publish FILE: a new workflow, or the new draft of the one of that
   else
     .venv/bin/python -c "
 import json, sys
-from executions.definition.graph.definition import load_text
+from executions.definition.graph.document import load_text
 text = sys.stdin.read()
 print(json.dumps({'definition': load_text(text, content_type='application/yaml')}))" < "$1" \
       | post -X PATCH "$URL/v1/Workflow/$WORKFLOW" -d @- > /dev/null || return 1

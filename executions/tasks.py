@@ -8,8 +8,8 @@ from django.db import InterfaceError, OperationalError
 from executions import quotas
 from executions.accounts import browser_sessions, sessions
 from executions.audit import seals
-from executions.jobs import running
-from executions.triggers import cron, kept_answers, told, webhook
+from executions.jobs import worker
+from executions.triggers import cron, retention, webhook
 
 
 @shared_task(
@@ -26,7 +26,7 @@ def fire_cron(trigger_id: str) -> None:
 @shared_task(name="executions.run_job")
 def run_job(job_id: str) -> None:
     """Compute what a request asked for."""
-    running.run(UUID(job_id))
+    worker.run(UUID(job_id))
 
 
 @shared_task(name="executions.start_ticks")
@@ -50,7 +50,7 @@ def prune_counts() -> int:
 @shared_task(name="executions.prune_answers")
 def prune_answers() -> int:
     """Every minute: answers kept for an `Idempotency-Key` for more than a day."""
-    return kept_answers.prune()
+    return retention.prune()
 
 
 @shared_task(name="executions.seal_audit")
@@ -74,4 +74,4 @@ def clear_browser_sessions() -> int:
 @shared_task(name="executions.expire_told")
 def expire_told() -> dict[str, int]:
     """Every hour: delete old events and resolved refused messages."""
-    return told.expire()
+    return retention.expire()

@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from runners.failures.classification import Failure
     from runners.models import Run
     from runners.segment.context import SegmentContext
-    from runners.segment.live_run import LiveRun
     from runners.segment.state import SegmentState
-    from runners.segment.work import Unit, Work
+    from runners.segment.work import LiveRun, Unit, Work
 
 file_dead_letter: Port[[UUID, "Failure", bool, str | None], Any] = Port(
     "runners.ports.file_dead_letter", "dlq"

@@ -19,12 +19,12 @@ from executions.events import (
 from executions.ports import end_runs, failed_step
 from runners import statements
 from runners.conf import config
-from runners.containers import children
+from runners.containers import child_executions
 from runners.dispatch import messages
 from runners.dispatch.canvas import Canvas
 from runners.planning import finish, plan_execution
 from runners.segment import run_rows
-from runners.waits.deliver import announce
+from runners.waits.events import announce
 
 
 @receiver(execution_admitted)
@@ -100,13 +100,15 @@ def tell_family(
     Each is done after the commit, by somebody who holds no lock.
     """
     if parent_run_id is not None:
-        messages.tell_after_commit(children.ENDED, execution_id)
-    if state in children.TAKES_CHILDREN_ALONG and children.has_unfinished(execution_id):
-        messages.tell_after_commit(children.CANCEL, execution_id)
+        messages.tell_after_commit(child_executions.ENDED, execution_id)
+    if state in child_executions.TAKES_CHILDREN_ALONG and child_executions.has_unfinished(
+        execution_id
+    ):
+        messages.tell_after_commit(child_executions.CANCEL, execution_id)
 
 
 @receiver(execution_rolled_back)
 def forget_children(sender: Any, execution_id: UUID, **_: Any) -> None:
     """Cancel the children of steps that a roll-back undid."""
-    if children.has_unfinished(execution_id):
-        messages.tell_after_commit(children.CANCEL, execution_id)
+    if child_executions.has_unfinished(execution_id):
+        messages.tell_after_commit(child_executions.CANCEL, execution_id)

@@ -6,14 +6,14 @@ from uuid import UUID
 
 from celery import shared_task
 
-from runners import metrics
-from runners.containers import children
-from runners.dispatch.task_retries import TRANSPORT
+from runners.containers import child_executions
+from runners.dispatch.messages import TRANSPORT
 from runners.errors import LeaseLost, StepFailed
-from runners.isolation import carrying  # noqa: F401 - provides the port
+from runners.isolation import run_isolated  # noqa: F401 - provides the port
+from runners.observability import metrics
 from runners.pipeline import receive
 from runners.planning import plan_execution
-from runners.waits.deliver import deliver
+from runners.waits.events import deliver
 from runners.workers import registration  # noqa: F401 - signals connect
 
 
@@ -43,22 +43,22 @@ def advance(execution_id: str) -> None:
     plan_execution.advance(UUID(execution_id))
 
 
-@shared_task(name=children.ENDED, **TRANSPORT)
+@shared_task(name=child_executions.ENDED, **TRANSPORT)
 def child_ended(execution_id: str) -> None:
     """Wake the run that waits for a child."""
-    children.wake_parent(UUID(execution_id))
+    child_executions.wake_parent(UUID(execution_id))
 
 
-@shared_task(name=children.LEAVE, **TRANSPORT)
+@shared_task(name=child_executions.LEAVE, **TRANSPORT)
 def leave_child(execution_id: str) -> None:
     """Cancel a child whose step was taken to the dead-letter queue by hand."""
-    children.leave(UUID(execution_id))
+    child_executions.leave(UUID(execution_id))
 
 
-@shared_task(name=children.CANCEL, **TRANSPORT)
+@shared_task(name=child_executions.CANCEL, **TRANSPORT)
 def cancel_children(execution_id: str) -> None:
     """Cancel what an execution started and will not use any more."""
-    children.cancel_of(UUID(execution_id))
+    child_executions.cancel_of(UUID(execution_id))
 
 
 @shared_task(name="runners.deliver_event", **TRANSPORT)

@@ -10,9 +10,8 @@ from django.utils.module_loading import import_string
 
 from executions.observability.proxies import Proxies
 from executions.plugins import plugins
+from valkyr_project.http.asgi_middleware import App, Gate, RequestIds
 from valkyr_project.http.handler import Handler
-from valkyr_project.http.request_ids import App, RequestIds
-from valkyr_project.http.request_limits import Gate
 from valkyr_project.processes.production import warnings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")

@@ -9,8 +9,8 @@ from django.db import connections
 from psycopg.pq import TransactionStatus
 
 from executions.vendor_seams import celery_consumer, django_connections
-from valkyr_project.logs import task_ids
-from valkyr_project.metrics import processes  # noqa: F401 - connects on import
+from valkyr_project import logs
+from valkyr_project.metrics import serving  # noqa: F401 - connects on import
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 
@@ -28,7 +28,7 @@ app = Celery(
 )
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-task_ids.connect()
+logs.connect_task_ids()
 
 
 @task_prerun.connect(weak=False)

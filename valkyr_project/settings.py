@@ -11,10 +11,9 @@ from django.urls import reverse_lazy
 from executions import environment as env
 from executions.observability.proxies import read_networks
 from executions.vendor_seams import psycopg_reconnect
-from valkyr_project import plugins
-from valkyr_project.database import replica
-from valkyr_project.http.content_security import ADMIN_POLICY
-from valkyr_project.logs.configuration import configuration as logging
+from valkyr_project import database, plugins
+from valkyr_project.http.middleware import ADMIN_POLICY
+from valkyr_project.logs import configuration as logging
 from valkyr_project.messaging import periodic_tasks
 from valkyr_project.processes import production
 
@@ -94,9 +93,9 @@ INSTALLED_APPS = [
     *plugins.installed_apps(),
 ]
 MIDDLEWARE = [
-    "valkyr_project.http.no_rendering.NoRendering",
+    "valkyr_project.http.middleware.NoRendering",
     "valkyr_project.metrics.web.Metrics",
-    "valkyr_project.http.headers.SecurityHeaders",
+    "valkyr_project.http.middleware.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -175,8 +174,8 @@ _database["TEST"] = {"NAME": env.text("VALKYR_TEST_DATABASE_NAME") or None}
 # Lists and dashboards may be read from a replica that is at most so old (executions/replica).
 REPLICA_LAG_SECONDS = env.number("VALKYR_REPLICA_LAG_SECONDS", 5)
 if _replica := env.text("DATABASE_REPLICA_URL"):
-    DATABASES["replica"] = replica.database(_database, _replica)
-    MIDDLEWARE.append("executions.replica.marks.marking")
+    DATABASES["replica"] = database.database(_database, _replica)
+    MIDDLEWARE.append("executions.replica.reading.marking")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- Celery: reasons in docs/celery.md.
@@ -305,14 +304,14 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "executions.api.document.complete",
+        "executions.api.openapi.complete",
     ],
     "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
     "ENUM_NAME_OVERRIDES": {
         "ExecutionState": "executions.states.ExecutionState",
         "TriggerType": "executions.states.TriggerType",
         "HealthStatus": "executions.api.health.STATUSES",
-        "QueueStatus": "executions.api.execution_shapes.QUEUE_STATES",
+        "QueueStatus": "executions.api.executions.QUEUE_STATES",
         "RunState": "runners.api.run_shapes.STATES",
         "ErrorType": "runners.api.run_shapes.ERROR_TYPES",
         **plugins.api_enums(),

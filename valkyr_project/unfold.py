@@ -10,7 +10,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from valkyr_project import plugins
-from valkyr_project.up.failing import supervised
+from valkyr_project.up.failing_processes import supervised
 
 
 def _icon(request: HttpRequest) -> str:

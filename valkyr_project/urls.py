@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
-from executions.api.nowhere import Nowhere
+from executions.api.endpoint import Nowhere
 from executions.plugins import plugins
 from valkyr_project.apps import discover
 

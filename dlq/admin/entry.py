@@ -4,33 +4,116 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html
+from unfold.decorators import display
 
-from dlq.admin.copying import CopyingAdmin
-from dlq.admin.entry_list import EntryList
+from dlq.admin.attempts import sentence
+from dlq.admin.entry_filters import EntryFieldsFilter, InputsForm, ResolutionFilter
+from dlq.admin.entry_links import entry_links
 from dlq.admin.entry_operations import ALL
 from dlq.admin.entry_page import AROUND, entry_facts, marked, sections
-from dlq.admin.exporting import ExportingAdmin
-from dlq.admin.story import sentence
-from dlq.admin.whereabouts import whereabouts
-from dlq.browse import seen
+from dlq.admin.exporting import CopyingAdmin, ExportingAdmin
+from dlq.admin.status_labels import resolution
+from dlq.admin.triage_list import TriageList
+from dlq.browse import entry_reads
+from dlq.browse.entry_reads import REVEALED_FIELDS
 from dlq.models import DeadLetterEntry
-from dlq.revealing import FIELDS
 from executions.access import Action
 from executions.access.actor import Actor, record
-from executions.admin.engine import FactAdmin
-from executions.admin.operating import OperatingAdmin
-from executions.admin.revealing import reveal_operation
+from executions.admin import links, marks
+from executions.admin.actions import OperatingAdmin
+from executions.admin.base import FactAdmin
+from executions.admin.operations import reveal_operation
 from executions.admin.scope import holds, may
 from executions.admin.sections import Page, facts
 from executions.states import Permission
+
+# The list of dead letters: its columns, filters and search; it opens on what is open.
+
+
+PATH = "input_path"
+
+
+class EntryList(TriageList):
+    """What the list of dead letters shows and how it is narrowed."""
+
+    list_display = ("error", "where", "mark", "kind", "attempts", "age")
+    list_display_links = ("error",)
+    list_select_related = ("workflow",)
+    list_filter = (ResolutionFilter, EntryFieldsFilter)
+    list_defer = ("original_inputs", "original_config", "workflow__definition")
+    ordering = ("-id",)
+    empty_text = "Nothing in the dead-letter queue: no step was given up."
+    search_ids = ("id", "execution_id", "run_id")
+    search_texts = ("step_path", "failure_reason", "fingerprint")
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """As the base's; what the form about inputs asks for becomes part of the address."""
+        asking = InputsForm(request.GET if PATH in request.GET else None)
+        if request.method == "GET" and asking.is_bound and asking.is_valid():
+            return HttpResponseRedirect(_with_condition(request, asking))
+        request.GET = _without(request, *asking.fields)
+        answer = super().changelist_view(request, extra_context)
+        context = getattr(answer, "context_data", None) or {}
+        if "triage" in context and context["triage"]["form"].sees_payloads:
+            context["triage"]["asking"] = asking
+        return answer
+
+    @display(description="error")
+    def error(self, row: DeadLetterEntry) -> Any:
+        """The class in bold, the message below."""
+        return format_html(
+            '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
+            row.exception or row.error_type or row.get_failure_type_display(),
+            marks.clipped(row.failure_reason),
+        )
+
+    @display(description="workflow, step")
+    def where(self, row: DeadLetterEntry) -> Any:
+        """Where it failed; the link leads to the execution."""
+        address = links.page("executions_workflowexecution", row.execution_id)
+        return format_html("{}<br>{}", links.link(address, row.workflow), marks.path(row.step_path))
+
+    @display(description="state")
+    def mark(self, row: DeadLetterEntry) -> Any:
+        """The resolution's word, icon and colour."""
+        return resolution(row.resolution)
+
+    @display(description="why")
+    def kind(self, row: DeadLetterEntry) -> Any:
+        """Why it was given up."""
+        return marks.whole(str(row.get_failure_type_display()))
+
+    @display(description="age")
+    def age(self, row: DeadLetterEntry) -> Any:
+        """Since when it is dead."""
+        return marks.ago(row.quarantined_at)
+
+
+def _with_condition(request: HttpRequest, asking: InputsForm) -> str:
+    """The address with one more condition on the inputs."""
+    query = _without(request, *asking.fields)
+    text = asking.cleaned_data["condition"].as_text
+    if text not in query.getlist("inputs"):
+        query.appendlist("inputs", text)
+    return f"{request.path}?{query.urlencode()}"
+
+
+def _without(request: HttpRequest, *names: str) -> Any:
+    query = request.GET.copy()
+    for name in names:
+        query.pop(name, None)
+    return query
 
 
 @admin.register(DeadLetterEntry)
 class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdmin, FactAdmin):
     """The engine owns these rows; only the notes can be edited."""
 
-    operations = (*ALL, reveal_operation(DeadLetterEntry, FIELDS))
+    operations = (*ALL, reveal_operation(DeadLetterEntry, REVEALED_FIELDS))
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """For the notes, which who may operate executions writes."""
@@ -61,9 +144,9 @@ class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdm
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """The story of one failure."""
-        seen.note(request, obj)
+        entry_reads.note_first_look(request, obj)
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
-        lead = [marked(obj), sentence(obj), whereabouts(obj)]
+        lead = [marked(obj), sentence(obj), entry_links(obj)]
         return Page(lead, facts(entry_facts(obj)), list(sections(request, obj, sees=sees)))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from dlq.admin import choices
-from dlq.admin.fields_filter import YES_NO, Chip, FieldsFilter, FiltersForm
+from dlq.admin import filter_form
+from dlq.admin.filter_form import YES_NO, Chip, FieldsFilter, FiltersForm
 from dlq.browse import path_conditions
 from dlq.browse.filters import chosen
 from dlq.browse.path_conditions import BadCondition, Condition
@@ -109,8 +109,8 @@ class EntryFilters(FiltersForm):
 
     def __init__(self, request: HttpRequest) -> None:
         super().__init__(request)
-        self.offer("workflow", choices.workflows(request))
-        self.suggestions = choices.suggestions(request)
+        self.offer("workflow", filter_form.workflows(request))
+        self.suggestions = filter_form.suggestions(request)
         self.sees_payloads = holds(request, Permission.VIEW_PAYLOADS)
         for name, hint in (("after", "After (UTC)"), ("before", "Before (UTC)")):
             self.fields[name].label = hint

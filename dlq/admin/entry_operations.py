@@ -1,13 +1,113 @@
 """How the admin offers what users do to a dead letter."""
 
+import json
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
-from dlq.admin.fix import DIALOG_IDS, FixForm
-from dlq.admin.repair import checked
+from django import forms
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from dlq.models import DeadLetterEntry
 from dlq.resolve import operations
+from dlq.resolve.fix_or_skip import outputs_template
+from executions.access import powers_on_row
+from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.admin import links
-from executions.admin.forms import NotesForm, OverridesForm, ReasonForm
-from executions.admin.operations import AdminOperation
+from executions.admin.operations import (
+    AdminOperation,
+    JSONTextField,
+    NotesForm,
+    OverridesForm,
+    ReasonForm,
+)
+from executions.admin.scope import may, user_of
+from executions.errors import PayloadError
+from executions.states import Permission
+from runners.repair.manual_results import ResultRefused, check
+from runners.repair.permissions import ApprovalNeeded, check_repair
+
+# Whether a person may repair a dead letter with other inputs, or a result by hand.
+
+
+def checked(operation: Operation) -> Operation:
+    """The operation, refused to a user who is no author where an approval was given before."""
+
+    def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
+        check_entry_repair(pk, actor)
+        return operation.apply(pk, actor, data)
+
+    return replace(operation, apply=apply)
+
+
+def check_entry_repair(entry_id: UUID, actor: Actor) -> None:
+    """Raise Forbidden where it would follow an approval and the person is no author."""
+    rows = DeadLetterEntry.objects.only("id", "execution_id", "workspace_id", "workflow_id")
+    entry = rows.filter(pk=entry_id).first()
+    if entry is not None:
+        check_repair(powers_on_row(user_of(actor), entry), entry.execution_id)
+
+
+# The form of "Fix with outputs…": a user gives the result of the step that failed.
+
+
+DIALOG_IDS = "dialog_%s"
+HELP = "What the step's module would have given; later steps read it."
+
+
+class FixForm(NotesForm):
+    """Asks for the result; begins with a likely one, and says at the field what cannot be."""
+
+    outputs = JSONTextField(
+        label="Outputs (JSON)",
+        rows=10,
+        required=True,
+        help_text=HELP,
+    )
+    outcome = forms.CharField(
+        required=False,
+        max_length=100,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="Only for a step that decides where to go on, such as flow.if: true or false.",
+    )
+    field_order = ("outputs", "outcome", "notes")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # The page around the dialog has a field of that name as well.
+        super().__init__(*args, auto_id=DIALOG_IDS, **kwargs)
+        rows = DeadLetterEntry.objects.select_related("execution")
+        pk = kwargs.get("object_id")
+        self.entry = None if pk is None else rows.filter(pk=pk).first()
+        if self.entry is not None and not self.is_bound:
+            self._begin(self.entry, kwargs.get("request"))
+
+    def _begin(self, entry: DeadLetterEntry, request: Any) -> None:
+        sees = request is not None and may(request, entry, Permission.VIEW_PAYLOADS)
+        outputs, origin = outputs_template(entry, with_payloads=sees)
+        if origin:
+            self.initial["outputs"] = json.dumps(outputs, ensure_ascii=False, indent=2)
+            self.fields["outputs"].help_text = f"{HELP} {origin}"
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what the step could not have come to, at the field that says it."""
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.entry is None or self.errors:
+            return given
+        version_id = self.entry.execution.version_id
+        outcome = given.get("outcome") or None
+        try:
+            check(version_id, self.entry.step_path, given.get("outputs"), outcome, "")
+        except PayloadError as error:
+            self.add_error("outputs", str(error))
+        except ApprovalNeeded as refusal:
+            self.add_error("outputs", str(refusal))
+        except ResultRefused as refusal:
+            for problem in refusal.problems:
+                where = "outcome" if problem.path == "outcome" else "outputs"
+                self.add_error(where, f"{problem.path}: {problem.message}")
+        return given
 
 
 class RequiredNotesForm(NotesForm):

@@ -7,15 +7,14 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from dlq.admin.copying import copying_section
-from dlq.admin.diff import differences
-from dlq.admin.marks import pinned, resolution
-from dlq.admin.similar import alike, newest_of_group, published
-from dlq.admin.story import attempts_section, copy_of, logs_section, traceback_section
-from dlq.admin.whereabouts import page
+from dlq.admin.attempts import attempts_section, copy_of, logs_section, traceback_section
+from dlq.admin.entry_links import page
+from dlq.admin.exporting import copying_section
+from dlq.admin.similar import alike, differences, newest_of_group, published
+from dlq.admin.status_labels import pinned, resolution
 from dlq.models import DeadLetterEntry
 from executions.admin import links, marks
-from executions.admin.done import done_to
+from executions.admin.activity import done_to
 from executions.admin.sections import PageSection, hidden_section, payload_section
 from executions.admin.values import as_json
 from runners.admin.run import state_of

@@ -1,18 +1,26 @@
-"""All that a list of dead letters shows, as JSON lines: asked by GET, taken by POST, recorded."""
+"""Dead letters to take away: a list as JSON lines; one as curl, as a call, as a test."""
 
 from typing import Any
+from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.html import format_html, format_html_join
 
-from dlq.browse import export, json_lines
+from dlq.admin.attempts import copy_of
+from dlq.browse import export
+from dlq.copying.copies import KINDS, CannotCopy, kind_of
+from dlq.models import DeadLetterEntry
 from executions.access.actor import Actor
-from executions.admin.engine import ScopedAdmin
+from executions.admin.base import ScopedAdmin
+from executions.admin.scope import may
+from executions.admin.sections import PageSection
+from executions.states import Permission
 
-NAME = "dlq_deadletterentry_export"
+EXPORT_URL_NAME = "dlq_deadletterentry_export"
 
 
 class ExportingAdmin(ScopedAdmin):
@@ -20,14 +28,14 @@ class ExportingAdmin(ScopedAdmin):
 
     def links(self, request: HttpRequest, changelist: Any) -> list[tuple[str, str, str]]:
         """The list's own, and the export of what its address says."""
-        address = f"{reverse(f'admin:{NAME}')}?{request.GET.urlencode()}"
+        address = f"{reverse(f'admin:{EXPORT_URL_NAME}')}?{request.GET.urlencode()}"
         own: list[tuple[str, str, str]] = super().links(request, changelist)
         return [*own, ("Export…", "download", address)]
 
     def get_urls(self) -> list[Any]:
         """The export's address before the admin's own, whose last one takes anything."""
         view = self.admin_site.admin_view(self.exported)
-        return [path("export/", view, name=NAME), *super().get_urls()]
+        return [path("export/", view, name=EXPORT_URL_NAME), *super().get_urls()]
 
     def exported(self, request: HttpRequest) -> HttpResponseBase:
         """GET says how many there are and asks; POST gives the file."""
@@ -38,7 +46,7 @@ class ExportingAdmin(ScopedAdmin):
         if request.method == "POST":
             filters = {name: request.GET.getlist(name) for name in request.GET}
             batch = export.begin(rows, request.user, filters, Actor.of_request(request))
-            return json_lines.answer(request, "dead-letters.jsonl", batch)
+            return export.answer(request, "dead-letters.jsonl", batch)
         context = {
             **self.admin_site.each_context(request),
             "title": "Export dead letters",
@@ -47,3 +55,51 @@ class ExportingAdmin(ScopedAdmin):
             "back": f"{reverse('admin:dlq_deadletterentry_changelist')}?{request.GET.urlencode()}",
         }
         return TemplateResponse(request, "dlq/export.html", context)
+
+
+# The failure to take along, shown in a dialog: its request, the call that requeues it, a test.
+
+
+COPY_URL_NAME = "dlq_deadletterentry_copy"
+SAID = "Nothing secret stands in it: fill in what is named. Read it before you run it."
+
+
+def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
+    """A button for each kind that this failure has, and that the person may see."""
+    offered = [
+        (reverse(f"admin:{COPY_URL_NAME}", args=[entry.pk, kind.name]), kind.icon, kind.title)
+        for kind in KINDS.values()
+        if (sees or not kind.payload) and kind.offered(entry)
+    ]
+    buttons = format_html_join(
+        "",
+        '<a class="vk-button" href="{0}" hx-get="{0}" hx-target="#modal-content" '
+        'hx-select="#dialog" x-on:htmx:after-on-load="openModal = true">'
+        '<span class="material-symbols-outlined" aria-hidden="true">{1}</span>{2}</a>',
+        offered,
+    )
+    return PageSection("Take it along", body=format_html('<div class="vk-take">{}</div>', buttons))
+
+
+class CopyingAdmin(ScopedAdmin):
+    """An admin of dead letters with a dialog a kind of copy."""
+
+    def get_urls(self) -> list[Any]:
+        """The dialogs' addresses before the admin's own, whose last one takes anything."""
+        view = self.admin_site.admin_view(self.copied)
+        return [path("<uuid:pk>/copy/<slug:kind>/", view, name=COPY_URL_NAME), *super().get_urls()]
+
+    def copied(self, request: HttpRequest, pk: UUID, kind: str) -> HttpResponse:
+        """The dialog with the text; who may not see payloads sees none here either."""
+        row = self.get_or_refuse(request, str(pk))
+        wanted = kind_of(kind)
+        if wanted is None:
+            raise Http404(f"Nothing is copied as {kind}; there are {', '.join(KINDS)}.")
+        if wanted.payload and not may(request, row, Permission.VIEW_PAYLOADS):
+            raise PermissionDenied("That shows inputs, which needs the permission view_payloads.")
+        context: dict[str, Any] = {"dialog": {"title": wanted.title, "description": SAID}}
+        try:
+            context["shown"] = copy_of(wanted.text(row), "the text")
+        except CannotCopy as error:
+            context["refusal"] = str(error)
+        return TemplateResponse(request, "unfold/helpers/dialog.html", context)

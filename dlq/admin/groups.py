@@ -9,19 +9,17 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from dlq.admin import group_figures
+from dlq.admin import groups_filters
 from dlq.admin.additions import links_of
-from dlq.admin.group_figures import GroupFigures
-from dlq.admin.groups_filters import GroupFieldsFilter, StatusFilter
-from dlq.admin.groups_marks import status
+from dlq.admin.groups_filters import GroupFieldsFilter, GroupFigures, StatusFilter
 from dlq.admin.groups_operations import OPERATIONS
-from dlq.admin.groups_page import facts_of, sections, sentence
-from dlq.admin.sparkline import sparkline
+from dlq.admin.groups_page import facts_of, sections, sentence, sparkline
+from dlq.admin.status_labels import status
 from dlq.admin.triage_list import TriageList
 from dlq.models import FailureGroup
 from executions.admin import links, marks
-from executions.admin.engine import FactAdmin
-from executions.admin.operating import OperatingAdmin
+from executions.admin.actions import OperatingAdmin
+from executions.admin.base import FactAdmin
 from executions.admin.sections import Page, facts
 
 ENTRIES = "dlq_deadletterentry"
@@ -68,12 +66,14 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         """With the growth, where the list is ordered by it."""
         known = rows.query.annotations
         return (
-            group_figures.with_growth(rows) if "growth" in order and "growth" not in known else rows
+            groups_filters.with_growth(rows)
+            if "growth" in order and "growth" not in known
+            else rows
         )
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
         """Sparklines, versions and what waits longest, for the whole page."""
-        found = group_figures.figures(rows)
+        found = groups_filters.figures(rows)
         for row in rows:
             row.figures = found[row.pk]
             row.plugin_links = links_of(request, row)
@@ -174,7 +174,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """All that is known of one kind of failure."""
-        found = group_figures.figures([obj])[obj.pk]
+        found = groups_filters.figures([obj])[obj.pk]
         return Page(
             [status(obj), sentence(obj, found)],
             facts(facts_of(obj, found)),

@@ -1,18 +1,153 @@
 """What a person may do to failure groups: each through the one writer of what it changes."""
 
+from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
-from dlq.admin.groups_forms import (
-    AssignForm,
-    MergeForm,
-    NoteForm,
-    ResolveForm,
-    SnoozeForm,
-    SplitForm,
+from django import forms
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from unfold.forms import BaseDialogForm
+from unfold.widgets import (
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
 )
+
 from dlq.groups import operations
+from dlq.groups.facets import FACETS
+from dlq.models import FailureGroup
+from executions.access import Action
 from executions.admin import links
-from executions.admin.operations import AdminOperation
+from executions.admin.marks import clipped
+from executions.admin.operations import AdminOperation, ReasonForm
+from executions.admin.scope import scoped
+
+# The questions that operations on failure groups ask.
+
+
+LARGEST = 2**31 - 1
+OFFERED = 100
+NAPS = {
+    "": ("no time", None),
+    "1h": ("1 hour", timedelta(hours=1)),
+    "1d": ("1 day", timedelta(days=1)),
+    "7d": ("7 days", timedelta(days=7)),
+    "30d": ("30 days", timedelta(days=30)),
+}
+
+
+def _number(label: str, **options: Any) -> forms.IntegerField:
+    widget = UnfoldAdminIntegerFieldWidget(attrs={"autocomplete": "off"})
+    return forms.IntegerField(
+        label=label, required=False, max_value=LARGEST, widget=widget, **options
+    )
+
+
+class SnoozeForm(ReasonForm):
+    """Asks until when; the first that comes true wakes it."""
+
+    nap = forms.ChoiceField(
+        label="For",
+        required=False,
+        choices=[(key, title) for key, (title, _) in NAPS.items()],
+        initial="1d",
+        widget=UnfoldAdminSelectWidget,
+    )
+    more = _number("Until so many more were seen", min_value=1)
+    version = _number("Until seen in a version later than", min_value=0)
+    field_order = ("nap", "more", "version", "reason")
+
+    def clean(self) -> dict[str, Any]:
+        """With `until`; at least one end is needed."""
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        nap = NAPS[given.get("nap") or ""][1]
+        given["until"] = timezone.now() + nap if nap else None
+        if not any(given.get(name) is not None for name in ("until", "more", "version")):
+            raise ValidationError("Say until when: a time, a count or a version.")
+        return given
+
+
+class ResolveForm(ReasonForm):
+    """Asks since which version it is mended."""
+
+    version = _number(
+        "Mended in version",
+        min_value=1,
+        help_text="Seen in it or later, the group has regressed. Empty: seen at all.",
+    )
+    field_order = ("version", "reason")
+
+
+class AssignForm(ReasonForm):
+    """Asks whose it is."""
+
+    owner = forms.CharField(
+        required=False,
+        max_length=150,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="A user's name; empty for nobody.",
+    )
+    field_order = ("owner", "reason")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["owner"].initial = self.request.user.get_username()
+
+    def clean_owner(self) -> int | None:
+        """The user's id; who may not see the group is refused when it is assigned."""
+        name = self.cleaned_data["owner"].strip()
+        if not name:
+            return None
+        pk = get_user_model().objects.filter(username=name).values_list("pk", flat=True).first()
+        if pk is None:
+            raise ValidationError(f"There is no user {name}.")
+        return int(pk)
+
+
+class NoteForm(BaseDialogForm):
+    """Asks for a line of the thread."""
+
+    text = forms.CharField(
+        label="Note", max_length=10_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4})
+    )
+
+
+class MergeForm(ReasonForm):
+    """Asks into which group."""
+
+    target = forms.ChoiceField(label="Merge into", widget=UnfoldAdminSelectWidget)
+    field_order = ("target", "reason")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        rows = scoped(self.request, FailureGroup.objects.all(), Action.OPERATE)
+        rows = rows.filter(merged_into=None).exclude(pk=_pk(self.object_id))
+        offered = rows.select_related("workflow").only(
+            "place", "exception", "message", "workflow__name"
+        )[:OFFERED]
+        field: Any = self.fields["target"]
+        field.choices = [(str(row.pk), clipped(f"{row.workflow.name}, {row}")) for row in offered]
+
+    def clean_target(self) -> UUID:
+        """The group's id."""
+        return UUID(self.cleaned_data["target"])
+
+
+class SplitForm(ReasonForm):
+    """Asks by what its failures are told apart."""
+
+    by = forms.ChoiceField(choices=list(FACETS.items()), widget=UnfoldAdminSelectWidget)
+    field_order = ("by", "reason")
+
+
+def _pk(object_id: Any) -> UUID | None:
+    try:
+        return UUID(str(object_id))
+    except ValueError:
+        return None
 
 
 def _merged_into(result: Any) -> str:

@@ -6,8 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from dlq.browse import bounded_list
-from executions.admin.changelist import BoundedChangeList
-from executions.admin.paginator import PAGED, BoundedPaginator
+from executions.admin.changelist import PAGED, BoundedChangeList, BoundedPaginator
 from executions.database.keyset import InvalidCursor, KeysetOrder
 
 AFTER, BEFORE = "next", "previous"

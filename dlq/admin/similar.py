@@ -1,18 +1,164 @@
-"""What else fails like this: the newest of the group, groups alike, and what was published then."""
+"""What else fails like this, and how this failure differs from a good run or another failure."""
 
+from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
-from dlq.admin.diff import AGAINST
-from dlq.admin.marks import resolution
-from dlq.admin.whereabouts import page
+from dlq.admin.entry_links import page
+from dlq.admin.status_labels import resolution
+from dlq.comparing.difference import Comparison, DifferenceKind, ValueDifference, compare
+from dlq.comparing.reference_runs import last_good, other_of_group
 from dlq.models import DeadLetterEntry, FailureGroup, Resolution
 from executions.admin import links, marks
 from executions.admin.scope import scoped
-from executions.admin.sections import Cell, PageSection
+from executions.admin.sections import Cell, PageSection, hidden_section
+from executions.definition.graph.places import module_in
 from executions.models import WorkflowVersion
+from executions.states import Permission
+
+# What is otherwise this time, side by side: a good run, another failure, the step as it is now.
+
+
+AGAINST = "against"
+GOOD, OTHER, NOW = "Against the last good run", "Against another failure", "The definition now"
+_MARKS = {
+    DifferenceKind.ADDED: ("added", "add", "green"),
+    DifferenceKind.REMOVED: ("removed", "remove", "red"),
+    DifferenceKind.CHANGED: ("changed", "edit", "amber"),
+}
+
+
+def differences(
+    request: HttpRequest, entry: DeadLetterEntry, *, shown: bool
+) -> Iterator[PageSection]:
+    """The three comparisons; none of them for who may not see payloads."""
+    if not shown:
+        yield from (hidden_section(title) for title in (GOOD, OTHER, NOW))
+        return
+    yield _against_good(entry)
+    yield _against_other(request, entry)
+    yield _definition(entry)
+
+
+def _against_good(entry: DeadLetterEntry) -> PageSection:
+    found = last_good(entry)
+    if found.good is None:
+        times = f"{found.looked:,} executions" if found.looked != 1 else "1 execution"
+        text = f"No good run of this step in the last {times} of the workflow before it failed."
+        return PageSection(GOOD, body=text)
+    good = found.good
+    run = links.to("runners_run", good.run.pk, f"{good.run.step_path} #{good.run.attempt}")
+    note = format_html(
+        "Left: {}, version {}, {}. Right: this failure, version {}.",
+        run,
+        good.version,
+        marks.ago(good.run.finished_at),
+        entry.version_number,
+    )
+    left = {"version": good.version, "inputs": good.run.inputs, "config": good.config}
+    return table(GOOD, compare(left, _told(entry)), note, ("The good run", "This failure"))
+
+
+def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
+    rows = scoped(request, DeadLetterEntry.objects.all(), Permission.VIEW_PAYLOADS)
+    asked = request.GET.get(AGAINST, "")
+    wanted = _uuid(asked)
+    other = None if asked and wanted is None else other_of_group(entry, rows, wanted)
+    if other is None:
+        text = "There is no other entry of this group." if not asked else (
+            f"No entry {asked[:40]} in this group that you may see."
+        )  # fmt: skip
+        return PageSection(OTHER, body=format_html('<span id="{}">{}</span>', AGAINST, text))
+    address = links.page("dlq_deadletterentry", other.pk)
+    note = format_html(
+        '<span id="{}">Left: {}, {}. Right: this failure. Choose another among the newest of the '
+        "group below.</span>",
+        AGAINST,
+        links.link(address, f"{other.step_path} in …{str(other.execution_id)[-8:]}"),
+        marks.ago(other.quarantined_at),
+    )
+    return table(
+        OTHER,
+        compare(_told(other), _told(entry)),
+        note,
+        ("The other failure", "This failure"),
+        folded=not asked,
+    )
+
+
+def _definition(entry: DeadLetterEntry) -> PageSection:
+    workflow = entry.workflow
+    latest = workflow.latest_version
+    if latest is None or latest.pk == entry.execution.version_id:
+        text = f"Version {entry.version_number} ran, and is still the published one."
+        return PageSection(NOW, body=text, folded=True)
+    then = module_in(entry.execution.version.definition, entry.step_path)
+    now = module_in(latest.definition, entry.step_path)
+    if now is None:
+        text = f"Version {latest.number} has no step {entry.step_path} any more."
+        return PageSection(NOW, body=text, folded=True)
+    note = f"The step as version {entry.version_number} ran it, and as {latest.number} would."
+    sides = (f"Version {entry.version_number}", f"Version {latest.number}")
+    return table(NOW, compare(then, now), note, sides, folded=True)
+
+
+def table(
+    title: str,
+    found: Comparison,
+    note: Cell,
+    sides: tuple[str, str],
+    *,
+    folded: bool = False,
+) -> PageSection:
+    """A comparison as a table: a word and an icon a row, both values beside each other."""
+    if found.same:
+        return PageSection(title, body=format_html("{} Nothing differs.", note), folded=folded)
+    more = "" if found.whole else " There is more than is shown."
+    return PageSection(
+        title,
+        headers=("What", "Where", *sides),
+        rows=[_row(change) for change in found.changes],
+        folded=folded,
+        more=format_html("{}{}", note, more),
+        empty="Too much to compare.",
+    )
+
+
+def _row(change: ValueDifference) -> list[Cell]:
+    return [
+        marks.mark(*_MARKS[change.kind]),
+        format_html('<span class="vk-mono vk-diff-path">{}</span>', change.path),
+        _side("del", change.before),
+        _side("ins", change.after),
+    ]
+
+
+def _side(tag: str, value: str | None) -> SafeString | str:
+    if value is None:
+        return marks.EMPTY
+    element = '<del class="vk-diff">{}</del>' if tag == "del" else '<ins class="vk-diff">{}</ins>'
+    return format_html(element, value)
+
+
+def _told(entry: DeadLetterEntry) -> dict[str, Any]:
+    return {
+        "version": entry.version_number,
+        "inputs": entry.original_inputs,
+        "config": entry.original_config,
+    }
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
 
 NEWEST = 5
 ALIKE = 5

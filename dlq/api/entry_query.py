@@ -14,7 +14,7 @@ from dlq.browse.filters import FLAGS, PLAIN, chosen
 from dlq.browse.path_conditions import MAX_CONDITIONS, BadCondition, several
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from executions.access import Action
-from executions.access.table import Power
+from executions.access.powers import Power
 from executions.api.fields import Body
 from executions.api.paging import ListQuery
 from executions.states import Permission

@@ -9,8 +9,7 @@ from rest_framework import serializers
 from dlq.groups.facets import FACETS
 from dlq.models import FailureGroup, GroupStatus
 from executions.api.bulk import Many
-from executions.api.camel_case import CamelCase, CamelCaseSerializer
-from executions.api.fields import Body, Flag, Id, Text, Whole
+from executions.api.fields import Body, CamelCase, CamelCaseSerializer, Flag, Id, Text, Whole
 from executions.api.paging import PageQuery
 
 ORDERS = {"lastSeen": "last_seen", "total": "total", "open": "open"}

@@ -24,8 +24,8 @@ from dlq.api.group_shapes import (
     SplitBody,
     UnmergeBody,
 )
-from dlq.groups import joining, operations
-from dlq.groups.breakdown import breakdown
+from dlq.groups import merging, operations
+from dlq.groups.facets import breakdown
 from dlq.models import FailureGroup, GroupStatus
 from executions.access import Action, obtain, visible
 from executions.access.actor import Actor
@@ -191,7 +191,7 @@ class MergeGroups(Endpoint):
         given = self.body(MergeBody)
         for pk in given["ids"]:
             obtain(self.user, groups(), pk, Action.OPERATE)
-        joining.merge(id, given["ids"], actor=self.actor, reason=given["reason"])
+        merging.merge(id, given["ids"], actor=self.actor, reason=given["reason"])
         return shown(obtain(self.user, groups(), id, Action.OPERATE)[0])
 
 
@@ -210,7 +210,7 @@ class UnmergeGroup(Endpoint):
         """One of the group's fingerprints gets a group of its own; the answer is that group."""
         obtain(self.user, groups(), id, Action.OPERATE)
         given = self.body(UnmergeBody)
-        made = joining.unmerge(id, given["fingerprint"], actor=self.actor, reason=given["reason"])
+        made = merging.unmerge(id, given["fingerprint"], actor=self.actor, reason=given["reason"])
         return shown(made, 201)
 
 

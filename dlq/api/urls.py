@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from dlq.api import copying, entries, export, groups, keeping, resolving, reveal
+from dlq.api import entries, export, groups, resolving
 
 ENTRY = "v1/DeadLetterQueue/<uuid:id>"
 GROUP = "v1/FailureGroup/<uuid:id>"
@@ -15,13 +15,13 @@ urlpatterns: list[URLPattern] = [
     path(f"{ENTRY}/requeue", resolving.Requeue.as_view()),
     path(f"{ENTRY}/discard", resolving.DiscardEntry.as_view()),
     path(f"{ENTRY}/fix", resolving.Fix.as_view()),
-    path(f"{ENTRY}/curl", copying.CopyAsCurl.as_view()),
-    path(f"{ENTRY}/pytest", copying.CopyAsPytest.as_view()),
+    path(f"{ENTRY}/curl", export.CopyAsCurl.as_view()),
+    path(f"{ENTRY}/pytest", export.CopyAsPytest.as_view()),
     path(f"{ENTRY}/skip", resolving.Skip.as_view()),
-    path(f"{ENTRY}/restore", keeping.RestoreEntry.as_view()),
-    path(f"{ENTRY}/pin", keeping.PinEntry.as_view()),
-    path(f"{ENTRY}/unpin", keeping.UnpinEntry.as_view()),
-    path(f"{ENTRY}/reveal", reveal.RevealEntry.as_view()),
+    path(f"{ENTRY}/restore", resolving.RestoreEntry.as_view()),
+    path(f"{ENTRY}/pin", resolving.PinEntry.as_view()),
+    path(f"{ENTRY}/unpin", resolving.UnpinEntry.as_view()),
+    path(f"{ENTRY}/reveal", entries.RevealEntry.as_view()),
     path("v1/Run/<uuid:id>/quarantine", entries.QuarantineRun.as_view()),
     path("v1/FailureGroup", groups.Groups.as_view()),
     path("v1/FailureGroup/status", groups.ChangeGroups.as_view()),

@@ -1,14 +1,17 @@
 """Dead letters as JSON lines, oldest first, with the payloads their reader may see."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIRequest
+from django.db import close_old_connections, connection
 from django.db.models import QuerySet
+from django.http import HttpRequest, StreamingHttpResponse
 from rest_framework.utils.encoders import JSONEncoder
 
-from dlq.browse.json_lines import Batch
 from dlq.models import DeadLetterEntry
 from executions.access import User, reach_of, visible
 from executions.access.actor import Actor, record
@@ -16,6 +19,55 @@ from executions.access.scoping import sees_all
 from executions.audit.changes import told
 from executions.database.clock import database_now
 from executions.states import Permission
+
+# Rows as a file of JSON lines, written while it is read: memory is bounded, no query held open.
+#
+# Each batch is a query of its own that begins after the last row of the one before.
+
+
+LINES = "application/x-ndjson"
+# Gives the rows after the one of an id (None: the first), as bytes, and the id of the last; None
+# where there are no more.
+Batch = Callable[[Any], tuple[bytes, Any] | None]
+
+
+def answer(request: HttpRequest, name: str, batch: Batch) -> StreamingHttpResponse:
+    """A download called `name`, as `request`'s server can send it bit by bit."""
+    asynchronous = isinstance(request, ASGIRequest)
+    return StreamingHttpResponse(
+        _lines_async(batch) if asynchronous else lines(batch),
+        content_type=LINES,
+        headers={
+            "Content-Disposition": f'attachment; filename="{name}"',
+            "Cache-Control": "no-store",
+        },
+    )
+
+
+def lines(batch: Batch) -> Iterator[bytes]:
+    """The rows, a batch at a time."""
+    last: Any = None
+    while found := batch(last):
+        text, last = found
+        yield text
+
+
+async def _lines_async(batch: Batch) -> AsyncIterator[bytes]:
+    """For a server that would otherwise read all of them before it sends any."""
+    last: Any = None
+    while found := await sync_to_async(_next)(batch, last):
+        text, last = found
+        yield text
+
+
+def _next(batch: Batch, last: Any) -> tuple[bytes, Any] | None:
+    try:
+        return batch(last)
+    finally:
+        # A slow reader holds no connection.
+        if not connection.in_atomic_block:
+            close_old_connections()
+
 
 BATCH = 50  # rows held at once, with inputs of up to a megabyte each
 HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}

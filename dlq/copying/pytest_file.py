@@ -5,7 +5,7 @@ import re
 from pprint import pformat
 from typing import Any
 
-from dlq.copying.redacted import redacted, references
+from dlq.copying.requests import redacted, references
 
 HEAD = '''"""A dead letter, replayed: the step's module is run on its recorded inputs, by itself.
 

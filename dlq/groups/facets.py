@@ -1,13 +1,17 @@
-"""What the entries of a group can differ in: to be counted by, and split by."""
+"""What the entries of a group can differ in: counted by, and split by."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
 
 from django.db.models import Func, TextField, Value
 from django.db.models.expressions import Combinable, F
 from django.db.models.functions import Cast, Coalesce
 
+from dlq import statements
 from dlq.groups.fingerprint import place_of
-from dlq.models import DeadLetterEntry
+from dlq.models import DeadLetterEntry, Resolution
+from executions.models import Workspace
 
 # A column of an entry, and what people call it.
 FACETS: Mapping[str, str] = {
@@ -42,3 +46,78 @@ def label(name: str, value: str) -> str:
     """What a part of a group is called by: `HTTP status 503`, `no target`."""
     text = f"{FACETS[name]} {value}" if value else f"no {FACETS[name]}"
     return text[:LONGEST_LABEL]
+
+
+# By what the entries of a group differ: counts by facet over the newest of them.
+
+
+LOOKED_AT = 10_000
+MOST_SHOWN = 20  # values of one facet; the rest is in its `others`
+# The facets in the order in which `breakdown.sql` groups by them.
+ORDER = ("version_number", "worker", "http_status", "target", "exception", "step_path", "workspace")
+NAMES: Mapping[str, str] = {**FACETS, "workspace": "workspace"}
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many entries have one value; an empty one means that they have none."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """The most frequent values of one facet, and how many entries have none of these."""
+
+    name: str
+    label: str
+    shares: tuple[Share, ...]
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """Counts over the newest `looked_at` entries; `more` says that there may be older ones."""
+
+    looked_at: int
+    more: bool
+    facets: tuple[Facet, ...]
+
+    def facet(self, name: str) -> Facet:
+        """One of them; raises KeyError."""
+        return {facet.name: facet for facet in self.facets}[name]
+
+
+def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
+    """The newest entries of a group, counted by every facet. Two queries."""
+    params = {"group": group_id, "most": most, "resolutions": Resolution.values}
+    counts: dict[int, list[Share]] = {}
+    looked_at = 0
+    for grouped, value, count in statements.fetch("breakdown", params):
+        if grouped == _mask(None):
+            looked_at = count
+        else:
+            counts.setdefault(grouped, []).append(Share(value, count))
+    facets = [_facet(name, counts.get(_mask(name), [])) for name in ORDER]
+    return Breakdown(looked_at, looked_at >= most, tuple(facets))
+
+
+def _mask(name: str | None) -> int:
+    """What `grouping(…)` says of a row: a bit for every column that it is not grouped by."""
+    bits = (1 << len(ORDER)) - 1
+    return bits if name is None else bits & ~(1 << (len(ORDER) - 1 - ORDER.index(name)))
+
+
+def _facet(name: str, shares: list[Share]) -> Facet:
+    shares = sorted(shares, key=lambda share: (-share.count, share.value))
+    shown, rest = shares[:MOST_SHOWN], shares[MOST_SHOWN:]
+    if name == "workspace":
+        shown = [_named(share) for share in shown]
+    return Facet(name, NAMES[name], tuple(shown), sum(share.count for share in rest))
+
+
+def _named(share: Share) -> Share:
+    """A workspace by its name: a group has one."""
+    name = Workspace.objects.filter(pk=share.value).values_list("name", flat=True).first()
+    return Share(name or share.value, share.count)

@@ -4,10 +4,42 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from dlq.groups import joining, notes, rules, status
-from dlq.models import FailureGroup, GroupStatus
-from executions.access.actor import Actor
+from django.db import transaction
+
+from dlq.groups import merging, rules, status
+from dlq.groups.errors import BadTerms
+from dlq.groups.locking import locked
+from dlq.models import FailureGroup, GroupNote, GroupStatus
+from executions.access.actor import Actor, record
 from executions.access.operation import Operation
+
+# What people write under a failure group, one line after another.
+
+
+LONGEST = 10_000
+
+
+def add(group_id: UUID, text: str, *, actor: Actor) -> GroupNote:
+    """Write a note. Raises NotFound, WrongState if merged, BadTerms for one that is no text."""
+    text = text.strip()
+    if not 0 < len(text) <= LONGEST:
+        raise BadTerms(f"A note has 1 to {LONGEST:,} characters; this one has {len(text):,}.")
+    with transaction.atomic():
+        group = locked(group_id)
+        note = GroupNote.objects.create(
+            group=group, author_id=actor.user_id, author_name=actor.name[:200], text=text
+        )
+        record(
+            actor,
+            "group.note",
+            workspace_id=group.workspace_id,
+            object_type=FailureGroup.AUDITED_AS,
+            object_id=group.pk,
+            details={"noteId": str(note.pk)},
+        )
+    note.refresh_from_db(fields=["at"])
+    return note
+
 
 Data = Mapping[str, Any]
 
@@ -49,7 +81,7 @@ def _snooze(pk: UUID, actor: Actor, data: Data) -> Any:
 
 
 def _merge(pk: UUID, actor: Actor, data: Data) -> Any:
-    return joining.merge(data["target"], [pk], actor=actor, reason=data["reason"])
+    return merging.merge(data["target"], [pk], actor=actor, reason=data["reason"])
 
 
 ACKNOWLEDGE = Operation(
@@ -66,7 +98,7 @@ ASSIGN = Operation(
 )
 NOTE = Operation(
     name="note",
-    apply=lambda pk, actor, data: notes.add(pk, data["text"], actor=actor),
+    apply=lambda pk, actor, data: add(pk, data["text"], actor=actor),
     refuse=_refuse_merged,
 )
 SNOOZE = Operation(
@@ -108,6 +140,6 @@ MERGE = Operation(
 )
 SPLIT = Operation(
     name="split",
-    apply=lambda pk, actor, data: joining.split(pk, data["by"], actor=actor, reason=data["reason"]),
+    apply=lambda pk, actor, data: merging.split(pk, data["by"], actor=actor, reason=data["reason"]),
     refuse=_refuse_merged,
 )

@@ -4,6 +4,7 @@ One of a test run does not: whoever tests changes the draft and tests again, and
 """
 
 import json
+import logging
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -11,17 +12,50 @@ from uuid import UUID
 from django.db import transaction
 
 from dlq.groups.facets import facets_of
-from dlq.groups.finding import Failing, note_entry, placed
+from dlq.groups.find_group import Failing, note_entry, placed
 from dlq.groups.fingerprint import fingerprint, normalise, place_of
-from dlq.intake.log_line import tell
-from dlq.metrics.counters import dead_letter
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from executions.definition.graph.places import module_in
+from executions.observability import log_context
+from executions.observability.metric_values import Counter
 from executions.states import VersionKind
 from runners.failures.classification import Failure
 from runners.models import Run
 from runners.ports import file_dead_letter
 from runners.states import ErrorType
+
+# What this app counts in the process that does it.
+
+
+DEAD_LETTERS = Counter(
+    "valkyr_dead_letters", "Dead letters that were added, by type of failure.", ["failure"]
+)
+
+
+def count_dead_letter(failure: str) -> None:
+    """One was added; counted when the transaction commits."""
+    transaction.on_commit(DEAD_LETTERS.labels(failure).inc, robust=True)
+
+
+# A dead letter's line in the log.
+
+
+log = logging.getLogger(__name__)
+
+
+def log_dead_letter(entry: DeadLetterEntry) -> None:
+    """Say that somebody has to look at a step, and at which; its error has a line already."""
+    with log_context.bound(execution_id=entry.execution_id, run_id=entry.run_id):
+        log.error(
+            "dead letter %s: step %s (%s) of execution %s is given up, %s after attempt %s",
+            entry.pk,
+            entry.step_path,
+            entry.module,
+            entry.execution_id,
+            entry.failure_type,
+            entry.attempts,
+        )
+
 
 # Characters of inputs that are looked for by path; an index of larger ones costs the engine more
 # than it is worth to whoever searches.
@@ -58,8 +92,8 @@ def take_in(
     entry.group_id, entry.fingerprint = home.group_id, home.fingerprint
     entry.save(force_insert=True)
     note_entry(entry.pk)
-    transaction.on_commit(partial(tell, entry), robust=True)
-    dead_letter(entry.failure_type)
+    transaction.on_commit(partial(log_dead_letter, entry), robust=True)
+    count_dead_letter(entry.failure_type)
     return entry
 
 

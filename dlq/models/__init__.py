@@ -1,5 +1,6 @@
 """The tables of this app."""
 
+from dlq.models.beat import BeatPulse, RetentionMark
 from dlq.models.entry import DeadLetterEntry, FailureType, Resolution
 from dlq.models.group import (
     FailureGroup,
@@ -10,8 +11,6 @@ from dlq.models.group import (
     GroupNote,
     GroupVersion,
 )
-from dlq.models.pulse import BeatPulse
-from dlq.models.retention import RetentionMark
 from dlq.models.view import SavedView
 from dlq.states import GroupStatus
 

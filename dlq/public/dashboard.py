@@ -1,15 +1,18 @@
 """Add cards, blocks and tables to the admin's home page and to the page of a workflow's figures."""
 
-from dlq.admin.dashboard.blocks import Banner, BlockView, Card, HomeBlock, add_block
-from dlq.admin.dashboard.cards import EXECUTIONS, cards
-from dlq.admin.dashboard.gathering import KEPT_SECONDS, of_workflow
-from dlq.admin.dashboard.lists import NOT_AVAILABLE
-from dlq.admin.dashboard.sections import (
+from dlq.admin.dashboard.blocks import (
     WORKFLOW_SECTIONS,
+    Banner,
+    BlockView,
+    Card,
+    HomeBlock,
     HomeSection,
     WorkflowSection,
+    add_block,
     add_section,
 )
+from dlq.admin.dashboard.facts import KEPT_SECONDS, of_workflow
+from dlq.admin.dashboard.panels import EXECUTIONS, NOT_AVAILABLE, cards
 
 __all__ = [
     "EXECUTIONS",

@@ -2,7 +2,7 @@
 
 from prometheus_client.core import GaugeMetricFamily as Family
 
-from dlq.metrics.readings import BOUND, NAMED, READINGS, TRIAGE, Reading
+from dlq.metrics import BOUND, NAMED, READINGS, TRIAGE, Reading
 from executions.observability.metric_values import Counter
 
 __all__ = [

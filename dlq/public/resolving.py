@@ -1,12 +1,13 @@
 """Requeue dead letters, one or many, and say that their groups are redriven."""
 
 from dlq.groups.status import begin_redrive, end_redrive
-from dlq.resolve.requeue import requeue, yielding
-from dlq.resolve.requeue_together import (
+from dlq.resolve.requeue import (
     DeadStep,
     RequeuedTogether,
     goes_alone,
+    requeue,
     requeue_together,
+    yielding,
 )
 from dlq.resolve.transitions import OVER, GoneHome, requeue_many
 

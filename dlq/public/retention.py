@@ -1,9 +1,9 @@
 """Keep executions and dead letters from being deleted; delete rows of a plugin's own."""
 
-from dlq.retention.aged import Aged, add_kind
-from dlq.retention.conf import days
-from dlq.retention.evidence import HOLDS, LetterHold
-from dlq.retention.families import HORIZONS
+from dlq.retention.by_age import Aged, add_kind
+from dlq.retention.dead_letters import HOLDS, LetterHold
+from dlq.retention.executions import HORIZONS
+from dlq.retention.periods import days
 
 __all__ = [
     "HOLDS",

@@ -9,10 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from dlq.models import DeadLetterEntry, Resolution
-from dlq.resolve import triage
-from dlq.resolve.fix import fix
+from dlq.resolve import discard
+from dlq.resolve.fix_or_skip import fix, skip
 from dlq.resolve.requeue import requeue
-from dlq.resolve.skip import skip
 from executions.access import Action
 from executions.access.actor import Actor
 from executions.access.operation import Operation
@@ -37,19 +36,19 @@ def _skip(pk: UUID, actor: Actor, data: Data) -> Run:
 
 
 def _discard(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
-    return triage.discard(pk, actor=actor, notes=data["notes"])
+    return discard.discard(pk, actor=actor, notes=data["notes"])
 
 
 def _restore(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
-    return triage.restore(pk, actor=actor, reason=data["reason"])
+    return discard.restore(pk, actor=actor, reason=data["reason"])
 
 
 def _pin(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
-    return triage.pin(pk, actor=actor, reason=data["reason"])
+    return discard.pin(pk, actor=actor, reason=data["reason"])
 
 
 def _unpin(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
-    return triage.unpin(pk, actor=actor, reason=data["reason"])
+    return discard.unpin(pk, actor=actor, reason=data["reason"])
 
 
 def _refuse_resolved(row: DeadLetterEntry) -> str:

@@ -1,20 +1,25 @@
 """A dead letter goes home: a new run of its step in the same execution, which goes on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from uuid6 import uuid7
 
-from dlq.models import Resolution
+from dlq.models import DeadLetterEntry, Resolution
 from dlq.resolve import transitions
+from dlq.resolve.transitions import GoneHome
 from executions import lifecycle as executions
 from executions.access.actor import Actor
+from executions.admission.capacity import limited
+from executions.lifecycle import Reopenable
 from runners.models import Run
 from runners.repair import reruns
-from runners.repair.approvals import refuse_other_inputs
 from runners.repair.forks import names_of
+from runners.repair.permissions import refuse_other_inputs
+from runners.repair.reruns import Rerun
 
 
 def requeue(
@@ -64,3 +69,101 @@ def requeue(
 def yielding(priority: int, yields: int) -> int:
     """A priority that lets others go first; 0 is the last."""
     return max(0, priority - yields)
+
+
+# Many dead letters are requeued in one transaction: those that nobody else holds just now.
+#
+# Lock order: executions, dead letters. The caller's own locks come before both.
+
+
+@dataclass(frozen=True, slots=True)
+class DeadStep:
+    """An open dead letter whose step is to run again; `overrides` are merged into its inputs."""
+
+    entry_id: UUID
+    run_id: UUID
+    execution_id: UUID
+    new_key: bool
+    overrides: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequeuedTogether:
+    """What was requeued: the new runs, by dead letter.
+
+    `outdated` are dead letters whose step has run again since, or is history after a roll-back.
+    """
+
+    runs: Mapping[UUID, UUID] = field(default_factory=dict)
+    outdated: Sequence[UUID] = ()
+
+
+def goes_alone(workspace_id: UUID) -> bool:
+    """Whether each step of a workspace needs a transaction of its own, for its place."""
+    return limited(workspace_id)
+
+
+def requeue_together(
+    steps: Sequence[DeadStep],
+    *,
+    workspace_id: UUID,
+    actor: Actor,
+    notes: str,
+    yields: int,
+    object_type: str,
+    object_id: UUID,
+) -> RequeuedTogether:
+    """Start new runs of dead steps in the caller's transaction; see `requeue` for one.
+
+    A step that somebody else has locked, or whose dead letter is resolved, is in neither part of
+    the answer: nothing was done to it. `object_type` and `object_id` say in the audit trail for
+    what it was done. Executions need no other locks: they hold no concurrency key, have no parent,
+    and their workspace is not one of which each `goes_alone`.
+    """
+    opened = _locked(steps, workspace_id)
+    steps = _still_open([step for step in steps if step.execution_id in opened])
+    wanted = {
+        step.entry_id: Rerun(
+            run_id=uuid7(),
+            dead_run_id=step.run_id,
+            execution_id=step.execution_id,
+            version_id=(execution := opened[step.execution_id]).version_id,
+            epoch=execution.epoch,
+            priority=yielding(execution.priority, yields),
+            overrides=dict(step.overrides) if step.overrides is not None else None,
+            new_key=step.new_key,
+        )
+        for step in steps
+    }
+    added = reruns.again_many(list(wanted.values()))
+    gone = {entry: rerun for entry, rerun in wanted.items() if rerun.run_id in added}
+    executions.reopen_many([opened[pk] for pk in {rerun.execution_id for rerun in gone.values()}])
+    if gone:
+        moved = transitions.requeue_many(
+            [GoneHome(entry, run_id=rerun.run_id) for entry, rerun in gone.items()],
+            actor=actor,
+            notes=notes,
+            workspace_id=workspace_id,
+            object_type=object_type,
+            object_id=object_id,
+        )
+        assert len(moved) == len(gone), "the entries are locked and were open"
+    return RequeuedTogether(
+        {entry: rerun.run_id for entry, rerun in gone.items()},
+        [entry for entry in wanted if entry not in gone],
+    )
+
+
+def _locked(steps: Iterable[DeadStep], workspace_id: UUID) -> dict[UUID, Reopenable]:
+    ids = sorted({step.execution_id for step in steps})
+    found = executions.lock_to_reopen(ids, workspace_id=workspace_id) if ids else []
+    return {execution.id: execution for execution in found}
+
+
+def _still_open(steps: Sequence[DeadStep]) -> list[DeadStep]:
+    """Those whose entry is open and nobody's just now; locked, so that they stay open."""
+    rows = DeadLetterEntry.objects.select_for_update(no_key=True, skip_locked=True).filter(
+        pk__in=[step.entry_id for step in steps], resolution=Resolution.PENDING
+    )
+    open_ids = set(rows.order_by("pk").values_list("pk", flat=True))
+    return [step for step in steps if step.entry_id in open_ids]

@@ -12,7 +12,7 @@ from django.db.models.functions import Concat
 
 from dlq import statements
 from dlq.conf import retention_days
-from dlq.groups.finding import note_news, note_of_entries
+from dlq.groups.find_group import note_news, note_of_entries
 from dlq.models import DeadLetterEntry, Resolution
 from executions.access.actor import Actor, record
 from executions.database.clock import database_now

@@ -1,7 +1,8 @@
 """What nobody needs any more is deleted, in small batches; never what something that stays needs.
 
-`terms` says how long, `families` which executions, `executions` deletes them, `evidence` dead
-letters, `groups` what is left of theirs, `trials` test versions, `aged` what is simply old.
-`pruning` goes through all of it: `duty` for some seconds, `manage.py prune` to the end. The audit
+`terms` and `periods` say how long, `executions` which families of executions, and deletes them;
+`dead_letters` deletes dead letters and what is left of their groups, `trials` test versions,
+`by_age` what is simply old. `pruning` goes through all of it: for some seconds as a duty, to the
+end as `manage.py prune`. The audit
 trail is never pruned.
 """

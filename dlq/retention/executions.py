@@ -6,29 +6,135 @@ in the middle leaves something that the next one goes on with.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from uuid import UUID
 
 from django.db.models import Model
 
 from dlq import statements
-from dlq.retention.families import (
-    NONE_GONE,
-    Family,
-    LettersGone,
-    PruningPosition,
-    families,
-    horizon,
-    walk,
-)
-from dlq.retention.pace import PruningPace
-from dlq.retention.tally import PruningTally
-from dlq.retention.wanted import Wanted
+from dlq.retention.batches import PruningPace, PruningTally
+from dlq.retention.periods import RetentionPeriods
+from dlq.retention.terms import parameters, youngest_end
 from executions.models import CronTick, RefusedMessage, WorkflowExecution
 from executions.vendor_seams.django_deletion import delete_without_cascade
 from runners.models import EarlyCallback, Run, Waiter
+
+# Which executions may go: whole families, a root with all that it started, and never a part.
+#
+# A family goes when each of its members has ended and its time is over, no dead letter of it is
+# left (open and pinned ones stay), no dead letter points at it, and no fork under way began from
+# it.
+
+
+CHUNK = 2_000
+REASONS = {
+    5: "something they started is under way",
+    4: "something they started is to be kept longer",
+    3: "open dead letters",
+    2: "dead letters that are pinned or whose time is not over",
+    1: "forks under way that began from them",
+}
+MEMBERS = 500
+START = datetime(1970, 1, 1, tzinfo=UTC)
+NOBODY = UUID(int=0)
+# Plugins that read executions add a function of the time: it returns the end of the first execution
+# that they still need, and no execution that ended later is deleted.
+HORIZONS: list[Callable[[datetime], datetime]] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A root and what it started; `reason` says why it stays, "" where it may go.
+
+    `members` are those without children first, 500 at most; `size` and `runs` count all.
+    """
+
+    root: UUID
+    size: int
+    runs: int
+    reason: str
+    members: tuple[UUID, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether `members` are all."""
+        return self.size == len(self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class PruningPosition:
+    """How far a walk has come: the end, and the id, of the last execution that it looked at."""
+
+    at: datetime = START
+    id: UUID = NOBODY
+
+
+@dataclass(frozen=True, slots=True)
+class LettersGone:
+    """Dead letters that count as gone, since they go before executions do.
+
+    Resolved ones that expired by the first or were resolved before the second time, but for those
+    that are `held`.
+    """
+
+    expired: datetime | None = None
+    resolved: datetime | None = None
+    held: tuple[UUID, ...] = ()
+
+
+NONE_GONE = LettersGone()
+
+
+@dataclass(frozen=True, slots=True)
+class WalkBatch:
+    """A piece of a walk: the roots whose time is over, with their ends, and where it ended."""
+
+    roots: dict[UUID, datetime]
+    end: PruningPosition
+
+
+def horizon(wanted: RetentionPeriods) -> datetime | None:
+    """Nothing that ended later is deleted: by the terms, and by what plugins still need."""
+    youngest = youngest_end(wanted.terms, wanted.now)
+    if youngest is None:
+        return None
+    return min([youngest, *(needed_since(wanted.now) for needed_since in HORIZONS)])
+
+
+def walk(wanted: RetentionPeriods, since: PruningPosition, before: datetime) -> Iterator[WalkBatch]:
+    """The finished executions that ended before a time, in the order of their ends."""
+    told = parameters(wanted.terms, wanted.scope, wanted.now)
+    while True:
+        place = {"at": since.at, "id": since.id, "before": before, "chunk": CHUNK}
+        rows = statements.fetch("prune_walk", told | place)
+        if not rows:
+            return
+        since = PruningPosition(rows[-1][1], rows[-1][0])
+        yield WalkBatch({pk: at for pk, at, over in rows if over}, since)
+
+
+def families(
+    roots: Sequence[UUID],
+    wanted: RetentionPeriods,
+    before: datetime,
+    *,
+    without: LettersGone = NONE_GONE,
+) -> list[Family]:
+    """The families of these roots, in no order, as if the dead letters `without` were gone."""
+    found = statements.fetch(
+        "prune_families",
+        parameters(wanted.terms, wanted.scope, wanted.now)
+        | {"roots": list(roots), "before": before, "most": MEMBERS}
+        | {"expired": without.expired, "resolved": without.resolved, "held": list(without.held)},
+    )
+    return [
+        Family(root, size, runs, REASONS.get(reason, ""), tuple(members))
+        for root, size, runs, reason, members in found
+    ]
+
 
 RUNS_AT_ONCE = 5_000
 ASKED_AT_ONCE = 200
@@ -37,7 +143,7 @@ BELONGINGS: tuple[type[Model], ...] = (Waiter, EarlyCallback, CronTick)
 
 
 def prune(
-    wanted: Wanted, pace: PruningPace, since: PruningPosition
+    wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition
 ) -> tuple[PruningTally, PruningPosition | None]:
     """Delete until the time is over; what went, and where to go on (None: all was looked at)."""
     tally = PruningTally("executions")
@@ -57,7 +163,7 @@ def prune(
 
 def clear(
     ends: dict[UUID, datetime],
-    wanted: Wanted,
+    wanted: RetentionPeriods,
     before: datetime,
     pace: PruningPace,
     tally: PruningTally,
@@ -75,7 +181,7 @@ def clear(
 
 def look_at(
     ends: dict[UUID, datetime],
-    wanted: Wanted,
+    wanted: RetentionPeriods,
     before: datetime,
     tally: PruningTally,
     without: LettersGone = NONE_GONE,
@@ -93,7 +199,7 @@ def look_at(
     return kept
 
 
-def look(wanted: Wanted, pace: PruningPace, without: LettersGone) -> PruningTally:
+def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> PruningTally:
     """What `prune` would delete, from the beginning."""
     tally = PruningTally("executions")
     before = horizon(wanted)
@@ -123,7 +229,7 @@ def packs(found: Sequence[Family], most: int) -> Iterator[list[Family]]:
 
 def _drop(
     pack: list[Family],
-    wanted: Wanted,
+    wanted: RetentionPeriods,
     before: datetime,
     pace: PruningPace,
     tally: PruningTally,
@@ -148,7 +254,7 @@ def _fits(family: Family, most: int) -> bool:
     return family.whole and family.size <= most and family.runs <= RUNS_AT_ONCE
 
 
-def _locked(pack: list[Family], wanted: Wanted, before: datetime) -> list[Family]:
+def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> list[Family]:
     """Those that may still go once nobody can change it any more; others stay for another time."""
     ids = [pk for family in pack for pk in family.members]
     rows = statements.fetch("prune_lock", {"ids": ids})

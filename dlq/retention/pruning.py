@@ -1,66 +1,104 @@
 """One go through what is to be pruned: dead letters first, then the executions that they held."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
+from dlq import statements
 from dlq.models import RetentionMark
-from dlq.retention import aged, evidence, executions, groups, logs, trials
-from dlq.retention.families import NONE_GONE, PruningPosition
-from dlq.retention.pace import PruningPace
-from dlq.retention.tally import PruningTally
-from dlq.retention.wanted import Wanted
+from dlq.retention import by_age, dead_letters, executions, periods, trials
+from dlq.retention.batches import PruningPace, PruningTally
+from dlq.retention.executions import NONE_GONE, PruningPosition
+from dlq.retention.periods import RetentionPeriods
+from dlq.retention.terms import parameters
+from executions.access.actor import Actor, record
+from executions.database.advisory_locks import AdvisoryLock, alone
+from executions.database.clock import database_now
+
+# What steps logged goes before their execution does, where the settings say so.
+
+
+def prune_logs(
+    wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition, *, looking: bool = False
+) -> tuple[PruningTally, PruningPosition]:
+    """Clear the logs of executions that ended long enough ago; and how far that has come.
+
+    What was walked past stays walked past: an execution that goes on and ends again comes anew.
+    """
+    tally, before = PruningTally("logs"), wanted.before(periods.log_days())
+    while before is not None:
+        if pace.over:
+            tally.more = True
+            break
+        told = parameters(wanted.terms, wanted.scope, wanted.now)
+        place = {"at": since.at, "id": since.id, "before": before}
+        with pace.transaction():
+            ((cleared, walked, first, last, row),) = statements.fetch(
+                "prune_logs", told | place | {"chunk": pace.batch, "looking": looking}
+            )
+        if not walked:
+            break
+        since = PruningPosition(last, row)
+        tally.rows += cleared
+        if cleared:
+            tally.span(first, last)
+    return tally, since
 
 
 def kinds() -> tuple[str, ...]:
     """What can be pruned, in the order in which it goes."""
-    return ("dead letters", "executions", "tests", "logs", *aged.KINDS)
+    return ("dead letters", "executions", "tests", "logs", *by_age.KINDS)
 
 
-def prune(chosen: Sequence[str], wanted: Wanted, pace: PruningPace) -> Iterator[PruningTally]:
+def prune(
+    chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
+) -> Iterator[PruningTally]:
     """Delete what is due of each kind, from the beginning; a tally each."""
     for kind in kinds():
         if kind not in chosen:
             continue
         if kind == "dead letters":
-            yield evidence.prune(wanted, pace)
+            yield dead_letters.prune(wanted, pace)
         elif kind == "executions":
             yield executions.prune(wanted, pace, PruningPosition())[0]
         elif kind == "tests":
             yield trials.prune(wanted, pace)
         elif kind == "logs":
-            yield logs.prune(wanted, pace, PruningPosition())[0]
+            yield prune_logs(wanted, pace, PruningPosition())[0]
         else:
-            yield aged.prune(kind, wanted, pace)
+            yield by_age.prune(kind, wanted, pace)
 
 
-def look(chosen: Sequence[str], wanted: Wanted, pace: PruningPace) -> Iterator[PruningTally]:
+def look(
+    chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
+) -> Iterator[PruningTally]:
     """What `prune` would delete, and why the rest stays; changes nothing."""
     for kind in kinds():
         if kind not in chosen:
             continue
         if kind == "dead letters":
-            yield evidence.look(wanted)
+            yield dead_letters.look(wanted)
         elif kind == "executions":
             letters = "dead letters" in chosen
-            without = evidence.gone_by(wanted) if letters else NONE_GONE
+            without = dead_letters.gone_by(wanted) if letters else NONE_GONE
             yield executions.look(wanted, pace, without)
         elif kind == "tests":
             yield trials.look(wanted, pace)
         elif kind == "logs":
-            yield logs.prune(wanted, pace, PruningPosition(), looking=True)[0]
+            yield prune_logs(wanted, pace, PruningPosition(), looking=True)[0]
         else:
-            yield aged.look(kind, wanted)
+            yield by_age.look(kind, wanted)
 
 
-def carry_on(wanted: Wanted, pace: PruningPace) -> list[PruningTally]:
+def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
     """What is due by the settings, from where the last turn stopped."""
-    done = [evidence.prune(wanted, pace), *groups.prune(wanted.now, pace)]
+    done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)
     done += [tally, trials.prune(wanted, pace)]
-    tally, reached = logs.prune(wanted, pace, read("logs"))
+    tally, reached = prune_logs(wanted, pace, read("logs"))
     if reached != PruningPosition():
         write("logs", reached)
-    return [*done, tally, *(aged.prune(kind, wanted, pace) for kind in aged.KINDS)]
+    return [*done, tally, *(by_age.prune(kind, wanted, pace) for kind in by_age.KINDS)]
 
 
 # Where a walk goes on the next time; whoever dies leaves the mark where it was.
@@ -79,3 +117,45 @@ def write(name: str, position: PruningPosition | None) -> None:
         return
     values = {"at": position.at, "row": position.id}
     RetentionMark.objects.update_or_create(name=name, defaults=values)
+
+
+# Once a day, and again at once while there is more: a turn of some seconds.
+
+
+TURN_SECONDS = 5.0
+ACTOR = Actor.system("retention")
+
+
+@dataclass(frozen=True, slots=True)
+class PruningTurn:
+    """How many rows went, by kind, and whether time was over before all did."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    more: bool = False
+
+
+def turn(seconds: float = TURN_SECONDS) -> PruningTurn:
+    """Prune for so long; nothing where somebody else does right now.
+
+    Raises ImproperlyConfigured where the settings make no sense: then nothing is deleted.
+    """
+    with alone(AdvisoryLock.RETENTION) as held:
+        if not held:
+            return PruningTurn()
+        tallies = carry_on(periods.as_set(database_now()), PruningPace.for_seconds(seconds))
+    note(tallies, ACTOR)
+    return PruningTurn({one.kind: one.rows for one in tallies}, any(one.more for one in tallies))
+
+
+def note(tallies: list[PruningTally], actor: Actor, **how: object) -> None:
+    """A row of the audit trail that says what went, where anything did."""
+    gone = {one.kind: one.rows for one in tallies if one.rows}
+    if gone:
+        record(
+            actor,
+            "retention.prune",
+            workspace_id=None,
+            object_type="Retention",
+            object_id="prune",
+            details={"deleted": gone, **how},
+        )

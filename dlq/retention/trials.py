@@ -10,10 +10,9 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from dlq.retention import conf, executions
-from dlq.retention.pace import PruningPace
-from dlq.retention.tally import PruningTally
-from dlq.retention.wanted import Wanted, older_than
+from dlq.retention import executions, periods
+from dlq.retention.batches import PruningPace, PruningTally
+from dlq.retention.periods import RetentionPeriods, older_than
 from executions.models import WorkflowExecution, WorkflowVersion
 from executions.states import VersionKind
 from executions.vendor_seams.django_deletion import delete_without_cascade
@@ -22,7 +21,7 @@ KIND = "tests"
 AT_ONCE = 200
 
 
-def prune(wanted: Wanted, pace: PruningPace) -> PruningTally:
+def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
     """Delete the versions that are due, the oldest first, and what ran of them."""
     tally = PruningTally(KIND)
     for versions, before in _batches(wanted):
@@ -37,7 +36,7 @@ def prune(wanted: Wanted, pace: PruningPace) -> PruningTally:
     return tally
 
 
-def look(wanted: Wanted, pace: PruningPace) -> PruningTally:
+def look(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
     """What `prune` would delete."""
     tally = PruningTally(KIND)
     for versions, before in _batches(wanted):
@@ -53,9 +52,9 @@ def look(wanted: Wanted, pace: PruningPace) -> PruningTally:
     return tally
 
 
-def _batches(wanted: Wanted) -> Iterator[tuple[dict[UUID, datetime], datetime]]:
+def _batches(wanted: RetentionPeriods) -> Iterator[tuple[dict[UUID, datetime], datetime]]:
     """The versions that are due and when each was made, some at a time; and how old is old."""
-    before = wanted.before(conf.test_days())
+    before = wanted.before(periods.test_days())
     last: UUID | None = None
     while before is not None and not wanted.scope.states:
         rows = _due(wanted, before)
@@ -68,7 +67,7 @@ def _batches(wanted: Wanted) -> Iterator[tuple[dict[UUID, datetime], datetime]]:
         yield found, before
 
 
-def _due(wanted: Wanted, before: datetime) -> QuerySet[WorkflowVersion]:
+def _due(wanted: RetentionPeriods, before: datetime) -> QuerySet[WorkflowVersion]:
     rows = WorkflowVersion.objects.filter(kind=VersionKind.TEST, created_at__lt=before)
     if wanted.scope.workspace_id is not None:
         rows = rows.filter(workflow__workspace_id=wanted.scope.workspace_id)
@@ -84,7 +83,7 @@ def _roots(versions: dict[UUID, datetime], before: datetime) -> dict[UUID, datet
     return {pk: at for pk, at in rows.values_list("pk", "finished_at") if at is not None}
 
 
-def _aged(wanted: Wanted, before: datetime) -> Wanted:
+def _aged(wanted: RetentionPeriods, before: datetime) -> RetentionPeriods:
     """The age of test versions, in place of the terms of executions."""
     days = (wanted.now - before).total_seconds() / 86_400
     return older_than(days, wanted.now, wanted.scope)

@@ -12,9 +12,23 @@ from executions.access.changes import (
     may_override,
     operators_powers,
 )
-from executions.access.errors import AmbiguousWorkspace, Forbidden
-from executions.access.powers import Powers, TokenLimits, User, powers_on, role_in
-from executions.access.reach import Reach, reach_of
+from executions.access.powers import (
+    ALLOWED,
+    INCLUDED,
+    OBJECT_PERMISSIONS,
+    SCOPES,
+    Action,
+    AmbiguousWorkspace,
+    Forbidden,
+    Powers,
+    Reach,
+    TokenLimits,
+    User,
+    powers_on,
+    reach_of,
+    role_in,
+    roles_with,
+)
 from executions.access.scoping import (
     let_through,
     obtain,
@@ -25,14 +39,6 @@ from executions.access.scoping import (
     workspace_id_of,
     workspace_path,
     workspaces_of,
-)
-from executions.access.table import (
-    ALLOWED,
-    INCLUDED,
-    OBJECT_PERMISSIONS,
-    SCOPES,
-    Action,
-    roles_with,
 )
 
 __all__ = [

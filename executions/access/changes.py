@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from executions.access.errors import Forbidden
-from executions.access.powers import Powers
-from executions.access.table import Action, Power
+from executions.access.powers import Action, Forbidden, Power, Powers
 from executions.states import Permission
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from executions.access.actor import Actor
-from executions.access.table import Action, Power
+from executions.access.powers import Action, Power
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

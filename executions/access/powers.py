@@ -1,7 +1,8 @@
-"""What one caller may do: in a workspace, and to one object."""
+"""What one caller may do in a workspace and to one object: roles, permissions, refusals."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -10,14 +11,62 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import connection
 from django.db.models import QuerySet
 
-from executions.access.table import ALLOWED, INCLUDED, OBJECT_PERMISSIONS, Action, Power
 from executions.database.statements import statement
+from executions.errors import ValkyrError
 from executions.models import (
     WorkflowGroupPermission,
     WorkflowUserPermission,
     Workspace,
 )
 from executions.states import Permission, Role
+
+# The table of who may do what: roles, finer permissions, permissions on one workflow.
+
+
+class Action(StrEnum):
+    """What can be done in a workspace."""
+
+    VIEW = "view"
+    TRIGGER = "trigger"
+    TELL = "tell"  # publish events
+    RUN = "run"  # act as a remote runner
+    AUTHOR = "author"
+    DELETE = "delete"
+    OPERATE = "operate"
+    ADMINISTER = "administer"
+
+
+Power = Action | Permission
+
+# A role allows these on everything of its workspace.
+ALLOWED: dict[str, frozenset[Action]] = {
+    Role.ADMIN: frozenset(Action),
+    Role.WORKFLOW: frozenset(Action) - {Action.ADMINISTER, Action.RUN},
+    Role.SYSTEM: frozenset({Action.TRIGGER, Action.TELL, Action.RUN}),
+    Role.USER: frozenset(),
+}
+# And includes these finer permissions.
+INCLUDED: dict[str, frozenset[Permission]] = {
+    Role.ADMIN: frozenset(Permission),
+    Role.WORKFLOW: frozenset(Permission) - {Permission.REVEAL, Permission.CONFIGURE},
+    Role.SYSTEM: frozenset(),
+    Role.USER: frozenset(),
+}
+# Django's permissions on one workflow, and what they allow on it and on all that it ran.
+OBJECT_PERMISSIONS: dict[str, frozenset[Action]] = {
+    "read_workflow": frozenset({Action.VIEW}),
+    "write_workflow": frozenset({Action.AUTHOR, Action.OPERATE}),
+    "execute_workflow": frozenset({Action.TRIGGER}),
+    "delete_workflow": frozenset({Action.DELETE}),
+}
+# What an API token can be limited to.
+SCOPES: tuple[str, ...] = tuple(sorted([*Action, *Permission.values]))
+
+
+def roles_with(power: Power) -> list[str]:
+    """The roles that allow `power`, sorted."""
+    return sorted(role for role in ALLOWED if power in ALLOWED[role] | INCLUDED[role])
+
 
 User = AbstractBaseUser | AnonymousUser
 # A membership's role and permissions.
@@ -172,4 +221,79 @@ def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
     return (
         WorkflowUserPermission.objects.filter(user_id=user.pk),
         WorkflowGroupPermission.objects.filter(group__user=user.pk),
+    )
+
+
+# How far one caller's powers reach: over whole workspaces by role, over single workflows by grant.
+#
+# An object permission counts only for members of the workflow's workspace, whatever their role: who
+# leaves the workspace has nothing left in it.
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The caller's powers by workspace, and object permissions by workflow."""
+
+    user: User
+    members: dict[UUID, Powers]
+    grants: dict[UUID, set[str]]
+
+    def workspaces(self, power: Power) -> list[UUID]:
+        """The workspaces in which the caller may do `power` to everything, sorted."""
+        return sorted(pk for pk, powers in self.members.items() if powers.allows(power))
+
+    def workflows(self, power: Power) -> list[UUID]:
+        """The workflows that an object permission opens for `power`."""
+        limits = limits_of(self.user)
+        if not self.grants or (limits is not None and power not in limits.scopes):
+            return []
+        wanted: Any = power
+        if isinstance(power, Permission):
+            person: Any = self.user
+            if not person.has_perm(f"executions.{power.value}"):
+                return []
+            wanted = Action.VIEW
+        codes = {code for code, actions in OBJECT_PERMISSIONS.items() if wanted in actions}
+        return [pk for pk, given in self.grants.items() if given & codes]
+
+    def anywhere(self, power: Power) -> bool:
+        """Whether there is anything at all that the caller may do `power` to."""
+        return bool(self.workspaces(power) or self.workflows(power))
+
+
+def reach_of(user: User) -> Reach:
+    """The caller's reach. One query."""
+    return Reach(user, *holdings(user))
+
+
+# Why somebody may not do something.
+
+
+class Forbidden(ValkyrError):
+    """Your role in this workspace does not allow that."""
+
+    code = "forbidden"
+
+
+class AmbiguousWorkspace(ValkyrError):
+    """You are in several workspaces; say which one with workspaceId."""
+
+    code = "workspace_required"
+
+
+def refused(role: str | None, power: Power, *, limited: bool = False) -> Forbidden:
+    """The refusal that says what would be needed; `limited`: an API token's scopes forbid it."""
+    if limited:
+        return Forbidden(
+            f"This API token's scopes do not include {power.value}. Use one that does."
+        )
+    needed = " or ".join(roles_with(power))
+    have = f"Your role here is {role or 'none'}"
+    if isinstance(power, Permission):
+        return Forbidden(
+            f"{have}, without the permission {power.value} ({power.label}). You need the role "
+            f"{needed}, or that permission. Ask an administrator of the workspace."
+        )
+    return Forbidden(
+        f"{have}; to {power.value} you need {needed}. Ask an administrator of the workspace."
     )

@@ -21,8 +21,7 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from executions.accounts import sessions
-from executions.accounts.finding import live_session
-from executions.accounts.last_use import note
+from executions.accounts.authentication import live_session, note
 from executions.accounts.sessions import SessionClient
 from executions.models import AccountSession
 from executions.states import SessionEnd, SessionKind

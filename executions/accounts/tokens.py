@@ -1,9 +1,14 @@
 """API tokens: made with no more than their maker may, shortened, renamed, revoked."""
 
+import re
+import secrets
+import string
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
+from zlib import crc32
 
 from django.conf import settings
 from django.db import transaction
@@ -11,13 +16,61 @@ from django.db.models import Q, QuerySet
 
 from executions.access import SCOPES, Action, Forbidden, User, reach_of
 from executions.access.actor import Actor
-from executions.accounts import token_text
 from executions.accounts.audit import audit
-from executions.accounts.standing import refuse_narrow_token, scopes_of
+from executions.accounts.caller_permissions import refuse_narrow_token, scopes_of
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems, WrongState
 from executions.models import ApiToken, Workspace
+
+# The text of an API token: `vlk_`, 256 random bits in base 62, and a CRC-32 in base 62.
+#
+# The beginning lets scanners of leaked secrets know it; the checksum tells a typo from a forgery
+# without asking the database.
+
+
+BEGINNING = "vlk_"
+_DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_BITS = 256
+_SECRET_LENGTH = 43  # 62^43 > 2^256
+_CHECK_LENGTH = 6  # 62^6 > 2^32
+_SHOWN = 12
+_FORM = re.compile(rf"{BEGINNING}[0-9A-Za-z]{{{_SECRET_LENGTH + _CHECK_LENGTH}}}")
+
+
+def make() -> str:
+    """A new token's text, 53 characters."""
+    body = BEGINNING + _base62(secrets.randbits(_BITS), _SECRET_LENGTH)
+    return body + _check(body)
+
+
+def is_well_formed(text: str) -> bool:
+    """Whether the text was made by `make`, but for one chance in four thousand million."""
+    if not _FORM.fullmatch(text):
+        return False
+    return text[-_CHECK_LENGTH:] == _check(text[:-_CHECK_LENGTH])
+
+
+def digest(text: str) -> str:
+    """What is stored of a token: its SHA-256 in hex. 256 random bits need no salt."""
+    return sha256(text.encode()).hexdigest()
+
+
+def beginning_of(text: str) -> str:
+    """As much of a token as may be shown, to know it by."""
+    return text[:_SHOWN]
+
+
+def _check(body: str) -> str:
+    return _base62(crc32(body.encode()), _CHECK_LENGTH)
+
+
+def _base62(number: int, length: int) -> str:
+    digits = []
+    for _ in range(length):
+        number, digit = divmod(number, len(_DIGITS))
+        digits.append(_DIGITS[digit])
+    return "".join(reversed(digits))
 
 
 def visible_tokens(user: User) -> QuerySet[ApiToken]:
@@ -46,14 +99,14 @@ def create_token(
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)
-    text = token_text.make()
+    text = make()
     with transaction.atomic():
         token = ApiToken(
             workspace=workspace,
             user=user,
             name=name,
-            prefix=token_text.beginning_of(text),
-            digest=token_text.digest(text),
+            prefix=beginning_of(text),
+            digest=digest(text),
             scopes=granted,
             expires_at=_expiry(expires_at),
             created_by=actor.name[:200],

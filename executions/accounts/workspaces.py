@@ -1,4 +1,4 @@
-"""Workspaces: made, renamed, put on another tier, archived and restored.
+"""Workspaces and their tiers: made, renamed, put on another tier, archived and restored.
 
 Nothing triggers in an archived workspace; what was accepted before runs to its end, and every row
 stays.
@@ -13,7 +13,7 @@ from django.utils.text import slugify
 
 from executions.access.actor import Actor
 from executions.accounts.audit import audit
-from executions.accounts.errors import Taken
+from executions.accounts.errors import InUse, Taken
 from executions.admission.capacity import lock_workspace
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
@@ -37,7 +37,7 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
     try:
         with transaction.atomic():
             workspace.save(force_insert=True)
-            audit(actor, "workspace.create", workspace, after=facts(workspace))
+            audit(actor, "workspace.create", workspace, after=workspace_facts(workspace))
     except IntegrityError:
         raise Taken(f"There is a workspace {slug!r} already. Choose another slug.") from None
     return workspace
@@ -58,16 +58,16 @@ def change_workspace(
         # Triggers are locked before their workspace, as by those who start executions.
         schedules = [] if archived is None else sync.lock_schedules(workspace_id)
         workspace = _locked(workspace_id)
-        before = facts(workspace)
+        before = workspace_facts(workspace)
         workspace.name = changes.get("name", workspace.name)
         workspace.tier = changes.get("tier", workspace.tier)
         if archived is not None and archived != (workspace.archived_at is not None):
             workspace.archived_at = database_now() if archived else None
             sync.hold_schedules(schedules, held=archived)
-        if facts(workspace) != before:
+        if workspace_facts(workspace) != before:
             workspace.save(update_fields=["name", "tier", "archived_at"])
-            action = _action(before, facts(workspace))
-            after = facts(workspace)
+            action = _action(before, workspace_facts(workspace))
+            after = workspace_facts(workspace)
             audit(actor, action, workspace, before=before, after=after, reason=reason)
     return workspace
 
@@ -82,7 +82,7 @@ def restore_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> 
     return change_workspace(workspace_id, {"archived": False}, actor=actor, reason=reason)
 
 
-def facts(workspace: Workspace) -> dict[str, Any]:
+def workspace_facts(workspace: Workspace) -> dict[str, Any]:
     """What the audit trail keeps of a workspace."""
     return {
         "name": workspace.name,
@@ -104,3 +104,66 @@ def _locked(workspace_id: UUID) -> Workspace:
     if workspace is None:
         raise NotFound(f"There is no workspace {workspace_id}.")
     return workspace
+
+
+# Tiers: the limits that workspaces share; a new limit holds from the next admission on.
+
+
+LIMITS = ("max_concurrent", "max_pending", "max_per_hour", "max_per_day")
+CHANGEABLE_LIMITS = ("name", *LIMITS)
+
+
+def create_tier(values: Mapping[str, Any], *, actor: Actor) -> Tier:
+    """A new tier from `name` and limits (None: no limit); raises Taken."""
+    tier = Tier(created_at=database_now(), **values)
+    with transaction.atomic():
+        _save(tier, force_insert=True)
+        audit(actor, "tier.create", tier, after=tier_facts(tier))
+    return tier
+
+
+def change_tier(tier_id: UUID, changes: Mapping[str, Any], *, actor: Actor) -> Tier:
+    """Change the name or limits; raises NotFound, Taken."""
+    with transaction.atomic():
+        tier = _locked_tier(tier_id)
+        before = tier_facts(tier)
+        for name, value in changes.items():
+            setattr(tier, name, value)
+        if tier_facts(tier) != before:
+            _save(tier, update_fields=list(CHANGEABLE_LIMITS))
+            audit(actor, "tier.update", tier, before=before, after=tier_facts(tier))
+    return tier
+
+
+def delete_tier(tier_id: UUID, *, actor: Actor, reason: str = "") -> None:
+    """Delete a tier that no workspace is on; raises NotFound, InUse."""
+    with transaction.atomic():
+        tier = _locked_tier(tier_id)
+        slugs = list(tier.workspaces.values_list("slug", flat=True)[:3])
+        if slugs:
+            raise InUse(
+                f"Workspaces are on tier {tier.name!r} ({', '.join(slugs)}). Put them on another "
+                "one first."
+            )
+        audit(actor, "tier.delete", tier, before=tier_facts(tier), reason=reason)
+        tier.delete()
+
+
+def tier_facts(tier: Tier) -> dict[str, Any]:
+    """What the audit trail keeps of a tier."""
+    return {name: getattr(tier, name) for name in CHANGEABLE_LIMITS}
+
+
+def _locked_tier(tier_id: UUID) -> Tier:
+    tier = Tier.objects.select_for_update().filter(pk=tier_id).first()
+    if tier is None:
+        raise NotFound(f"There is no tier {tier_id}.")
+    return tier
+
+
+def _save(tier: Tier, **how: Any) -> None:
+    try:
+        with transaction.atomic():
+            tier.save(**how)
+    except IntegrityError:
+        raise Taken(f"There is a tier {tier.name!r} already. Choose another name.") from None

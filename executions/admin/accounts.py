@@ -1,19 +1,37 @@
-"""Django's users and groups in our dress."""
+"""Accounts: users, groups, the own password, and sessions."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from uuid import UUID
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.auth import get_user_model
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
 from unfold.admin import ModelAdmin
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.decorators import display
+from unfold.enums import ActionVariant
+from unfold.forms import AdminPasswordChangeForm, BaseDialogForm, UserChangeForm, UserCreationForm
 
 from executions.access.actor import Actor
-from executions.admin.audited import AuditedAdmin, note
+from executions.access.operation import Operation
+from executions.access.powers import Power
+from executions.accounts import browser_sessions, sessions
+from executions.admin import marks
+from executions.admin.actions import OperatingAdmin
+from executions.admin.base import AuditedAdmin, FactAdmin, note
+from executions.admin.operations import AdminOperation
+from executions.admin.scope import is_superuser
+from executions.admin.sections import Page, facts
+from executions.models import AccountSession
+from executions.states import SessionKind
+from executions.vendor_seams.django_admin_password import replace_password_change
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -56,3 +74,156 @@ class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
 
     show_full_result_count = False
     list_fullwidth = True
+
+
+# Who sets a new password for themselves leaves a line in the audit trail, without it.
+
+
+@transaction.atomic
+def password_change(
+    request: HttpRequest, extra_context: dict[str, Any] | None = None
+) -> HttpResponse:
+    """As the site's; the password and the line that says so, or neither."""
+    user: Any = request.user
+    before = user.password
+    answer = _theirs(request, extra_context)
+    if user.password != before:
+        changed = get_user_model().objects.get(pk=user.pk)
+        note(Actor.of_request(request), "password", changed)
+        # The change ended all sessions; this browser, which gave the old password, gets a new one.
+        browser_sessions.open_for(request, changed)
+    return answer
+
+
+_theirs = replace_password_change(password_change)
+
+
+# Sessions: one's own, where they are used, and their end; superusers see everybody's.
+
+
+def _end(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
+    sessions.end(pk, actor=actor, reason=data["reason"])
+
+
+END = AdminOperation(
+    Operation(
+        name="end",
+        apply=_end,
+    ),
+    title="End session…",
+    icon="logout",
+    done="ended",
+    question="Its tokens or its cookie open nothing from the next request on.",
+    danger=True,
+)
+OTHERS = {
+    "title": "End all other sessions",
+    "description": "You stay signed in here. All your other browsers and programs that signed in "
+    "with your password must sign in again. API tokens are not affected.",
+    "form_submit_text": "End all other sessions",
+    "danger": True,
+}
+
+
+@admin.register(AccountSession)
+class AccountSessionAdmin(OperatingAdmin, FactAdmin):
+    """Where somebody is signed in."""
+
+    operations = (END,)
+    actions_list: ClassVar[Any] = ("end_others",)
+    list_display = ("began", "user", "how", "device", "address", "used", "last_used_from", "until")
+    list_display_links = ("began",)
+    list_select_related = ("user",)
+    ordering = ("-id",)
+    search_ids = ("id",)
+    search_texts = ("user__username", "user_agent")
+    empty_text = "No live sessions."
+
+    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
+        """The live ones of the person; everybody's for a superuser."""
+        live = sessions.live(rows)
+        return live if is_superuser(request) else live.filter(user=request.user.pk)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Everybody sees their own."""
+        return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
+
+    def has_end_others_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Everybody ends their own."""
+        return True
+
+    def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
+        """Who sees a session may end it."""
+        return self.has_view_permission(request, row)
+
+    def end_others(self, request: HttpRequest) -> HttpResponse:
+        """The dialog that ends all sessions of the person but this browser's."""
+        form = BaseDialogForm(data=request.POST or None, request=request)
+        if request.method != "POST" or not form.is_valid():
+            context = {"form": form, "dialog": OTHERS}
+            return TemplateResponse(request, "unfold/helpers/dialog.html", context)
+        kept = browser_sessions.current(request)
+        ended = sessions.end_others(request.user, kept, actor=Actor.of_request(request))
+        self.message_user(request, f"{ended} ended.", messages.SUCCESS)
+        target = reverse("admin:executions_accountsession_changelist")
+        if request.headers.get("HX-Request"):
+            return HttpResponse(headers={"HX-Redirect": target})
+        return HttpResponseRedirect(target)
+
+    end_others.__dict__.update(
+        {
+            "allowed_permissions": ("end_others",),
+            "short_description": "End all other sessions…",
+            "url_path": "end-others",
+            "icon": "logout",
+            "dialog": {"title": "End all other sessions…"},
+            "variant": ActionVariant.DEFAULT,
+            "attrs": {},
+        }
+    )
+
+    @display(description="signed in")
+    def began(self, row: AccountSession) -> Any:
+        """How long ago."""
+        return marks.ago(row.created_at)
+
+    @display(description="by")
+    def how(self, row: AccountSession) -> Any:
+        """Browser or tokens."""
+        icon = "key" if row.kind == SessionKind.TOKEN else "computer"
+        return marks.mark(row.get_kind_display(), icon, "grey")
+
+    @display(description="device")
+    def device(self, row: AccountSession) -> str:
+        """The beginning of what the program says it is."""
+        return marks.clipped(row.user_agent, 60) or marks.EMPTY
+
+    @display(description="last used")
+    def used(self, row: AccountSession) -> Any:
+        """When it was used last."""
+        return marks.ago(row.last_used_at)
+
+    @display(description="expires")
+    def until(self, row: AccountSession) -> Any:
+        """When it ends by itself."""
+        return marks.ago(row.expires_at)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """One session."""
+        here = obj.pk == browser_sessions.current(request)
+        return Page(
+            ["this browser"] if here else [],
+            facts(
+                [
+                    ("User", obj.user.get_username()),
+                    ("By", obj.get_kind_display()),
+                    ("Device", obj.user_agent),
+                    ("Signed in", marks.ago(obj.created_at)),
+                    ("Signed in from", obj.address),
+                    ("Last used", marks.ago(obj.last_used_at)),
+                    ("Last used from", obj.last_used_from),
+                    ("Expires", marks.ago(obj.expires_at)),
+                    ("Id", marks.copyable(obj.pk)),
+                ]
+            ),
+        )

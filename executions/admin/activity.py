@@ -1,29 +1,146 @@
 """The audit trail, to read and to take away."""
 
 import json
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from ipaddress import ip_address
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import SimpleListFilter
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 from django.urls import path, reverse
+from unfold.contrib.filters.admin import RangeDateFilter, TextFilter
 from unfold.decorators import display
 
 from executions.access import Action
 from executions.access.actor import Actor
 from executions.admin import links, marks
-from executions.admin.activity_filters import (
-    ActionFilter,
-    AddressFilter,
-    DaysFilter,
-    ObjectFilter,
-    PersonFilter,
-)
-from executions.admin.engine import FactAdmin
+from executions.admin.base import FactAdmin
 from executions.admin.scope import is_superuser, reach
 from executions.admin.sections import Page, PageSection, facts, json_section
-from executions.audit import download, export, subjects
+from executions.audit import export, trail
 from executions.models import Activity
+
+# Filters of the audit trail: who, what, about what kind of thing, when, from where.
+
+
+# What people and programs do, by how the actions begin.
+GROUPS = {
+    "workflow.": "workflows",
+    "trigger.": "triggers",
+    "execution.": "executions",
+    "run.": "runs",
+    "dead_letter.": "dead letters",
+    "event.": "events",
+    "message.": "refused messages",
+    "payload.": "payloads revealed",
+    "credential.": "credentials",
+    "account.": "sign-ins",
+    "user.": "users",
+    "group.": "groups",
+    "membership.": "members",
+    "service_account.": "service accounts",
+    "api_token.": "API tokens",
+    "workspace.": "workspaces",
+    "tier.": "tiers",
+    "quota.": "quotas",
+    "activity.": "exports of the trail",
+}
+OBJECTS = (
+    "ApiToken", "Credential", "DeadLetterQueue", "Event", "Group", "Membership", "Quota",
+    "RefusedMessage", "Run", "ServiceAccount", "Tier", "Trigger", "User", "Workflow",
+    "WorkflowExecution", "Workspace",
+)  # fmt: skip
+
+
+class PersonFilter(TextFilter):
+    """By the whole name of a user, or of the part of the engine that acted."""
+
+    title = "name"
+    parameter_name = "who"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows of that name."""
+        name = (self.value() or "").strip()
+        return queryset.filter(actor_name=name) if name else queryset
+
+
+class AddressFilter(TextFilter):
+    """By the address it came from; what is none matches nothing."""
+
+    title = "address"
+    parameter_name = "address"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows from there."""
+        text = (self.value() or "").strip()
+        if not text:
+            return queryset
+        try:
+            return queryset.filter(address=str(ip_address(text)))
+        except ValueError:
+            return queryset.none()
+
+
+class ActionFilter(SimpleListFilter):
+    """By what kind of thing was done."""
+
+    title = "action"
+    parameter_name = "did"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        """The groups there are."""
+        return list(GROUPS.items())
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows whose action begins so."""
+        start = self.value()
+        return queryset.filter(action__startswith=start) if start in GROUPS else queryset
+
+
+class ObjectFilter(SimpleListFilter):
+    """By what it was done to."""
+
+    title = "object"
+    parameter_name = "object"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        """The kinds there are."""
+        return [(name, name) for name in OBJECTS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows about that kind."""
+        return queryset.filter(object_type=self.value()) if self.value() else queryset
+
+
+class DaysFilter(RangeDateFilter):
+    """From one day to another, both whole, in UTC; what is no day narrows nothing."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = "day"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows of these days."""
+        first, last = (
+            _day(self.used_parameters.get(f"created_at_{end}")) for end in ("from", "to")
+        )
+        if first is not None:
+            queryset = queryset.filter(created_at__gte=first)
+        if last is not None:
+            queryset = queryset.filter(created_at__lt=last + timedelta(days=1))
+        return queryset
+
+
+def _day(text: Any) -> datetime | None:
+    try:
+        day = date.fromisoformat(str(text))
+        return datetime(day.year, day.month, day.day, tzinfo=UTC) if day.year < 9999 else None
+    except ValueError:
+        return None
 
 
 @admin.register(Activity)
@@ -87,7 +204,7 @@ class ActivityAdmin(FactAdmin):
         workspaces = None if everything else reach(request).workspaces(Action.ADMINISTER)
         actor = Actor.of_request(request)
         exported = export.begin(rows, workspaces, request.GET.dict(), actor)
-        return download.answer(request, exported)
+        return export.answer(request, exported)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """One line of the trail."""
@@ -132,8 +249,37 @@ def _text(values: dict[str, Any], name: str) -> str:
 
 
 def _linked(row: Activity, text: Any) -> Any:
-    model = subjects.model_of(row.object_type)
+    model = trail.model_of(row.object_type)
     if model is None or not admin.site.is_registered(model):
         return text
     name = f"{model._meta.app_label}_{model._meta.model_name}"
     return links.link(reverse(f"admin:{name}_change", args=[row.object_id]), text)
+
+
+# What people and programs did to one object, on its page.
+
+
+SHOWN = 20
+HEADERS = ("When", "Who", "Via", "Did", "Why")
+
+
+def done_to(pk: Any) -> PageSection:
+    """The newest rows of the audit trail about the object of that id."""
+    rows = Activity.objects.filter(object_id=str(pk)).order_by("-created_at", "-id")
+    found = rows.only("created_at", "actor_name", "via", "action", "reason")[:SHOWN]
+    return PageSection(
+        "Who did what",
+        headers=HEADERS,
+        rows=[
+            [
+                marks.ago(row.created_at),
+                row.actor_name,
+                row.via or marks.EMPTY,
+                row.action,
+                marks.clipped(row.reason) or marks.EMPTY,
+            ]
+            for row in found
+        ],
+        empty="Nobody has done anything to it.",
+        folded=True,
+    )

@@ -12,10 +12,8 @@ from unfold.widgets import (
 )
 
 from executions.credentials import KINDS, InvalidCredential, is_taken
-from executions.credentials.boundary import ANY
-from executions.credentials.kinds import checked, checked_changes
-from executions.credentials.limits import LISTS, CredentialLimits, problems_of
-from executions.credentials.suggestions import suggested_hosts
+from executions.credentials.boundary import ANY, LISTS, CredentialLimits, problems_of
+from executions.credentials.kinds import checked, checked_changes, suggested_hosts
 from executions.credentials.writing import unknown_workflows
 from executions.definition.graph.problem import DefinitionProblem
 from executions.models import Credential, Workspace

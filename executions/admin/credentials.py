@@ -15,15 +15,14 @@ from executions.access import Action
 from executions.access.actor import Actor
 from executions.access.operation import Operation
 from executions.admin import links, marks
+from executions.admin.actions import OperatingAdmin
+from executions.admin.base import WritingAdmin
 from executions.admin.credential_forms import CredentialForm, form_for, inputs_of
-from executions.admin.forms import ReasonForm
-from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import AdminOperation
-from executions.admin.writing import WritingAdmin
+from executions.admin.operations import AdminOperation, ReasonForm
 from executions.credentials import KINDS
 from executions.credentials.boundary import ANY
-from executions.credentials.naming import MOST_LISTED
 from executions.credentials.opening import BOUNDARY
+from executions.credentials.writing import MOST_LISTED
 from executions.models import Credential
 from executions.states import Permission
 

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from executions.admin import links, marks
-from executions.admin.engine import FactAdmin
+from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter
 from executions.admin.scope import may
 from executions.admin.sections import Page, PageSection, facts, payload_section

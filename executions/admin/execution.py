@@ -10,13 +10,12 @@ from unfold.decorators import display
 
 from executions import lifecycle
 from executions.access import Action
-from executions.admin import elsewhere, links, marks
-from executions.admin.done import done_to
-from executions.admin.engine import FactAdmin
+from executions.admin import links, marks
+from executions.admin.actions import OperatingAdmin
+from executions.admin.activity import done_to
+from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, KindFilter, TabFilter, WorkflowFilter
-from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import AdminOperation
-from executions.admin.revealing import reveal_operation
+from executions.admin.operations import AdminOperation, reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import (
     Page,
@@ -185,6 +184,6 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             ("Concurrency key", marks.copyable(obj.concurrency_key)),
             ("Slot", CapacityState(obj.place).label if obj.state in ACTIVE else ""),
             ("Rolled back", f"{obj.epoch} times" if obj.epoch > 1 else "once" * obj.epoch),
-            ("Trace", elsewhere.trace_mark(obj.trace_id)),
+            ("Trace", marks.trace_mark(obj.trace_id)),
             ("Id", marks.copyable(obj.pk)),
         ]

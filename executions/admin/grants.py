@@ -15,8 +15,8 @@ from executions.access import Action, grants
 from executions.access.actor import Actor
 from executions.access.operation import Operation
 from executions.admin import links
-from executions.admin.engine import FactAdmin
-from executions.admin.operating import OperatingAdmin
+from executions.admin.actions import OperatingAdmin
+from executions.admin.base import FactAdmin
 from executions.admin.operations import AdminOperation
 from executions.admin.sections import Page, facts
 from executions.models import Workflow, WorkflowGroupPermission, WorkflowUserPermission

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+from executions import environment as env
 
 EMPTY = "–"
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -140,3 +143,26 @@ def clipped(text: str, length: int = 90) -> str:
     """One line of `text`, at most `length` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[: length - 1]}…"
+
+
+# Links to what an installation has beside itself: where its traces are shown, and the like.
+
+
+def filled(template: str, name: str, value: Any) -> str:
+    """An address with `{name}` replaced; empty without a value, or for what no browser opens."""
+    if not value or urlsplit(template).scheme not in ("http", "https"):
+        return ""
+    return template.replace(f"{{{name}}}", quote(str(value), safe=""))
+
+
+def trace(trace_id: str) -> str:
+    """Where a trace is shown (VALKYR_TRACE_URL); empty where this installation does not say."""
+    return filled(env.text("VALKYR_TRACE_URL"), "trace_id", trace_id)
+
+
+def trace_mark(trace_id: str) -> SafeString | str:
+    """A trace id to copy, and the way to the trace where there is one."""
+    address, shown = trace(trace_id), copyable(trace_id)
+    if not address:
+        return shown
+    return format_html('{} <a class="vk-link" href="{}">Show the trace</a>', shown, address)

@@ -4,19 +4,107 @@ Each asks first (GET shows the question, POST acts), does the operation that the
 reports what was done and what was skipped and why. Nothing changes state on GET.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.db import DatabaseError
+from django.db.models import Model
+from django.utils.safestring import SafeString
 from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from executions.access.actor import Actor
 from executions.access.operation import Operation
-from executions.access.table import Power
-from executions.admin.forms import ReasonForm
+from executions.access.powers import Power
+from executions.admin.values import preformatted
+from executions.audit.revealing import reveal
 from executions.errors import ValkyrError, WithProblems
+from executions.states import Permission
+
+# The small forms that operations ask with.
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+class JSONTextField(forms.CharField):
+    """A text area whose value is parsed; mistakes are told with line and column."""
+
+    def __init__(self, *, rows: int = 8, must_be_object: bool = False, **options: Any) -> None:
+        self.must_be_object = must_be_object
+        options.setdefault("required", False)
+        widget = UnfoldAdminTextareaWidget(attrs={"rows": rows, "spellcheck": "false"})
+        widget.attrs["class"] = f"{widget.attrs.get('class', '')} vk-code"
+        super().__init__(widget=widget, strip=True, **options)
+
+    def clean(self, value: Any) -> Any:
+        """The parsed value; {} for an empty text."""
+        text = super().clean(value)
+        if not text:
+            return {}
+        try:
+            parsed = json.loads(text, parse_constant=_refuse_constant)
+        except json.JSONDecodeError as error:
+            raise forms.ValidationError(
+                f"Not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+            ) from None
+        except (ValueError, RecursionError) as error:
+            raise forms.ValidationError(f"Not JSON: {error}.") from None
+        if self.must_be_object and not isinstance(parsed, dict):
+            raise forms.ValidationError(
+                f"Expected an object such as {{}}, found {type(parsed).__name__}."
+            )
+        return parsed
+
+
+class ReasonForm(BaseDialogForm):
+    """Asks why; the answer goes to the audit trail."""
+
+    reason = forms.CharField(
+        required=False,
+        max_length=500,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="Kept in the activity log.",
+    )
+
+
+class PayloadForm(BaseDialogForm):
+    """Asks for an execution's payload."""
+
+    payload = JSONTextField(
+        label="Payload (JSON)",
+        rows=10,
+        help_text="Checked against the workflow's input schema. Empty means {}.",
+    )
+
+
+class OverridesForm(ReasonForm):
+    """Asks for a change of the step's inputs."""
+
+    overrides = JSONTextField(
+        label="Overrides (JSON)",
+        rows=8,
+        must_be_object=True,
+        required=True,
+        help_text='Merged into the step\'s inputs, nested keys too: {"url": "https://…"}.',
+    )
+    field_order = ("overrides", "reason")
+
+
+class NotesForm(BaseDialogForm):
+    """Asks for a note that stays on the object."""
+
+    notes = forms.CharField(
+        required=False,
+        max_length=5_000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+        help_text="Why this needs no further work; kept on the entry.",
+    )
 
 
 @dataclass(frozen=True)
@@ -95,3 +183,38 @@ def _where(problem: Any) -> str:
     path = getattr(problem, "path", "")
     message = getattr(problem, "message", str(problem))
     return f"{path}: {message}" if path else message
+
+
+# “Reveal…” on the pages that show payloads: unmasked, once, for a reason that is kept.
+
+
+class GivenReasonForm(ReasonForm):
+    """Asks why; without an answer nothing is done."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].required = True
+
+
+def reveal_operation(model: type[Model], fields: Mapping[str, str]) -> AdminOperation:
+    """The operation that shows the `fields` (attributes by name) of one row of `model`."""
+
+    def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> SafeString:
+        values = reveal(model, pk, fields, actor=actor, reason=data["reason"])
+        return preformatted(json.dumps(values, ensure_ascii=False, indent=2, default=str))
+
+    return AdminOperation(
+        Operation(
+            name="reveal",
+            apply=apply,
+            needs=Permission.REVEAL,
+        ),
+        title="Reveal…",
+        icon="visibility",
+        done="revealed",
+        question="Shows the payloads as they are stored, nothing hidden or masked. That you saw "
+        "them, and why, is kept in the activity log.",
+        form=GivenReasonForm,
+        bulk=False,
+        shows="Payloads",
+    )

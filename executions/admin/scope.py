@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from executions import access
 from executions.access import Action, Reach
 from executions.access.actor import Actor
-from executions.access.table import Power
+from executions.access.powers import Power
 
 
 def reach(request: HttpRequest) -> Reach:

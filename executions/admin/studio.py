@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from executions.admin import links
+from executions.admin.actions import OperatingAdmin
 from executions.admin.execution import WorkflowExecutionAdmin
-from executions.admin.operating import OperatingAdmin
 from executions.admin.workflow import WorkflowAdmin
 from executions.models import Workflow, WorkflowExecution
 

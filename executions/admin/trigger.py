@@ -1,20 +1,71 @@
-"""Triggers of published versions and the record of each time one was due, to read."""
+"""Triggers of published versions, the record of each due time, and celery-beat's schedules."""
 
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import django_celery_beat.admin  # noqa: F401 - registers what is replaced here
 from django.contrib import admin
 from django.http import HttpRequest
+from django_celery_beat.models import (
+    ClockedSchedule,
+    CrontabSchedule,
+    IntervalSchedule,
+    PeriodicTask,
+    SolarSchedule,
+)
 from unfold.decorators import display
 
+from executions.access.powers import Power
 from executions.admin import links, marks
-from executions.admin.engine import FactAdmin
+from executions.admin.actions import OperatingAdmin
+from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
-from executions.admin.operating import OperatingAdmin
-from executions.admin.sections import Page, facts, json_section
-from executions.admin.trigger_operations import OPERATIONS
+from executions.admin.operations import AdminOperation
+from executions.admin.sections import Page, facts, json_section, text_section
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus, TriggerType
+from executions.triggers import operations
+
+# How the admin offers what users do to triggers.
+
+
+SWITCH_ON = AdminOperation(
+    operations.SWITCH_ON,
+    title="Switch on…",
+    icon="toggle_on",
+    done="switched on",
+    question="It starts executions again. Schedules do not catch up on the time they were off.",
+)
+SWITCH_OFF = AdminOperation(
+    operations.SWITCH_OFF,
+    title="Switch off…",
+    icon="toggle_off",
+    done="switched off",
+    question="It starts nothing until it is switched on again; publishing leaves it off.",
+)
+REVEAL = AdminOperation(
+    operations.REVEAL_SECRET,
+    title="Show secret…",
+    icon="key",
+    done="shown",
+    question="Whoever has the secret can start this workflow. That you saw it is kept in the "
+    "activity log.",
+    bulk=False,
+    shows="The secret",
+)
+ROTATE = AdminOperation(
+    operations.ROTATE_SECRET,
+    title="New secret…",
+    icon="autorenew",
+    done="given a new secret",
+    question="The secret it has is refused at once; give the new one to whoever sends requests.",
+    danger=True,
+    bulk=False,
+    shows="The new secret",
+)
+
+OPERATIONS = (SWITCH_ON, SWITCH_OFF, REVEAL, ROTATE)
+
 
 # What a trigger's page says beside its settings: where it is reached and what came of it.
 
@@ -184,3 +235,72 @@ class CronTickAdmin(FactAdmin):
                 ]
             ),
         )
+
+
+# django-celery-beat's rows, to read: the engine's own and those that publishing keeps in step.
+
+
+for model in (ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule):
+    admin.site.unregister(model)
+
+
+class BeatAdmin(FactAdmin):
+    """Rows of beat belong to no workspace; Django's permissions decide."""
+
+    shared = True
+
+    def scope(self, request: HttpRequest, rows: Any, action: Power) -> Any:
+        """All of them."""
+        return rows
+
+
+@admin.register(PeriodicTask)
+class PeriodicTaskAdmin(BeatAdmin):
+    """What beat sends and when; change a workflow's `triggers:` to change its schedule."""
+
+    list_display = ("name", "task", "plan", "enabled", "last_run", "total_run_count")
+    list_select_related = ("interval", "crontab", "solar", "clocked")
+    list_filter = ("enabled",)
+    ordering = ("name",)
+    empty_text = "No schedules: beat writes its own when it starts."
+    search_texts = ("name", "task")
+
+    @display(description="schedule")
+    def plan(self, row: PeriodicTask) -> str:
+        """When it is due."""
+        return str(row.interval or row.crontab or row.solar or row.clocked or marks.EMPTY)
+
+    @display(description="last sent")
+    def last_run(self, row: PeriodicTask) -> Any:
+        """How long ago it was sent."""
+        return marks.ago(row.last_run_at)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """One entry of beat's table."""
+        return Page(
+            [obj.name],
+            facts(
+                [
+                    ("Task", obj.task),
+                    ("Schedule", self.plan(obj)),
+                    ("Enabled", "yes" if obj.enabled else "no"),
+                    ("Last sent", marks.ago(obj.last_run_at)),
+                    ("Times sent", str(obj.total_run_count)),
+                    ("Queue", obj.queue),
+                    ("Description", obj.description),
+                ]
+            ),
+            [text_section("Arguments", f"args: {obj.args}\nkwargs: {obj.kwargs}")],
+        )
+
+
+@admin.register(ClockedSchedule, CrontabSchedule, IntervalSchedule, SolarSchedule)
+class PlanAdmin(BeatAdmin):
+    """The times that entries of beat share."""
+
+    list_display = ("__str__",)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """One schedule and what uses it."""
+        uses = obj.periodictask_set.order_by("name").values_list("name", flat=True)[:50]
+        return Page([str(obj)], facts([("Used by", ", ".join(uses))]))

@@ -4,25 +4,152 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+import yaml
+from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponseRedirect
+from django.utils.text import slugify
 from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from executions.access import Action
 from executions.access.actor import Actor
 from executions.access.operation import Operation
 from executions.admin import links, marks
-from executions.admin.draft import DraftForm
-from executions.admin.forms import PayloadForm, ReasonForm
+from executions.admin.actions import OperatingAdmin
+from executions.admin.base import FactAdmin
+from executions.admin.filters import AgeFilter, VersionKindFilter, WorkflowFilter
 from executions.admin.grants import SHARE
-from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import AdminOperation, OperationReport
+from executions.admin.operations import AdminOperation, OperationReport, PayloadForm, ReasonForm
+from executions.admin.scope import may
+from executions.admin.sections import Page, facts, json_section, text_section
+from executions.admin.values import masked
+from executions.definition.graph.document import DefinitionError, load_text
 from executions.definition.graph.problem import DefinitionProblem
+from executions.definition.graph.trial import without_values
 from executions.errors import ValkyrError
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
 from executions.publishing import operations
-from executions.publishing.versioning import check, warnings
+from executions.publishing.versioning import check, create_workflow, update_workflow, warnings
+from executions.states import Permission, VersionKind
 from executions.triggers.start import start_execution
+
+# The form of a workflow's draft: a definition as YAML or JSON text.
+#
+# Saving goes through `executions.publishing.versioning`; a form opened before somebody else saved
+# is refused with the text kept.
+
+
+EXAMPLE = """\
+schema: valkyr/1
+name: hello
+tasks:
+  - id: greet
+    use: flow.noop
+"""
+
+
+def as_yaml(definition: Any) -> str:
+    """The stored draft as text."""
+    if not definition:
+        return EXAMPLE
+    return str(yaml.safe_dump(definition, sort_keys=False, allow_unicode=True, width=100))
+
+
+class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
+    """Name, slug, switch and the definition's text."""
+
+    draft = forms.CharField(
+        label="Definition",
+        strip=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 28, "spellcheck": "false"}),
+        help_text="YAML or JSON. A draft may be saved with problems; they are listed then.",
+    )
+    revision_seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    class Meta:
+        model = Workflow
+        fields = ("workspace", "name", "slug", "description", "enabled")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "slug" in self.fields:
+            self.fields["slug"].required = False
+            self.fields["slug"].help_text = "Made from the name if left empty."
+        if "description" in self.fields:
+            self.fields["description"].widget.attrs["rows"] = 3
+        if "draft" in self.fields:
+            widget = self.fields["draft"].widget
+            widget.attrs["class"] = f"{widget.attrs.get('class', '')} vk-code vk-definition"
+            self.fields["draft"].initial = as_yaml(self.instance.definition)
+            self.fields["revision_seen"].initial = self.instance.revision
+
+    def clean_draft(self) -> Any:
+        """The document that the text holds."""
+        text = self.cleaned_data["draft"]
+        kind = "json" if text.lstrip().startswith("{") else "yaml"
+        try:
+            return load_text(text, content_type=kind)
+        except DefinitionError as error:
+            raise forms.ValidationError(
+                [f"{p.path}: {p.message}" if p.path else p.message for p in error.problems]
+            ) from None
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse to overwrite what somebody else saved meanwhile."""
+        data = super().clean() or {}
+        seen = data.get("revision_seen")
+        if self.instance.pk and seen and not self.instance._state.adding:
+            now = Workflow.objects.values_list("revision", flat=True).get(pk=self.instance.pk)
+            if now != seen:
+                raise forms.ValidationError(
+                    f"Somebody saved revision {now} since you opened revision {seen}. Copy your "
+                    "text, open the page again and repeat your change."
+                )
+        self._check_slug(data)
+        return data
+
+    def _check_slug(self, data: dict[str, Any]) -> None:
+        """A taken slug is told here, with the text kept; two at once meet the database's index."""
+        slug = data.get("slug") or slugify(data.get("name", ""))[:80]
+        workspace = data.get("workspace") or (
+            None if self.instance._state.adding else self.instance.workspace
+        )
+        taken = Workflow.objects.filter(workspace=workspace, slug=slug, archived_at=None)
+        if workspace and slug and taken.exclude(pk=self.instance.pk).exists():
+            self.add_error(
+                "slug", f"Another workflow of this workspace has the slug {slug!r}; choose another."
+            )
+
+    def write(self, actor: Actor) -> Workflow:
+        """Create or update the workflow; raises ValkyrError."""
+        data = self.cleaned_data
+        if self.instance._state.adding:
+            created = create_workflow(
+                data["workspace"],
+                name=data["name"],
+                definition=data["draft"],
+                actor=actor,
+                slug=data.get("slug") or None,
+                description=data.get("description", ""),
+            )
+            if not data.get("enabled", True):
+                created = update_workflow(
+                    created.pk, {"enabled": False}, actor=actor, expected_revision=None
+                )
+            return created
+        changes = {
+            name: data[name]
+            for name in ("name", "slug", "description", "enabled")
+            if name in data and (name != "slug" or data["slug"])
+        }
+        return update_workflow(
+            self.instance.pk,
+            changes | {"definition": data["draft"]},
+            actor=actor,
+            expected_revision=data.get("revision_seen"),
+        )
+
 
 SHOWN_PROBLEMS = 10
 
@@ -167,3 +294,53 @@ class WorkflowAdmin(OperatingAdmin):
         if len(found) > SHOWN_PROBLEMS:
             text = f"And {len(found) - SHOWN_PROBLEMS} {what} more."
             self.message_user(request, text, messages.WARNING)
+
+
+# Published versions, to read; they never change.
+
+
+@admin.register(WorkflowVersion)
+class WorkflowVersionAdmin(FactAdmin):
+    """What runs: definitions with everything resolved into them."""
+
+    list_display = ("__str__", "kind", "published_by", "created")
+    list_select_related = ("workflow", "published_by")
+    list_filter = (WorkflowFilter, VersionKindFilter, AgeFilter)
+    list_defer = ("source", "definition", "workflow__definition")
+    ordering = ("-id",)
+    search_ids = ("id", "workflow_id")
+    search_texts = ("workflow__name", "workflow__slug")
+
+    @display(description="published")
+    def created(self, row: WorkflowVersion) -> Any:
+        """How long ago it was published."""
+        return marks.ago(row.created_at)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """The version as written and as it runs."""
+        written, runs_as = obj.source, obj.definition
+        if not may(request, obj, Permission.VIEW_PAYLOADS):
+            written, runs_as = (without_values(one, "(hidden)") for one in (written, runs_as))
+        if obj.kind == VersionKind.TEST:  # what was pinned may hold anything
+            written = masked(written)
+        source = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
+        runs = links.listing("executions_workflowexecution", workflow=obj.workflow_id)
+        return Page(
+            [str(obj)],
+            facts(
+                [
+                    ("Workflow", links.to("executions_workflow", obj.workflow_id, obj.workflow)),
+                    ("Number", str(obj.number)),
+                    ("Kind", obj.get_kind_display()),
+                    ("Published", marks.ago(obj.created_at)),
+                    ("By", str(obj.published_by or "")),
+                    ("Executions", links.link(runs, "of this workflow")),
+                    ("Checksum", marks.copyable(obj.checksum)),
+                    ("Id", marks.copyable(obj.pk)),
+                ]
+            ),
+            [
+                text_section("Definition as written", source),
+                json_section("Definition as it runs", runs_as),
+            ],
+        )

@@ -24,7 +24,8 @@ from executions.errors import QuotaExceeded, WorkspaceArchived
 from executions.events import execution_admitted, execution_roused
 from executions.models import Tier, WorkflowExecution, Workspace
 from executions.quotas import Ceilings, ceilings
-from executions.states import ACTIVE, CapacityState, ExecutionState
+from executions.quotas.counting import Counter, Window, present
+from executions.states import ACTIVE, CapacityState, ExecutionState, QuotaWindow
 
 BATCH = 100
 
@@ -276,3 +277,40 @@ def _give_places(chosen: list[_Chosen]) -> None:
     WorkflowExecution.objects.filter(pk__in=ids).update(place=CapacityState.HELD)
     running = [row.admitted.execution_id for row in chosen if row.state == ExecutionState.RUNNING]
     execution_roused.send(Workspace, execution_ids=running)
+
+
+# How much of its limits a workspace uses now.
+
+
+# Executions that wait are counted up to here: an unlimited workspace may have any number.
+MOST_COUNTED = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceUsage:
+    """What runs and waits, and what was started in this hour and today (UTC).
+
+    `running` are the root executions that hold a place. The limits of `hour` and `day` are the
+    tighter ones of the tier and of the workspace's own quota.
+    """
+
+    workspace_id: UUID
+    tier: Tier
+    running: int
+    pending: int
+    hour: Window
+    day: Window
+
+
+def usage_of(workspace_id: UUID) -> WorkspaceUsage:
+    """A workspace's usage; seven queries."""
+    limits = {limit.window: limit.most for limit in ceilings(workspace_id).limits}
+    counter = Counter(workspace_id, None)
+    counters = present([counter])
+    return WorkspaceUsage(
+        workspace_id,
+        Tier.objects.get(workspaces=workspace_id),
+        active(workspace_id),
+        waiting(workspace_id, MOST_COUNTED),
+        *(counters.window(counter, name, limits.get(name)) for name in QuotaWindow),
+    )

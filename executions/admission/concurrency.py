@@ -14,7 +14,7 @@ from executions.database import statements
 from executions.definition.graph.model import Concurrency
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.templates import RenderBudget, TemplateError
-from executions.definition.templating import refusal
+from executions.definition.templating import render_guard
 from executions.errors import InvalidPayload, PayloadError
 
 MAX_KEY = 300
@@ -47,7 +47,7 @@ def render_all(
     if rule is None:
         return [None] * len(payload_list)
     # The key decides what the caller is answered, so it is rendered in the request, too.
-    with refusal.allowed():
+    with render_guard.allowed():
         return _render_all(rule, workflow_id, payload_list)
 
 

@@ -11,9 +11,11 @@ from rest_framework.request import Request
 from rest_framework_simplejwt.authentication import JWTAuthentication
 from rest_framework_simplejwt.settings import api_settings
 
-from executions.accounts import last_use, signing_in, token_text
+from executions.accounts import authentication as last_use
+from executions.accounts import authentication as signing_in
+from executions.accounts import tokens
+from executions.accounts.authentication import AccountsInSession
 from executions.accounts.errors import TokenRefused
-from executions.accounts.finding import AccountsInSession
 from executions.accounts.token_sessions import session_of
 from executions.models import AccountSession, ApiToken
 
@@ -27,7 +29,7 @@ class ApiTokenAuthentication(authentication.BaseAuthentication):
         """The token's user and the token; None for what is no API token of ours."""
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
         text = text.strip()
-        if scheme.lower() != "bearer" or not text.startswith(token_text.BEGINNING):
+        if scheme.lower() != "bearer" or not text.startswith(tokens.BEGINNING):
             return None
         try:
             return signing_in.signed_in(text, request.META.get("REMOTE_ADDR") or None)

@@ -12,11 +12,10 @@ from rest_framework.response import Response
 from executions.access import Action, User, visible
 from executions.access.actor import Actor
 from executions.access.operation import Operation
-from executions.access.table import Power
-from executions.api.camel_case import CamelCaseSerializer
+from executions.access.powers import Power
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.fields import Body, Id, Text
+from executions.api.fields import Body, CamelCaseSerializer, Id, Text
 from executions.errors import ValkyrError
 from executions.lifecycle import CANCEL, PAUSE, RESUME
 from executions.models import WorkflowExecution

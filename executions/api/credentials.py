@@ -4,26 +4,136 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+
+# ruff: noqa: N815 - the names are the JSON's
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions import credentials
 from executions.access import Action, User, obtain, visible, workspace_for
-from executions.access.powers import limits_of
-from executions.access.table import Power
+from executions.access.powers import Power, limits_of
 from executions.api import etags
-from executions.api.credential_shapes import (
-    CredentialChange,
-    CredentialQuery,
-    CredentialShape,
-    NewCredential,
-)
 from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
-from executions.api.paging import narrowed, page
+from executions.api.fields import Body, CamelCase, Flag, Id, JsonObject, Text
+from executions.api.paging import ListQuery, narrowed, page
+from executions.credentials.kinds import LONGEST, MAX_NAME
 from executions.models import Credential
 from executions.states import Permission
+
+# Credentials as JSON: values come in and never go out.
+
+
+_VALUE = {"type": "string", "minLength": 1, "maxLength": LONGEST}
+HOSTS = (
+    "The hosts that it may go to: api.example.com, *.example.com, 10.0.0.0/8, each with a port or "
+    "without; * is any host."
+)
+MODULES = "The modules that may have it: http.request, http.*, or * for any."
+WORKFLOWS = "The ids of the workflows that may have it; * is any."
+REMOTE = (
+    "Whether remote runners may be given it. Its hosts cannot be enforced there. One that may go "
+    "to any host may go to remote runners too."
+)
+
+
+class Names(serializers.ListField):
+    """A list of texts; `credentials` checks each of them."""
+
+    child = Text(max_length=300)
+
+
+@extend_schema_field({"type": "object", "additionalProperties": _VALUE})
+class SecretFields(JsonObject):
+    """The values by field; checked by `credentials`, which knows the types."""
+
+
+@extend_schema_field(
+    {"type": "object", "additionalProperties": {**_VALUE, "type": ["string", "null"]}}
+)
+class ChangedFields(JsonObject):
+    """The values of some fields; null takes a field away."""
+
+
+class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):
+    """A credential: the names of its fields, no value."""
+
+    workspace_id = serializers.UUIDField()
+    fields = serializers.ListField(  # type: ignore[assignment]
+        child=serializers.CharField(), help_text="The names of its fields; values are never shown."
+    )
+    hosts = serializers.ListField(child=serializers.CharField(), help_text=HOSTS)
+    modules = serializers.ListField(child=serializers.CharField(), help_text=MODULES)
+    workflows = serializers.ListField(child=serializers.CharField(), help_text=WORKFLOWS)
+    remote = serializers.BooleanField(help_text=REMOTE)
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When a step was last given it, within a minute.",
+    )
+
+    class Meta:
+        model = Credential
+        fields = [
+            "id", "workspace_id", "name", "type", "description", "fields", "hosts", "modules",
+            "workflows", "remote", "created_by", "created_at", "updated_at", "last_used_at",
+        ]  # fmt: skip
+
+
+class CredentialChange(Body):
+    """What `patchCredential` takes: its name and type stay."""
+
+    description = Text(allow_blank=True, max_length=10_000, required=False)
+    fields = ChangedFields(  # type: ignore[assignment]
+        required=False,
+        help_text="The fields to set; those left out stay. null takes one away (type custom).",
+    )
+    hosts = Names(required=False, help_text=HOSTS)
+    modules = Names(required=False, help_text=MODULES)
+    workflows = Names(required=False, help_text=WORKFLOWS)
+    remote = Flag(required=False, help_text=REMOTE)
+
+
+class NewCredential(Body):
+    """What `createCredential` takes."""
+
+    name = Text(max_length=MAX_NAME, help_text="As workflows name it: `secrets.<name>`.")
+    type = Text(
+        max_length=40,
+        required=False,
+        default="secret",
+        help_text="secret (field value), basic (username, password), bearer (token), smtp, "
+        "database or broker (url), s3 (access_key, secret_key), stripe (api_key), slack "
+        "(webhook_url), signing (secret) or custom (any fields).",
+    )
+    description = Text(allow_blank=True, max_length=10_000, required=False, default="")
+    fields = SecretFields()  # type: ignore[assignment]
+    hosts = Names(
+        required=False,
+        help_text=f"{HOSTS} Left out: those of its type (the host of its URL, a service's own); "
+        "types that suggest none need them.",
+    )
+    modules = Names(required=False, help_text=f"{MODULES} Left out: those that its type suggests.")
+    workflows = Names(required=False, help_text=f"{WORKFLOWS} Left out: any.")
+    remote = Flag(required=False, default=False, help_text=REMOTE)
+    workspaceId = Id(required=False, help_text="May be left out by who has one workspace only.")
+
+    def to_representation(self, instance: Any) -> Any:
+        """Never: what came in does not go out again."""
+        raise TypeError("A credential's values are not shown.")
+
+
+class CredentialQuery(ListQuery):
+    """The filters of the list of credentials."""
+
+    name = serializers.CharField(required=False, max_length=MAX_NAME)
+    type = serializers.CharField(required=False, max_length=40)
+
 
 FILTERS = {"name": "name", "type": "type"}
 IF_MATCH = header("If-Match", "The ETag of what you changed; 412 when it is another by now.")

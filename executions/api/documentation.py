@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 
-from executions.api.camel_case import CamelCaseSerializer
+from executions.api.fields import CamelCaseSerializer
 from executions.api.idempotency import once
 
 PROBLEM = "application/problem+json"

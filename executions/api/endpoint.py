@@ -5,7 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -96,3 +97,16 @@ def _validated(form: Body) -> dict[str, Any]:
     form.is_valid(raise_exception=True)
     values: dict[str, Any] = form.validated_data
     return values
+
+
+# Addresses of the API that do not exist: 401 for strangers, 404 for everybody else.
+
+
+@extend_schema(exclude=True)
+class Nowhere(Endpoint):
+    """Signed in or not decides first: nobody learns from outside which addresses exist."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Sign-in, then nothing, whatever the method."""
+        super().initial(request, *args, **kwargs)
+        raise Http404

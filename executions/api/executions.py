@@ -5,23 +5,168 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import F, QuerySet, Subquery
+
+# ruff: noqa: N815 - the names are the JSON's
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.access import Action, obtain, visible
+from executions.access import Action, Powers, obtain, visible
 from executions.access.operation import Operation
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.execution_shapes import (
-    ExecutionQuery,
-    Reason,
-    WorkflowExecutionShape,
-    WorkflowExecutionSummary,
-)
-from executions.api.paging import narrowed, page
+from executions.api.fields import Body, CamelCaseSerializer, Flat, Json, Payload, Text, Whole
+from executions.api.paging import ListQuery, narrowed, page
+from executions.definition.versions import compiled
 from executions.lifecycle import CANCEL, PAUSE, RESUME
 from executions.models import WorkflowExecution, WorkflowVersion
-from executions.states import VersionKind
+from executions.states import ExecutionState, TriggerType, VersionKind
+
+# Executions as JSON: what comes in, what goes out.
+
+
+MAX_BATCH = 1000
+QUEUE_STATES = [(name, name.lower()) for name in ("PENDING", "DISPATCHED", "FAILED")]
+
+
+class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecution]):
+    """An execution in a list: everything but the large JSON values."""
+
+    workspace_id = serializers.UUIDField()
+    workflow_id = serializers.UUIDField()
+    version = serializers.SerializerMethodField()
+    test = serializers.SerializerMethodField()
+    state = serializers.ChoiceField(ExecutionState.choices)
+    trigger_type = serializers.ChoiceField(TriggerType.choices)
+    parentExecutionId = serializers.UUIDField(source="parent_id", allow_null=True)
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    error_message = serializers.CharField()
+    metrics_snapshot = Json(allow_null=True)
+    trace_id = serializers.CharField()
+    concurrency_key = serializers.CharField(allow_null=True)
+    failureOfExecutionId = serializers.UUIDField(
+        source="failure_of_id",
+        allow_null=True,
+        help_text="The failed execution for which this one, of an error workflow, was started.",
+    )
+
+    class Meta:
+        model = WorkflowExecution
+        fields = [
+            "id", "workspace_id", "workflow_id", "version", "test", "state", "priority",
+            "trigger_type", "parentExecutionId", "created_at", "started_at", "finished_at",
+            "error_message", "metrics_snapshot", "trace_id", "concurrency_key",
+            "failureOfExecutionId",
+        ]  # fmt: skip
+
+    def get_version(self, execution: WorkflowExecution) -> int:
+        """The number of the version that runs."""
+        if hasattr(execution, "version_number"):
+            number: int = execution.version_number
+            return number
+        return compiled(execution.version_id).number
+
+    def get_test(self, execution: WorkflowExecution) -> bool:
+        """Whether it is a test run."""
+        if hasattr(execution, "version_kind"):
+            kind: str = execution.version_kind
+            return kind == VersionKind.TEST
+        return compiled(execution.version_id).test
+
+
+class WorkflowExecutionShape(WorkflowExecutionSummary):
+    """An execution in full; the stack trace is for administrators."""
+
+    trigger_payload = Payload(allow_null=True)
+    context_data = Payload()
+    output = Payload(allow_null=True)
+    errorStackTrace = serializers.SerializerMethodField()
+
+    class Meta(WorkflowExecutionSummary.Meta):
+        fields = [
+            *WorkflowExecutionSummary.Meta.fields,
+            "trigger_payload", "context_data", "output", "errorStackTrace",
+        ]  # fmt: skip
+
+    def get_errorStackTrace(  # noqa: N802 - the JSON's name
+        self, execution: WorkflowExecution
+    ) -> str | None:
+        """The stack trace; null for everybody but administrators."""
+        may: Powers = self.context["may"]
+        return execution.error_stack_trace if may.allows(Action.ADMINISTER) else None
+
+
+class Start(Flat, Body):
+    """What `execute` takes."""
+
+    params = Json(required=False, default=dict, allow_null=True, help_text="The payload.")
+    priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
+    version = Whole(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
+
+
+class StartBatch(Body):
+    """What `execute-batch` takes."""
+
+    payloads = serializers.ListField(child=Json(allow_null=True), max_length=MAX_BATCH)
+    priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
+    version = Whole(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
+
+
+class StartedBatch(CamelCaseSerializer):
+    """The ids of the executions, in the payloads' order."""
+
+    ids = serializers.ListField(child=serializers.UUIDField())
+
+
+class ExecutionQuery(ListQuery):
+    """The filters of the list of executions."""
+
+    workflowId = serializers.UUIDField(required=False)
+    state = serializers.ChoiceField(ExecutionState.choices, required=False)
+    triggerType = serializers.ChoiceField(TriggerType.choices, required=False)
+    test = serializers.BooleanField(
+        required=False, help_text="true: test runs alone; false: all but those."
+    )
+    createdAfter = serializers.DateTimeField(required=False)
+    createdBefore = serializers.DateTimeField(required=False)
+
+
+class Reason(Body):
+    """Why, for the audit trail."""
+
+    reason = Text(required=False, default="", allow_blank=True, max_length=2000)
+
+
+class QueuedStart(Body):
+    """What `startExecution` takes."""
+
+    workflowDefinitionId = serializers.UUIDField()
+    workspaceId = serializers.UUIDField()
+    input = Json(required=False, default=dict, allow_null=True)
+
+
+class QueuedShape(CamelCaseSerializer):
+    """A queue item just made; its id is the execution's."""
+
+    queueId = serializers.UUIDField(source="id")
+    status = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.ChoiceField(QUEUE_STATES))
+    def get_status(self, execution: WorkflowExecution) -> str:
+        """PENDING, DISPATCHED once admitted, FAILED if it ended without being admitted."""
+        if execution.state == ExecutionState.PENDING:
+            return "PENDING"
+        return "DISPATCHED" if execution.started_at else "FAILED"
+
+
+class QueueItemShape(QueuedShape):
+    """A queue item."""
+
+    executionId = serializers.UUIDField(source="id")
+
 
 LARGE = ("trigger_payload", "context_data", "output", "error_stack_trace")
 FILTERS = {

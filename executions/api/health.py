@@ -14,13 +14,12 @@ from rest_framework.response import Response
 from rest_framework_simplejwt.exceptions import InvalidToken
 
 from executions.api.authentication import ApiTokenAuthentication, TokenAuthentication
-from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
-from executions.api.fields import Body
-from executions.api.tokens import OpenEndpoint
+from executions.api.fields import Body, CamelCaseSerializer
+from executions.api.sign_in import OpenEndpoint
 from executions.health import parts
 from executions.health.checking import HEALTH_CHECKS, Findings
-from executions.health.finding import HealthFinding
+from executions.health.parts import HealthFinding
 from executions.observability.metrics_access import access
 from executions.vendor_seams.rest_framework_requests import django_request
 

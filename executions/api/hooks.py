@@ -1,6 +1,7 @@
 """Webhooks: the address a partner calls to start a workflow, open to whoever proves itself."""
 
 import time
+from io import BytesIO
 from threading import BoundedSemaphore
 from typing import Any
 from uuid import UUID
@@ -17,17 +18,45 @@ from rest_framework.response import Response
 
 from executions.access.actor import Actor
 from executions.api import throttles
-from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import header, operation
-from executions.api.hook_body import check_size, payload_of
+from executions.api.fields import CamelCaseSerializer
 from executions.api.idempotency import idempotency_key
+from executions.api.parsing import BodyTooLarge, JsonParser, check_storable, read_text
 from executions.api.problems import problem
+from executions.api.sign_in import OpenEndpoint
 from executions.api.starting import KEY
-from executions.api.tokens import OpenEndpoint
 from executions.models import WorkflowExecution
 from executions.states import FINAL, ExecutionState
 from executions.triggers import webhook
 from executions.vendor_seams.rest_framework_requests import django_request
+
+# A webhook's body as a payload: JSON as it is, any other text as `{"body", "contentType"}`.
+
+
+MAX_BYTES = 1024 * 1024
+
+
+def check_size(body: bytes) -> None:
+    """Raise BodyTooLarge for more than a payload may be."""
+    if len(body) > MAX_BYTES:
+        raise BodyTooLarge(MAX_BYTES)
+
+
+def payload_of(body: bytes, content_type: str) -> Any:
+    """The payload; an empty body is {}.
+
+    Raises ParseError for what should be JSON and is not, or is no UTF-8 text, and ValidationError
+    for text that cannot be stored.
+    """
+    if not body.strip():
+        return {}
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind in ("", "application/json") or kind.endswith("+json"):
+        return JsonParser().parse(BytesIO(body))
+    payload = {"body": read_text(BytesIO(body), None), "contentType": kind}
+    check_storable(payload)
+    return payload
+
 
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 1.0

@@ -26,7 +26,7 @@ from executions.database.clock import database_now
 from executions.errors import KeyReused, RequestInProgress
 from executions.models import KeptAnswer
 from executions.sealing import place_of, prepare, seal, unseal
-from executions.triggers.kept_answers import KEPT
+from executions.triggers.retention import KEPT
 
 KEPT_HEADERS = ("Location", "ETag")
 MAX_BYTES = 2**31  # the parsers have bounded the body already

@@ -1,15 +1,22 @@
-"""Who am I: the caller, the workspaces, what the token allows."""
+"""The caller: workspaces, what the token allows, and the caller's own sessions."""
 
 from typing import Any
+from uuid import UUID
 
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.accounts.standing import permissions_of, seen_workspaces
+from executions.accounts import browser_sessions, sessions, token_sessions
+from executions.accounts.caller_permissions import permissions_of, seen_workspaces
+from executions.accounts.errors import TokenRefused
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.workspace_shapes import MeShape
-from executions.models import ApiToken
+from executions.api.fields import CamelCase, CamelCaseSerializer
+from executions.api.paging import PageQuery, page
+from executions.api.workspaces import MeShape
+from executions.models import AccountSession, ApiToken
+from executions.states import SessionKind
 
 MOST_WORKSPACES = 500
 
@@ -56,3 +63,89 @@ def _token(token: ApiToken) -> dict[str, Any]:
         "scopes": token.scopes,
         "expiresAt": token.expires_at,
     }
+
+
+# One's own sessions: see them, end one, end all others.
+
+
+# Sessions as JSON.
+
+
+class SessionShape(CamelCase, serializers.ModelSerializer[AccountSession]):
+    """A session: where it began, and when it was used."""
+
+    kind = serializers.ChoiceField(
+        SessionKind.choices, help_text="TOKEN: by `obtainToken`. BROWSER: by a cookie."
+    )
+    current = serializers.SerializerMethodField(help_text="Whether it made this request.")
+    user_agent = serializers.CharField(help_text="The program's own words.")
+    address = serializers.CharField(allow_null=True, help_text="Where it began.")
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(help_text="Written once a minute at most.")
+    last_used_from = serializers.CharField(allow_null=True)
+    expires_at = serializers.DateTimeField()
+
+    class Meta:
+        model = AccountSession
+        fields = [
+            "id", "kind", "current", "user_agent", "address", "created_at", "last_used_at",
+            "last_used_from", "expires_at",
+        ]  # fmt: skip
+
+    def get_current(self, session: AccountSession) -> bool:
+        """Compare it with the request's."""
+        return bool(session.pk == self.context["current"])
+
+
+class EndedSessions(CamelCaseSerializer):
+    """What `endOtherSessions` did."""
+
+    ended = serializers.IntegerField()
+
+
+class Sessions(Endpoint):
+    """All sessions of the caller."""
+
+    @operation(
+        "listSessions",
+        "Session",
+        {200: SessionShape(many=True)},
+        errors=[403],
+        parameters=[PageQuery],
+    )
+    def get(self, request: Request) -> Response:
+        """Your live sessions, newest first."""
+        query = self.query(PageQuery)
+        shown = page(request, sessions.own_sessions(self.user), query, fresh=True)
+        context = {"current": own(request)}
+        found = SessionShape(shown.rows, many=True, context=context).data
+        return Response(found, headers=shown.headers)
+
+    @operation("endOtherSessions", "Session", {200: EndedSessions}, errors=[403])
+    def delete(self, request: Request) -> Response:
+        """End all of your sessions but the one that makes this request."""
+        sessions.own_sessions(self.user)
+        ended = sessions.end_others(self.user, own(request), actor=self.actor)
+        return Response(EndedSessions({"ended": ended}).data)
+
+
+class OneSession(Endpoint):
+    """One session of the caller."""
+
+    @operation("endSession", "Session", {204: None}, errors=[403, 404])
+    def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """End it: its tokens and its cookie open nothing from the next request on."""
+        sessions.own_sessions(self.user)
+        sessions.end(id, user=self.user, actor=self.actor)
+        return Response(status=204)
+
+
+def own(request: Request) -> UUID | None:
+    """The session that makes the request; None for one that belongs to none."""
+    token: Any = request.auth
+    if token is None:
+        return browser_sessions.current(request)
+    try:
+        return token_sessions.session_of(token)
+    except (TokenRefused, TypeError):
+        return None

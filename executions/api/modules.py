@@ -1,4 +1,4 @@
-"""What a definition may use: the module types, and the schema of the document itself."""
+"""What authors begin with: module types, the definition's schema, and workflow templates."""
 
 from typing import get_args
 
@@ -8,13 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.api import etags
-from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
-from executions.api.fields import Json
-from executions.definition.catalog import catalog
+from executions.api.fields import CamelCaseSerializer, Json
+from executions.definition.catalog import Take, catalog
 from executions.definition.graph.schema import WORKFLOW_SCHEMA
-from executions.definition.outcome_rules import Take
+from executions.publishing.samples import samples
 
 IF_NONE_MATCH = header("If-None-Match", "The ETag of what you have; 304 where it is the same.")
 TAKES = [(name, name) for name in get_args(Take)]
@@ -108,3 +107,34 @@ class WorkflowSchema(Endpoint):
     def get(self, request: Request) -> Response:
         """The JSON Schema (draft 2020-12) of a workflow definition."""
         return Response(WORKFLOW_SCHEMA)
+
+
+# Workflows to begin with.
+
+
+class WorkflowTemplate(CamelCaseSerializer):
+    """A definition that comes with Valkyr, to begin with."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField(allow_blank=True)
+    tags = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The categories of its modules, the types of its triggers.",
+    )
+    definition = Json()
+
+
+class WorkflowTemplates(Endpoint):
+    """All templates."""
+
+    @operation(
+        "listWorkflowTemplates",
+        "Workflow",
+        {200: WorkflowTemplate(many=True), 304: None},
+        parameters=[IF_NONE_MATCH],
+    )
+    def get(self, request: Request) -> Response:
+        """The examples that can be published here as they are, by name."""
+        told = WorkflowTemplate(samples(), many=True).data
+        return etags.unless_known(request, told, fresh=FRESH)

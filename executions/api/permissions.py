@@ -8,10 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import Action, grants, obtain
-from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.fields import Body, Text
+from executions.api.fields import Body, CamelCaseSerializer, Text
 from executions.api.workflows import workflows
 
 CHOICES = [(name, name) for name in grants.NAMES]

@@ -5,7 +5,7 @@
 
 import logging
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
 from math import ceil
 from typing import Any
@@ -17,15 +17,47 @@ from django.template.loader import render_to_string
 from django.views import defaults
 from psycopg.errors import IdleInTransactionSessionTimeout
 from rest_framework import exceptions
+from rest_framework.settings import api_settings
 
 from executions import access, errors
 from executions.accounts.errors import InUse, LastAdministrator, Taken
-from executions.api.problem_paths import flat
 from executions.api.throttles import TooMany
 from executions.credentials import CredentialInUse, NameTaken
-from executions.definition.graph.problem import DefinitionError
+from executions.definition.graph.problem import DefinitionError, DefinitionProblem
 from executions.publishing.versioning import SlugTaken
 from executions.sealing import SealingError
+
+# The framework's nested validation details as a flat list of path, code and message.
+
+
+def flat(details: Any) -> list[DefinitionProblem]:
+    """Problems of `get_full_details()`: leaves are `{message, code}`."""
+    return list(_leaves(details, ""))
+
+
+def _leaves(details: Any, path: str) -> Iterator[DefinitionProblem]:
+    if isinstance(details, list):
+        for item in details:
+            yield from _leaves(item, path)
+        return
+    if _is_leaf(details):
+        yield DefinitionProblem(path, str(details["code"]), str(details["message"]))
+        return
+    for key, item in details.items():
+        yield from _leaves(item, _below(path, key))
+
+
+def _is_leaf(details: dict[Any, Any]) -> bool:
+    return set(details) == {"message", "code"} and isinstance(details["message"], str)
+
+
+def _below(path: str, key: Any) -> str:
+    if key == api_settings.NON_FIELD_ERRORS_KEY:
+        return path
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    return f"{path}.{key}" if path else str(key)
+
 
 log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"

@@ -11,10 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import obtain
-from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.fields import Body, Json, Text
+from executions.api.fields import Body, CamelCaseSerializer, Json, Text
 from executions.audit.revealing import EXECUTION, reveal
 from executions.models import WorkflowExecution
 from executions.states import Permission

@@ -19,7 +19,7 @@ from executions.access import (
 from executions.access.powers import NO_MEMBER, Member
 from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
-from executions.api.execution_shapes import (
+from executions.api.executions import (
     QueuedShape,
     QueuedStart,
     QueueItemShape,

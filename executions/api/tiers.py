@@ -1,21 +1,28 @@
-"""Tiers: the limits of workspaces. Members see their own, superusers write them."""
+"""Tiers: the limits of workspaces, and what a workspace uses of them.
+
+Members see their own, superusers write them.
+"""
 
 from uuid import UUID
 
 from django.db.models import QuerySet
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.access import User
-from executions.accounts import tiers
-from executions.accounts.standing import is_root, require_root, seen_workspaces
+from executions.access import Action, User, obtain
+from executions.accounts import workspaces
+from executions.accounts.caller_permissions import is_root, require_root, seen_workspaces
+from executions.admission.capacity import usage_of
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
+from executions.api.fields import CamelCase, CamelCaseSerializer
 from executions.api.paging import PageQuery, page
-from executions.api.workspace_shapes import NewTier, TierChange, TierShape
+from executions.api.workspaces import NewTier, TierChange, TierShape
 from executions.errors import NotFound
-from executions.models import Tier
+from executions.models import Tier, Workspace
+from executions.quotas.counting import Window
 
 
 def seen_tiers(user: User) -> QuerySet[Tier]:
@@ -48,7 +55,7 @@ class Tiers(Endpoint):
     def post(self, request: Request) -> Response:
         """A new tier, for superusers."""
         require_root(self.user, "make tiers")
-        tier = tiers.create_tier(self.body(NewTier), actor=self.actor)
+        tier = workspaces.create_tier(self.body(NewTier), actor=self.actor)
         return Response(TierShape(tier).data, 201, headers={"Location": f"/v1/Tier/{tier.pk}"})
 
 
@@ -68,12 +75,60 @@ class OneTier(Endpoint):
         given = self.body(TierChange)
         if not given:
             raise ValidationError("Name at least one field to change.", code="required")
-        return Response(TierShape(tiers.change_tier(id, given, actor=self.actor)).data)
+        return Response(TierShape(workspaces.change_tier(id, given, actor=self.actor)).data)
 
     @operation("deleteTier", "Tier", {204: None}, errors=[403, 404, 409])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Delete a tier that no workspace is on, for superusers."""
         found(self.user, id)
         require_root(self.user, "delete tiers")
-        tiers.delete_tier(id, actor=self.actor)
+        workspaces.delete_tier(id, actor=self.actor)
         return Response(status=204)
+
+
+# What a workspace uses of its limits.
+
+
+class WindowShape(CamelCase, serializers.Serializer[Window]):
+    """What is used of a limit in a window that goes on: a full hour, or a day, in UTC."""
+
+    limit = serializers.IntegerField(allow_null=True, help_text="Null: none.")
+    used = serializers.IntegerField(
+        allow_null=True, help_text="Null where nothing is limited, and so nothing is counted."
+    )
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField()
+
+
+class TierLimits(CamelCaseSerializer):
+    """A tier's limits; null: none."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    max_concurrent = serializers.IntegerField(allow_null=True)
+    max_pending = serializers.IntegerField(allow_null=True)
+    max_per_hour = serializers.IntegerField(allow_null=True)
+    max_per_day = serializers.IntegerField(allow_null=True)
+
+
+class WorkspaceUsageShape(CamelCaseSerializer):
+    """What a workspace uses of its limits now."""
+
+    workspace_id = serializers.UUIDField()
+    tier = TierLimits()
+    running = serializers.IntegerField(
+        help_text="Executions that hold a place: those asleep and children do not."
+    )
+    pending = serializers.IntegerField(help_text="Executions that wait; counted up to 200,000.")
+    hour = WindowShape()
+    day = WindowShape()
+
+
+class WorkspaceUsage(Endpoint):
+    """What a workspace uses."""
+
+    @operation("getWorkspaceUsage", "Workspace", {200: WorkspaceUsageShape}, errors=[403, 404])
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """The workspace's limits, what runs and waits, what was started this hour and today."""
+        obtain(self.user, Workspace.objects.all(), id, Action.VIEW)
+        return Response(WorkspaceUsageShape(usage_of(id)).data)

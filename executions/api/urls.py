@@ -3,53 +3,74 @@
 from django.urls import URLPattern, path
 
 from executions.api import (
-    account_urls,
     activity,
+    api_tokens,
     bulk,
     credentials,
-    docs,
     events,
     executions,
     health,
     hooks,
+    me,
+    memberships,
     modules,
+    openapi,
     permissions,
     reveal,
-    samples,
-    sessions,
+    service_accounts,
+    sign_in,
     starting,
-    tokens,
-    trials,
+    test_runs,
+    tiers,
     triggers,
     workflow_exchange,
     workflow_versions,
     workflows,
+    workspaces,
 )
-from executions.api.usage import WorkspaceUsage
+from executions.api.tiers import WorkspaceUsage
+
+# The addresses of workspaces, their members and programs, and what these sign in with.
+
+
+ACCOUNT_PATTERNS: list[URLPattern] = [
+    path("v1/Me", me.Me.as_view()),
+    path("v1/ApiToken", api_tokens.ApiTokens.as_view()),
+    path("v1/ApiToken/<uuid:id>", api_tokens.OneApiToken.as_view()),
+    path("v1/ServiceAccount", service_accounts.ServiceAccounts.as_view()),
+    path("v1/ServiceAccount/<uuid:id>", service_accounts.OneServiceAccount.as_view()),
+    path("v1/Workspace", workspaces.Workspaces.as_view()),
+    path("v1/Workspace/<uuid:id>", workspaces.OneWorkspace.as_view()),
+    path("v1/Tier", tiers.Tiers.as_view()),
+    path("v1/Tier/<uuid:id>", tiers.OneTier.as_view()),
+    path("v1/Membership", memberships.Memberships.as_view()),
+    path("v1/Membership/<uuid:id>", memberships.OneMembership.as_view()),
+]
+
 
 QUEUE = "api/v1/workflow/executions"
 EXECUTION = "v1/WorkflowExecution/<uuid:id>"
 WORKFLOW = "v1/Workflow/<uuid:id>"
 
 urlpatterns: list[URLPattern] = [
-    *account_urls.urlpatterns,
-    path("v1/auth/token", tokens.ObtainToken.as_view()),
-    path("v1/auth/token/refresh", tokens.RefreshToken.as_view()),
-    path("v1/auth/revoke", tokens.RevokeToken.as_view()),
-    path("v1/auth/sessions", sessions.Sessions.as_view()),
-    path("v1/auth/sessions/<uuid:id>", sessions.OneSession.as_view()),
+    *ACCOUNT_PATTERNS,
+    path("v1/auth/token", sign_in.ObtainToken.as_view()),
+    path("v1/auth/token/refresh", sign_in.RefreshToken.as_view()),
+    path("v1/auth/revoke", sign_in.RevokeToken.as_view()),
+    path("v1/auth/sessions", me.Sessions.as_view()),
+    path("v1/auth/sessions/<uuid:id>", me.OneSession.as_view()),
     path("v1/Workflow", workflows.Workflows.as_view()),
     path("v1/Workflow/import", workflow_exchange.ImportWorkflow.as_view()),
     path("v1/Workflow/validate", workflow_versions.ValidateDefinition.as_view()),
     path(WORKFLOW, workflows.OneWorkflow.as_view()),
-    path(f"{WORKFLOW}/test", trials.StartTestRun.as_view()),
+    path(f"{WORKFLOW}/test", test_runs.StartTestRun.as_view()),
     path(f"{WORKFLOW}/validate", workflow_versions.ValidateWorkflow.as_view()),
     path(f"{WORKFLOW}/publish", workflow_versions.PublishWorkflow.as_view()),
     path(f"{WORKFLOW}/versions", workflow_versions.Versions.as_view()),
     path(f"{WORKFLOW}/versions/<int:n>", workflow_versions.OneVersion.as_view()),
     path(f"{WORKFLOW}/export", workflow_exchange.ExportWorkflow.as_view()),
     path(f"{WORKFLOW}/permissions", permissions.WorkflowPermissions.as_view()),
-    path("v1/WorkflowTemplate", samples.WorkflowTemplates.as_view()),
+    path("v1/WorkflowTemplate", modules.WorkflowTemplates.as_view()),
     path("v1/WorkflowExecution", executions.Executions.as_view()),
     path("v1/WorkflowExecution/<uuid:workflowId>/execute", starting.Execute.as_view()),
     path("v1/WorkflowExecution/<uuid:workflowId>/execute-batch", starting.ExecuteBatch.as_view()),
@@ -79,8 +100,8 @@ urlpatterns: list[URLPattern] = [
     path("v1/Event/<uuid:id>", events.OneEvent.as_view()),
     path("v1/ModuleType", modules.ModuleTypes.as_view()),
     path("v1/schema/workflow", modules.WorkflowSchema.as_view()),
-    path("v1/schema", docs.OpenApiDocument.as_view(), name="openapi"),
-    path("docs", docs.Docs.as_view(), name="docs"),
+    path("v1/schema", openapi.OpenApiDocument.as_view(), name="openapi"),
+    path("docs", openapi.Docs.as_view(), name="docs"),
     path("actuator/health", health.Overall.as_view()),
     path("actuator/health/live", health.Live.as_view()),
     path("actuator/health/ready", health.Ready.as_view()),

@@ -18,9 +18,8 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body
 from executions.api.parsing import JsonText, OldYamlText, YamlText, check_storable
-from executions.api.workflow_shapes import WorkflowShape, name_in
-from executions.api.workflows import shown, workflows
-from executions.definition.graph.definition import load_text
+from executions.api.workflows import WorkflowShape, name_in, shown, workflows
+from executions.definition.graph.document import load_text
 from executions.models import Workflow, Workspace
 from executions.publishing import versioning
 

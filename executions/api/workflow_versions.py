@@ -11,7 +11,7 @@ from executions.access import Action, obtain, workspace_for
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import narrowed, page
-from executions.api.workflow_shapes import (
+from executions.api.workflows import (
     Draft,
     NewDraft,
     Publication,
@@ -20,8 +20,8 @@ from executions.api.workflow_shapes import (
     VersionQuery,
     VersionShape,
     VersionSummary,
+    workflows,
 )
-from executions.api.workflows import workflows
 from executions.errors import NotFound
 from executions.models import WorkflowVersion
 from executions.publishing import versioning

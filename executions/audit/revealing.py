@@ -9,7 +9,7 @@ from django.db.models import Model
 
 from executions.access import workspace_id_of
 from executions.access.actor import Actor, record
-from executions.audit.subjects import name_of
+from executions.audit.trail import name_of
 from executions.errors import NotFound, ValkyrError
 
 # What is shown of an execution: attributes by their names in the API.

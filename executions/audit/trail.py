@@ -7,9 +7,11 @@ about it alone. What concerns the whole installation is for superusers.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID
 
+from django.apps import apps
 from django.db.models import Model, Q, QuerySet
 
 from executions.access import (
@@ -22,10 +24,27 @@ from executions.access import (
     workspaces_of,
 )
 from executions.access.scoping import sees_all, workflow_path, workspace_path
-from executions.audit import subjects
 from executions.database.clock import first_id_at
 from executions.errors import NotFound
 from executions.models import Activity
+
+# What a row of the audit trail is about: from the name in `object_type` to the model and back.
+
+
+def name_of(model: type[Model]) -> str:
+    """The name under which the trail knows rows of a model: the API's, else the class's."""
+    return str(getattr(model, "AUDITED_AS", model.__name__))
+
+
+def model_of(name: str) -> type[Model] | None:
+    """The model of that name; None for a name that no model has (any more)."""
+    return _models().get(name)
+
+
+@cache
+def _models() -> dict[str, type[Model]]:
+    return {name_of(model): model for model in apps.get_models()}
+
 
 FILTERS = {
     "workspaceId": "workspace_id",
@@ -94,7 +113,7 @@ def narrowed(rows: QuerySet[Activity], wanted: Mapping[str, Any]) -> QuerySet[Ac
 def _seen(user: User, object_id: str) -> Model | None:
     """The object of that id, if it belongs to a workflow and the user may see it."""
     about = Activity.objects.filter(object_id=object_id).order_by("created_at")
-    model = subjects.model_of(about.values_list("object_type", flat=True).first() or "")
+    model = model_of(about.values_list("object_type", flat=True).first() or "")
     if model is None or not _has_workflow(model):
         return None
     try:

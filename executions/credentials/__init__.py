@@ -4,11 +4,16 @@ These functions are the only ones that write or open them.
 """
 
 from executions.credentials.boundary import Boundary
-from executions.credentials.errors import CredentialInUse, InvalidCredential, NameTaken
-from executions.credentials.kinds import KINDS, CredentialType, register
-from executions.credentials.naming import naming
+from executions.credentials.kinds import (
+    KINDS,
+    CredentialInUse,
+    CredentialType,
+    InvalidCredential,
+    NameTaken,
+    register,
+)
 from executions.credentials.opening import OpenedCredential, boundaries_of, opened_of, values_of
-from executions.credentials.writing import create, delete, is_taken, update
+from executions.credentials.writing import create, delete, is_taken, naming, update
 
 __all__ = [
     "KINDS",

@@ -7,13 +7,17 @@
 Hosts are matched as an address writes them; nobody resolves a name here. `*` stands for any.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Any, TypedDict
 from uuid import UUID
 
 import idna
+
+from executions.definition.catalog import CREDENTIAL_ALONE, EVERYTHING
+from executions.definition.graph.problem import DefinitionProblem
 
 ANY = "*"
 
@@ -195,3 +199,145 @@ def _is_label(label: str) -> bool:
 
 def _is_word(word: str) -> bool:
     return bool(word) and word.isascii() and word.replace("_", "").replace("-", "").isalnum()
+
+
+# What a boundary's lists may hold, and the problems of those that somebody gives. Pure.
+
+
+MOST = 100
+LISTS = ("hosts", "modules", "workflows")
+NO_HOSTS = (
+    "Name the hosts that this credential may go to, such as "
+    '["api.example.com"] or ["*.example.com"]; ["*"] is any host.'
+)
+
+
+class CredentialLimits(TypedDict, total=False):
+    """Where a credential may go; what is left out is suggested, or stays."""
+
+    hosts: Sequence[str] | None
+    modules: Sequence[str] | None
+    workflows: Sequence[str] | None
+    remote: bool
+
+
+def problems_of(given: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
+    """Every problem of the lists that are given; those left out have none."""
+    for name in LISTS:
+        if given.get(name) is not None:
+            yield from _of_list(name, given[name])
+
+
+def stored(given: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Sound lists as they are kept: in one writing, each entry once, `*` alone."""
+    return {name: _plain(name, given[name]) for name in LISTS if given.get(name) is not None}
+
+
+def _of_list(name: str, given: Any) -> Iterator[DefinitionProblem]:
+    if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
+        yield DefinitionProblem(
+            name, "not_a_list", f"Expected a list of texts; {ANY!r} in it is any."
+        )
+        return
+    if name == "hosts" and not given:
+        yield DefinitionProblem(name, "required", NO_HOSTS)
+        return
+    if not 1 <= len(given) <= MOST:
+        message = f'Give 1 to {MOST} entries; found {len(given)}. ["*"] is any.'
+        yield DefinitionProblem(name, "count", message)
+        return
+    for index, text in enumerate(given):
+        try:
+            _CHECKS[name](text.strip())
+        except ValueError as error:
+            yield DefinitionProblem(f"{name}[{index}]", "bad_entry", str(error))
+
+
+def _plain(name: str, given: Any) -> list[str]:
+    texts = [text.strip() for text in given]
+    if ANY in texts:
+        return [ANY]
+    if name == "hosts":
+        texts = [text.lower() for text in texts]
+    elif name == "workflows":
+        texts = [str(UUID(text)) for text in texts]
+    return sorted(set(texts))
+
+
+def _host(text: str) -> None:
+    if text != ANY:
+        host_pattern(text)
+
+
+def _workflow(text: str) -> None:
+    if text == ANY:
+        return
+    try:
+        UUID(text)
+    except ValueError:
+        raise ValueError(
+            f"{text[:100]!r} is no workflow's id; write its id, or * for any workflow"
+        ) from None
+
+
+_CHECKS: Mapping[str, Callable[[str], Any]] = {
+    "hosts": _host,
+    "modules": module_pattern,
+    "workflows": _workflow,
+}
+
+
+# Whether a step may have a credential at all, by its module, its workflow and where it runs. Pure.
+#
+# Where the values then go is judged by connection (`runners.modules.credential_hosts`). That holds
+# only for modules whose connections are judged; others get a credential that names them, or that
+# may go anywhere.
+
+
+@dataclass(frozen=True, slots=True)
+class CredentialUse:
+    """A step that names credentials.
+
+    `judges` is what its module says of its connections (`ModuleSpec.judges_hosts`); `in_texts` are
+    the credentials that stand in its inputs as `{{ secrets.x }}`, `kept` those of them in inputs
+    that stay on this machine (`ModuleSpec.keeps`); `remote` says that the values leave with a
+    remote runner.
+    """
+
+    module: str
+    judges: str
+    workflow_id: UUID
+    in_texts: Collection[str] = ()
+    kept: Collection[str] = ()
+    remote: bool = False
+
+
+def refusal(use: CredentialUse, boundaries: Mapping[str, Boundary]) -> str | None:
+    """Why the step may not have one of the credentials; None where it may have all."""
+    found = (refused(use, name, boundaries[name]) for name in sorted(boundaries))
+    return next((why for why in found if why is not None), None)
+
+
+def refused(use: CredentialUse, name: str, boundary: Boundary) -> str | None:
+    """Why the step may not have the credential of that name; None where it may."""
+    if not boundary.allows_workflow(use.workflow_id):
+        return f'the credential "{name}" is not for this workflow'
+    if not boundary.allows_module(use.module):
+        modules = listed(boundary.modules)
+        return f'the credential "{name}" is not for steps of type {use.module}, only for {modules}'
+    if use.remote:
+        if not (boundary.remote or boundary.any_host):
+            return f'the credential "{name}" is not for remote runners'
+    elif not _hosts_hold(use, name, boundary):
+        return (
+            f'the credential "{name}" may go to certain hosts only, and the engine cannot judge '
+            f"where {use.module} takes it"
+        )
+    return None
+
+
+def _hosts_hold(use: CredentialUse, name: str, boundary: Boundary) -> bool:
+    """Whether the boundary's hosts can be enforced in the step, or need not be."""
+    alone = use.judges == CREDENTIAL_ALONE and name not in use.in_texts
+    enforced = (use.judges == EVERYTHING and name not in use.kept) or alone
+    return enforced or boundary.any_host or boundary.names_module(use.module)

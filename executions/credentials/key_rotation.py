@@ -16,9 +16,9 @@ from executions.access.actor import Actor, record
 from executions.errors import ValkyrError
 from executions.models import Keyset
 from executions.sealing import SealBroken, place_of, store, unseal
-from executions.sealing.columns import SealedColumn, columns
 from executions.sealing.installation_key import aead_of, required
 from executions.sealing.keys import ids_in, sealed_keys, with_new_primary, without
+from executions.sealing.store import SealedColumn, columns
 from executions.sealing.values import Sealer
 
 BATCH = 100

@@ -1,13 +1,35 @@
-"""The types of credentials: which fields each has, and what a value may be. Pure."""
+"""The types of credentials: their fields, values, default boundaries and errors. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from executions.credentials.boundary import ANY
-from executions.credentials.errors import InvalidCredential
+from executions.credentials.boundary import ANY, plain_host
 from executions.definition.graph.problem import DefinitionProblem
+from executions.errors import ValkyrError, WithProblems
+
+# Why a credential could not be written; no message shows a value.
+
+
+class InvalidCredential(WithProblems):
+    """The credential cannot be kept as it is given."""
+
+    code = "invalid_credential"
+
+
+class NameTaken(ValkyrError):
+    """Another credential of the workspace has this name; choose another."""
+
+    code = "name_taken"
+
+
+class CredentialInUse(WithProblems):
+    """Published workflows name the credential."""
+
+    code = "credential_in_use"
+
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 MAX_NAME = 80
@@ -235,3 +257,45 @@ def _kind_of(value: Any) -> str:
         return "null"
     names = {bool: "a boolean", int: "a number", float: "a number", list: "a list"}
     return names.get(type(value), "an object")
+
+
+# The boundary that a new credential gets where its creator names none: by its type. Pure.
+
+
+# Tokens that say by their beginning whose they are.
+TOKENS: Mapping[str, tuple[str, ...]] = {
+    "sk-ant-": ("api.anthropic.com",),
+    "sk-proj-": ("api.openai.com",),
+    "sk-svcacct-": ("api.openai.com",),
+    "sk-or-": ("openrouter.ai",),
+    "xoxb-": ("slack.com",),
+    "ghp_": ("api.github.com",),
+    "github_pat_": ("api.github.com",),
+    "glpat-": ("gitlab.com",),
+}
+
+
+def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
+    """The hosts of a type's service, of its URL or of its token; () where nothing tells."""
+    known = KINDS.get(kind, CredentialType(kind, kind))
+    if known.hosts:
+        return known.hosts
+    if known.address:
+        return _host_of(fields.get(known.address, ""))
+    if kind == "bearer":
+        token = fields.get("token", "")
+        return next((hosts for start, hosts in TOKENS.items() if token.startswith(start)), ())
+    return ()
+
+
+def suggested_modules(kind: str) -> tuple[str, ...]:
+    """The modules that take a type of credential; any where it is of general use."""
+    return KINDS[kind].modules if kind in KINDS else (ANY,)
+
+
+def _host_of(address: str) -> tuple[str, ...]:
+    try:
+        host = plain_host(unquote(urlsplit(address.strip()).hostname or ""))
+    except ValueError:
+        return ()
+    return (host,)

@@ -1,5 +1,6 @@
 """What steps are given: a workspace's credentials, by name, with the boundary of each."""
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,10 +11,24 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from executions.credentials.boundary import Boundary
-from executions.credentials.contents import opened
 from executions.database.clock import ClockTimestamp
 from executions.models import Credential
-from executions.sealing import KeyUnknown
+from executions.sealing import KeyUnknown, Sealed, place_of, seal, unseal
+
+# The sealed column of one credential: a JSON object of its fields, bound to the row.
+
+
+def closed(credential_id: UUID, fields: dict[str, str]) -> Sealed:
+    """The fields sealed for the row; in the transaction that stores them."""
+    text = json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
+    return seal(text.encode(), place_of(Credential(pk=credential_id)))
+
+
+def opened(credential_id: UUID, sealed: bytes | memoryview) -> dict[str, str]:
+    """The fields; raises SealBroken."""
+    fields: dict[str, str] = json.loads(unseal(sealed, place_of(Credential(pk=credential_id))))
+    return fields
+
 
 BOUNDARY = ("hosts", "modules", "workflows", "remote")
 # How old `last_used_at` may get before a use writes it again.

@@ -4,27 +4,74 @@ The trail says which fields were set, never to what; of the boundary it says all
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Unpack
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import F, TextField
+from django.db.models.functions import Cast
 from uuid6 import uuid7
 
 from executions import sealing
 from executions.access.actor import Actor, record
-from executions.credentials.boundary import ANY
-from executions.credentials.contents import closed, opened
-from executions.credentials.errors import CredentialInUse, NameTaken
-from executions.credentials.kinds import KINDS, checked, checked_changes
-from executions.credentials.limits import MOST, CredentialLimits, problems_of, stored
-from executions.credentials.naming import MOST_LISTED, naming
-from executions.credentials.opening import BOUNDARY
-from executions.credentials.suggestions import suggested_hosts, suggested_modules
+from executions.credentials.boundary import ANY, MOST, CredentialLimits, problems_of, stored
+from executions.credentials.kinds import (
+    KINDS,
+    CredentialInUse,
+    NameTaken,
+    checked,
+    checked_changes,
+    suggested_hosts,
+    suggested_modules,
+)
+from executions.credentials.opening import BOUNDARY, closed, opened
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, StaleRevision
-from executions.models import Credential, Workflow, Workspace
+from executions.models import Credential, Workflow, WorkflowVersion, Workspace
 from executions.sealing import SealBroken
+
+# Which published workflows name a credential.
+
+
+MOST_LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CredentialReference:
+    """A workflow whose latest version names the credential."""
+
+    workflow_id: UUID
+    workflow: str
+    version: int
+
+
+def naming(credential: Credential) -> list[CredentialReference]:
+    """The workflows that are not put away and name it, by name, one more than are listed.
+
+    Reads the latest versions of the workspace as text, so a text that only looks like a reference
+    counts too: better one question too many than a workflow that fails.
+    """
+    latest = (
+        WorkflowVersion.objects.filter(
+            workflow__workspace_id=credential.workspace_id,
+            workflow__archived_at=None,
+            pk=F("workflow__latest_version"),
+        )
+        .annotate(text=Cast("definition", TextField()))
+        .filter(text__regex=_pattern(credential.name))
+        .order_by("workflow__name", "pk")
+    )
+    rows = latest.values_list("workflow_id", "workflow__name", "number")
+    return [CredentialReference(*row) for row in rows[: MOST_LISTED + 1]]
+
+
+def _pattern(name: str) -> str:
+    """PostgreSQL's regular expression for `secrets.<name>` and `"credential": "<name>"` in JSON."""
+    quote = r"""\\?["']"""
+    member = rf"""\msecrets\s*(\.\s*{name}\M|\[\s*{quote}{name}{quote}\s*\])"""
+    return rf"""{member}|"credential":\s*"{name}\""""
 
 
 def create(

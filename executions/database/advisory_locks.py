@@ -1,10 +1,16 @@
-"""The numbers of PostgreSQL's advisory locks that this product takes, in one place.
+"""Advisory locks of PostgreSQL: their numbers, and one holder at a time in an installation.
 
 A number names one job among all sessions of a database. Two jobs with one number block each other
 for no reason, which is why the numbers are an enumeration whose values must differ.
 """
 
 import enum
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from django.conf import settings
+from django.db import connection
 
 
 @enum.unique
@@ -25,3 +31,43 @@ class AdvisoryLock(enum.IntEnum):
     MIGRATION = 7_263_544_431
     AUDIT_SEALING = 7_263_544_453
     SEALING_KEYS = 7_305_811_942_016_001
+
+
+# One at a time in the whole installation: by an advisory lock that a dead process frees.
+#
+# A lock belongs to a session. A pooler gives each statement another one, so where one stands before
+# the database (`DATABASE_DIRECT_URL`) the lock is taken past it, on a session as short as the job.
+
+
+TAKE = "SELECT pg_try_advisory_lock(%s)"
+FREE = "SELECT pg_advisory_unlock(%s)"
+CONNECT_SECONDS = 5
+
+
+@contextmanager
+def alone(job: AdvisoryLock) -> Iterator[bool]:
+    """Whether nobody else does this job now; nobody begins it before the end."""
+    direct = str(settings.DATABASE_DIRECT_URL or "")
+    with _past_the_pooler(direct, job) if direct else _on_our_session(job) as held:
+        yield held
+
+
+@contextmanager
+def _past_the_pooler(url: str, job: AdvisoryLock) -> Iterator[bool]:
+    with psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_SECONDS) as session:
+        row = session.execute(TAKE, [job]).fetchone()
+        yield bool(row and row[0])
+
+
+@contextmanager
+def _on_our_session(job: AdvisoryLock) -> Iterator[bool]:
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, [job])
+        row = cursor.fetchone()
+    held = bool(row and row[0])
+    try:
+        yield held
+    finally:
+        if held and connection.connection is not None and not connection.connection.closed:
+            with connection.cursor() as cursor:
+                cursor.execute(FREE, [job])

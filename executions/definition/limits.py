@@ -5,8 +5,8 @@ from functools import lru_cache
 from django.core.exceptions import ImproperlyConfigured
 
 from executions import environment as env
-from executions.definition.graph.limits import DEFAULTS, Limits
-from executions.definition.graph.schema_settings import MAX_CHECKPOINT_STEPS, MAX_CHECKPOINTS
+from executions.definition.graph.model import DEFAULTS, Limits
+from executions.definition.graph.schema_parts import MAX_CHECKPOINT_STEPS, MAX_CHECKPOINTS
 
 MAX_ITERATIONS = 1_000_000
 # Served by our own workers; the index of all other queues' runs leaves them out by name.

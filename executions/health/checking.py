@@ -15,7 +15,7 @@ import psycopg
 from kombu.exceptions import OperationalError
 
 from executions.health import parts
-from executions.health.finding import HealthFinding, silent
+from executions.health.parts import HealthFinding, silent
 
 log = logging.getLogger(__name__)
 Findings = dict[str, HealthFinding]

@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,28 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-from executions.health.finding import HealthFinding
+# What was found of one part, in words that say what to do.
+
+
+@dataclass(frozen=True, slots=True)
+class HealthFinding:
+    """Whether a part is well; `found`, `expected` and `do` are for who runs the installation."""
+
+    well: bool
+    found: str
+    expected: str
+    do: str = ""
+
+
+def silent(seconds: float) -> HealthFinding:
+    """The finding of a part that gave no answer in time."""
+    return HealthFinding(
+        False,
+        f"no answer within {seconds:g} s",
+        "an answer",
+        "Is it running, and reachable from here? Its own log says more.",
+    )
+
 
 Session = psycopg.Connection[Any]
 Check = Callable[[Session], HealthFinding]

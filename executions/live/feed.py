@@ -1,11 +1,45 @@
 """What can be watched: a feed reads the states of one kind of thing, for many viewers at once."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from executions.live.rows import Row
+from executions.database import statements
+
+# An execution as whoever watches sees it: states and times, no payloads.
+
+
+# An execution or a run as JSON; `id` names it.
+Row = dict[str, Any]
+
+_NAMES = (
+    "id", "workflowId", "version", "state", "epoch", "startedAt", "finishedAt", "createdAt",
+    "deadlineAt", "priority", "place", "errorMessage",
+)  # fmt: skip
+
+
+def execution_row(values: Sequence[Any]) -> Row:
+    """An execution of `watch_executions.sql` or `watch_workflows.sql`, as JSON."""
+    return row_of(_NAMES, values)
+
+
+def row_of(names: Sequence[str], values: Sequence[Any]) -> Row:
+    """Columns as JSON, by name."""
+    return {name: _plain(value) for name, value in zip(names, values, strict=True)}
+
+
+def rfc3339(at: datetime) -> str:
+    """A time of the database, which speaks UTC to us."""
+    return at.isoformat().replace("+00:00", "Z")
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return rfc3339(value) if isinstance(value, datetime) else str(value)
 
 
 @dataclass(slots=True)
@@ -39,3 +73,41 @@ class Feed(Protocol):
     def told(self, news: News) -> dict[str, Any]:
         """News as the members of a frame's JSON object."""
         ...
+
+
+# How far somebody has read: the oldest transaction that was still open then.
+#
+# Every version of a row names the transaction that wrote it (`xmin`). What a statement could not
+# see was written by a transaction that was open, or began later; both have ids from the snapshot's
+# `xmin` on. So who reads next what was written by that id or a later one misses nothing, however
+# late a commit comes and whatever the row's own times say; what comes twice was merely written
+# meanwhile.
+# Savepoints have ids of their own, always above their transaction's.
+
+
+_TEXT = re.compile(r"[0-9]{1,19}")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment to read on from: the database's time, and the cursor that belongs to it."""
+
+    now: datetime
+    cursor: int
+
+
+def mark() -> Mark:
+    """The present moment; taken before anything is read that shall be told of it."""
+    row = statements.fetch_one("watch_mark", {})
+    assert row is not None
+    return Mark(row[0], row[1])
+
+
+def read_cursor(text: str | None, latest: int) -> int | None:
+    """The cursor of a viewer that was here before; None for what is none of this database.
+
+    `latest` is the cursor now: one from beyond it comes from another database, or from nowhere.
+    """
+    if not text or not _TEXT.fullmatch(text) or int(text) > latest:
+        return None
+    return int(text)

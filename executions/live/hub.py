@@ -8,6 +8,7 @@ afterwards is in the next look. Nothing is held between two looks: no connection
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TypeVar
@@ -17,13 +18,63 @@ from weakref import WeakKeyDictionary
 from asgiref.sync import sync_to_async
 from django.db import InterfaceError, OperationalError, connection
 
-from executions.live import frame as frames
-from executions.live.cursor import Mark, mark, read_cursor
-from executions.live.feed import Feed, News
-from executions.live.frame import Frame, frame
-from executions.live.memory import RowFingerprints
-from executions.live.pacing import LONGEST, LookPacing
-from executions.live.viewer import Viewer
+from executions.live import viewer as frames
+from executions.live.feed import Feed, Mark, News, Row, mark, read_cursor
+from executions.live.viewer import Frame, Viewer, frame
+
+# How long the hub rests between two looks: as long as it takes to stay a small load.
+
+
+SHORTEST, LONGEST = 0.2, 2.0
+# Of the time, so much is spent reading at most.
+SHARE = 0.1
+# A look that had to wait for a processor says little: the quickest of so many counts.
+LOOKS = 3
+
+
+class LookPacing:
+    """The rest by what the last looks took."""
+
+    def __init__(self) -> None:
+        """No look yet."""
+        self._took: deque[float] = deque(maxlen=LOOKS)
+
+    def rest_after(self, seconds: float) -> float:
+        """The rest after a look that took so many seconds."""
+        self._took.append(seconds)
+        return min(max(SHORTEST, min(self._took) / SHARE), LONGEST)
+
+
+# What was told of one watched thing, so that rows that look the same are not told again.
+#
+# A row is written for reasons that nobody sees, such as a renewed lease. Forgetting one costs a
+# frame, never a change, so the memory is bounded.
+
+
+MOST = 10_000
+
+
+class RowFingerprints:
+    """Fingerprints of rows by id, the oldest forgotten first."""
+
+    def __init__(self) -> None:
+        """Remember nothing yet."""
+        self._told: dict[str, int] = {}
+
+    def unknown(self, rows: list[Row]) -> list[Row]:
+        """The rows that differ from what was told; they count as told from now on."""
+        return [row for row in rows if self._learns(row)]
+
+    def _learns(self, row: Row) -> bool:
+        fingerprint = hash(tuple(row.values()))
+        if self._told.get(row["id"]) == fingerprint:
+            return False
+        self._told.pop(row["id"], None)
+        self._told[row["id"]] = fingerprint
+        if len(self._told) > MOST:
+            del self._told[next(iter(self._told))]
+        return True
+
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -23,28 +23,20 @@ from executions.access.actor import (
     Actor,
     record,
 )
-from executions.access.errors import (
-    refused,
-)
 from executions.access.operation import (
     Operation,
 )
 from executions.access.powers import (
-    limits_of,
-)
-from executions.access.reach import (
+    Power,
     Reach,
+    limits_of,
     reach_of,
-)
-from executions.access.scope import (
-    SCOPE_SQL,
-    Scope,
+    refused,
 )
 from executions.access.scoping import (
+    SCOPE_SQL,
+    Scope,
     sees_all,
-)
-from executions.access.table import (
-    Power,
 )
 
 __all__ = [

@@ -4,12 +4,17 @@ from executions.admin import (
     links,
     marks,
 )
-from executions.admin.done import (
+from executions.admin.actions import (
+    OperatingAdmin,
+    newest_of,
+)
+from executions.admin.activity import (
     done_to,
 )
-from executions.admin.engine import (
+from executions.admin.base import (
     FactAdmin,
     ScopedAdmin,
+    WritingAdmin,
 )
 from executions.admin.execution import (
     WorkflowExecutionAdmin,
@@ -21,19 +26,11 @@ from executions.admin.filters import (
     AgeFilter,
     TabFilter,
 )
-from executions.admin.forms import (
-    JSONTextField,
-    ReasonForm,
-)
-from executions.admin.operating import (
-    OperatingAdmin,
-    newest_of,
-)
 from executions.admin.operations import (
     AdminOperation,
-)
-from executions.admin.revealing import (
     GivenReasonForm,
+    JSONTextField,
+    ReasonForm,
 )
 from executions.admin.scope import (
     holds,
@@ -58,9 +55,6 @@ from executions.admin.values import (
 )
 from executions.admin.workflow import (
     WorkflowAdmin,
-)
-from executions.admin.writing import (
-    WritingAdmin,
 )
 
 __all__ = [

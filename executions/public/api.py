@@ -1,6 +1,6 @@
 """Build endpoints that look and answer as the engine's own do."""
 
-from executions.admin.paginator import (
+from executions.admin.changelist import (
     BOUND,
     bounded_count,
 )
@@ -8,21 +8,19 @@ from executions.api.bulk import (
     FREE_IDS,
     MAX_IDS,
 )
-from executions.api.camel_case import (
-    CamelCase,
-    CamelCaseSerializer,
-)
 from executions.api.documentation import (
     operation,
 )
 from executions.api.endpoint import (
     Endpoint,
 )
-from executions.api.execution_shapes import (
+from executions.api.executions import (
     WorkflowExecutionShape,
 )
 from executions.api.fields import (
     Body,
+    CamelCase,
+    CamelCaseSerializer,
     Flag,
     Id,
     Json,
@@ -40,17 +38,17 @@ from executions.api.paging import (
 from executions.api.parsing import (
     JsonText,
 )
-from executions.api.problem_paths import (
+from executions.api.problems import (
     flat,
 )
-from executions.api.usage import (
+from executions.api.tiers import (
     WindowShape,
 )
 from executions.api.workflow_exchange import (
     ImportQuery,
     kept,
 )
-from executions.api.workflow_shapes import (
+from executions.api.workflows import (
     ValidationItem,
     WorkflowShape,
 )

@@ -1,11 +1,10 @@
 """The database's clock, named statements, and locks that one process holds at a time."""
 
 from executions import replica
-from executions.database.advisory_lock import alone
-from executions.database.advisory_locks import AdvisoryLock
+from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.database.clock import ClockTimestamp, database_now, first_id_at
 from executions.database.statements import Statements
-from executions.database.time_limit import hurried, soon
+from executions.database.time_limits import hurried, soon
 from executions.vendor_seams.django_deletion import delete_without_cascade
 
 __all__ = [

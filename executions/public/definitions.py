@@ -1,10 +1,9 @@
 """Read and check workflow definitions; pure, without a database."""
 
-from executions.definition.catalog import Catalog, ConfigProblem, catalog
+from executions.definition.catalog import Catalog, ConfigProblem, OutcomeRule, catalog
 from executions.definition.graph.model import Step
 from executions.definition.graph.problem import DefinitionError, DefinitionProblem
 from executions.definition.graph.storable import storage_problems
-from executions.definition.outcome_rules import OutcomeRule
 
 __all__ = [
     "Catalog",

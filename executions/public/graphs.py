@@ -11,12 +11,10 @@ from executions.definition.graph.places import (
     split,
 )
 from executions.definition.graph.plan import (
-    task_outcomes,
-)
-from executions.definition.graph.readiness import (
     SKIPPED,
     Readiness,
     readiness,
+    task_outcomes,
 )
 from executions.definition.versions import (
     Compiled,

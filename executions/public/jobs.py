@@ -1,9 +1,8 @@
 """Let a worker compute what a request asks for."""
 
 from executions.errors import JobFailed
-from executions.jobs.asking import ask, newest
-from executions.jobs.kinds import JobKind, register
-from executions.jobs.waiting import wait
+from executions.jobs.requests import ask, newest, wait
+from executions.jobs.worker import JobKind, register
 from executions.models import Job
 from executions.states import JobState
 

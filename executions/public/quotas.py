@@ -1,9 +1,15 @@
 """Limit what starts beside the workspace's tier, and count what is used in hours and days."""
 
-from executions.quotas.counting import count_use
+from executions.quotas.counting import (
+    LENGTHS,
+    Counter,
+    Present,
+    Window,
+    count_use,
+    present,
+    start_of,
+)
 from executions.quotas.limits import Ceilings, Limit, of_tier, read_ceilings, tightest, windowed
-from executions.quotas.usage import Counter, Present, Window, present
-from executions.quotas.windows import LENGTHS, start_of
 from executions.states import QuotaWindow
 
 __all__ = [

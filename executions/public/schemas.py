@@ -8,11 +8,11 @@ from executions.definition.json_schema.budget import (
 )
 from executions.definition.json_schema.checking import (
     Unresolvable,
+    check_patterns,
     mistakes,
     schema_mistakes,
     validator,
 )
-from executions.definition.json_schema.patterns import check_patterns
 from executions.definition.patterns import BadPattern, TooMuchWork
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from executions import sealing
 from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal, unseal
-from executions.sealing.columns import SealedColumn, register
+from executions.sealing.store import SealedColumn, register
 
 __all__ = [
     "KeyUnknown",

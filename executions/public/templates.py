@@ -6,8 +6,8 @@ from executions.definition.templates import (
     inspect_template,
     one_expression,
 )
-from executions.definition.templating.refusal import Allowance, TimeSpent
-from executions.definition.templating.unfinished import (
+from executions.definition.templating.render_guard import Allowance, TimeSpent
+from executions.definition.templating.syntax import (
     todo,
     todo_call,
 )

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from executions.definition.catalog import catalog
-from executions.definition.graph.definition import load_text
+from executions.definition.graph.document import load_text
 from executions.definition.graph.reading import read_body
 from executions.publishing import versioning
 

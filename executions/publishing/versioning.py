@@ -14,10 +14,10 @@ from django.utils.text import slugify
 from executions import payloads
 from executions.access.actor import Actor, record
 from executions.audit.changes import difference, told
-from executions.credentials.fitting import misfits
+from executions.credentials.definition_check import misfits
 from executions.database.clock import database_now
 from executions.definition.catalog import catalog
-from executions.definition.graph.definition import normalise
+from executions.definition.graph.document import normalise
 from executions.definition.graph.resolve import checksum, resolve
 from executions.definition.graph.trial import TrialRequest, trial
 from executions.definition.graph.validation import DefinitionProblem, problems

@@ -1,11 +1,105 @@
 """The installation's key as something that seals keysets: AES-256-GCM here, or a KMS's own."""
 
+import base64
+import binascii
+import os
+import stat
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
-from executions.sealing import sources
+from django.core.exceptions import ImproperlyConfigured
+
+from executions import environment as env
 from executions.sealing.errors import NoInstallationKey
-from executions.sealing.sources import KeySource
+
+# Where the installation's key comes from: a file, the environment, or a key management service.
+#
+# Exactly one of three variables names it. A second set of three, with `OLD`, names the one before:
+# it opens what the present one does not, while an installation moves from one key to the next.
+
+
+KEY_BYTES = 32
+KMS = "aws-kms://arn:aws:kms:"
+PRESENT = ("VALKYR_KEY_FILE", "VALKYR_KEY", "VALKYR_KEY_URI")
+OLD = ("VALKYR_KEY_OLD_FILE", "VALKYR_KEY_OLD", "VALKYR_KEY_OLD_URI")
+MAKE_ONE = "Make one with `openssl rand -base64 32`."
+
+
+@dataclass(frozen=True, slots=True)
+class KeySource:
+    """One installation key; `uri` names it in public: `file`, `env`, or a KMS key's URI.
+
+    `material` are its 32 bytes; None where a KMS keeps them.
+    """
+
+    variable: str
+    uri: str
+    material: bytes | None = field(repr=False)
+
+
+def present() -> KeySource | None:
+    """The installation's key, None when none is set; raises ImproperlyConfigured."""
+    return _only_one(PRESENT)
+
+
+def old() -> KeySource | None:
+    """The installation's key before the present one, if still named."""
+    return _only_one(OLD)
+
+
+def _only_one(variables: tuple[str, str, str]) -> KeySource | None:
+    given = [name for name in variables if env.text(name)]
+    if not given:
+        return None
+    if len(given) > 1:
+        raise ImproperlyConfigured(
+            f"{' and '.join(given)} are set; expected exactly one of {', '.join(variables)}."
+        )
+    by_file, by_text, _ = variables
+    name = given[0]
+    if name == by_file:
+        return KeySource(name, "file", _decoded(name, _private_text(name, Path(env.text(name)))))
+    if name == by_text:
+        return KeySource(name, "env", _decoded(name, env.text(name)))
+    uri = env.text(name)
+    if not uri.startswith(KMS):
+        raise ImproperlyConfigured(f"{name} is {uri!r}; expected the URI of a key, {KMS}….")
+    return KeySource(name, uri, None)
+
+
+def _private_text(name: str, path: Path) -> str:
+    """The file's text; what is opened is what is checked."""
+    try:
+        with path.open() as file:
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode):
+                raise ImproperlyConfigured(f"{name}: {path} is no plain file.")
+            if facts.st_uid not in {os.geteuid(), 0} or facts.st_mode & 0o077:
+                raise ImproperlyConfigured(
+                    f"{name}: {path} has mode {stat.S_IMODE(facts.st_mode):04o} and owner "
+                    f"{facts.st_uid}; expected a file that only this process's user "
+                    f"({os.geteuid()}) can read: `chown` it and `chmod 600` it."
+                )
+            return file.read(1000)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise ImproperlyConfigured(f"{name}: {path} cannot be read: {reason}.") from None
+
+
+def _decoded(name: str, text: str) -> bytes:
+    try:
+        material = base64.b64decode(text.strip(), validate=True)
+    except (binascii.Error, ValueError):
+        raise ImproperlyConfigured(
+            f"{name} holds no base64 text; expected {KEY_BYTES} random bytes in base64. {MAKE_ONE}"
+        ) from None
+    if len(material) != KEY_BYTES:
+        raise ImproperlyConfigured(
+            f"{name} holds {len(material)} bytes; expected {KEY_BYTES} in base64. {MAKE_ONE}"
+        )
+    return material
 
 
 class Aead(Protocol):
@@ -20,11 +114,11 @@ class Aead(Protocol):
 
 def required() -> KeySource:
     """The installation's present key; raises NoInstallationKey, ImproperlyConfigured."""
-    source = sources.present()
+    source = present()
     if source is None:
         raise NoInstallationKey(
             "Nothing secret can be kept: no installation key is set. Set one of "
-            f"{', '.join(sources.PRESENT)} for every process. {sources.MAKE_ONE}"
+            f"{', '.join(PRESENT)} for every process. {MAKE_ONE}"
         )
     return source
 
@@ -32,7 +126,7 @@ def required() -> KeySource:
 def openers() -> Iterator[KeySource]:
     """The keys a keyset may be sealed with, the present one first; raises NoInstallationKey."""
     yield required()
-    if (former := sources.old()) is not None:
+    if (former := old()) is not None:
         yield former
 
 

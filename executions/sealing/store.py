@@ -5,25 +5,66 @@ exclusive one: no value appears under a key that is being taken away. The lock i
 advisory one, since it is granted in the order of asking and costs no write.
 """
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection
+from django.db.models import Count, Model
 
 from executions.database.advisory_locks import AdvisoryLock
 from executions.database.clock import ClockTimestamp
-from executions.models import Keyset
+from executions.models import Credential, KeptAnswer, Keyset
 from executions.sealing import installation_key
-from executions.sealing.columns import columns
 from executions.sealing.errors import (
     KeysetChanged,
     KeyUnavailable,
     StillSealing,
     WrongInstallationKey,
 )
+from executions.sealing.installation_key import KeySource
 from executions.sealing.keys import Keys, new_keys, opened_keys, sealed_keys
-from executions.sealing.sources import KeySource
+
+# Which columns hold sealed values: what is sealed anew when keys change, and what keeps a key.
+
+
+@dataclass(frozen=True, slots=True)
+class SealedColumn:
+    """A column of values sealed for `place_of(row, value)`, and the one of their keys' ids."""
+
+    model: type[Model]
+    value: str = "sealed"
+    key: str = "key_id"
+
+    @property
+    def label(self) -> str:
+        """What people call it: `executions.Credential.sealed`."""
+        return f"{self.model._meta.label}.{self.value}"
+
+    def count(self) -> Counter[int]:
+        """How many values each key seals. One query."""
+        rows = self.model._default_manager.values_list(self.key).annotate(many=Count("*"))
+        return Counter(dict(rows.order_by()))
+
+    def holds(self, ids: Collection[int]) -> bool:
+        """Whether one of these keys seals anything. One query."""
+        return self.model._default_manager.filter(**{f"{self.key}__in": ids}).exists()
+
+
+_columns = [SealedColumn(Credential), SealedColumn(KeptAnswer)]
+
+
+def register(column: SealedColumn) -> None:
+    """Add a column; an app calls this as it gets ready, or its values lose their keys."""
+    if column not in _columns:
+        _columns.append(column)
+
+
+def columns() -> tuple[SealedColumn, ...]:
+    """Every column that holds sealed values."""
+    return tuple(_columns)
+
 
 Stamp = tuple[int, datetime]
 

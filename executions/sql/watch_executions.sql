@@ -1,5 +1,5 @@
 -- Which of the watched executions were written by a transaction that a reader at `since` may not
--- have seen (executions/live/cursor.py). `age` counts transactions back from now, across the wrap
+-- have seen (executions/live/feed.py). `age` counts transactions back from now, across the wrap
 -- of their 32-bit ids. Without `since`: all of them.
 SELECT e.id, e.workflow_id, v.number, e.state, e.epoch, e.started_at, e.finished_at, e.created_at,
        e.deadline_at, e.priority, e.place, left(e.error_message, 300)

@@ -7,6 +7,9 @@ waited for its turn. Each time fires once, since its row is unique.
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
+from contextvars import ContextVar
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import takewhile
 from time import monotonic
@@ -14,21 +17,233 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.dispatch import receiver
 
+from executions import lifecycle
+from executions.access.actor import Actor
 from executions.database import statements
-from executions.database.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp, database_now
+from executions.errors import QuotaExceeded, ValkyrError, WrongState
 from executions.events import execution_finished
 from executions.models import CronTick, Trigger, WorkflowExecution
 from executions.states import UNFINISHED, TickStatus, TriggerType
-from executions.triggers.cron_rule import QUEUE
-from executions.triggers.cron_start import start_due
-from executions.triggers.cron_ticks import note
+from executions.triggers.cron_schedule import (
+    CANCEL_PREVIOUS,
+    CAUGHT_UP,
+    MICROSECOND,
+    QUEUE,
+    SKIP,
+    CronRule,
+    Decision,
+    decide,
+    delay,
+    following,
+    rule,
+)
+from executions.triggers.start import start_execution
+
+# Ticks that wait are started one after another, as their trigger's `overlap` says.
+#
+# A tick leaves QUEUED once, under its trigger's lock, together with the execution it starts.
+
+ACTOR = Actor.system("schedule")
+# How many ticks one call serves, and how many earlier executions one tick may cancel.
+TICKS_AT_ONCE = 100
+LONGEST_WAIT = 60.0
+
+SWITCHED_OFF = "The trigger was switched off, or its workflow archived, before this was started."
+OVERLAP = "The execution of an earlier time was not finished; overlap is skip."
+OVERTAKEN = "A later time was due as well and would have cancelled this one; overlap is {}."
+
+_served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", default=frozenset())
+
+
+def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
+    """Serve the trigger's ticks whose turn it is, oldest first; returns how many, at most 100.
+
+    A tick over a quota stays QUEUED and is tried again. Without patience a trigger that somebody
+    else serves is left to them. An execution that ends as it starts calls this again from within:
+    the outer call goes on with what comes after it.
+    """
+    if trigger_id in _served_now.get():
+        return 0
+    token = _served_now.set(_served_now.get() | {trigger_id})
+    served = 0
+    try:
+        while served < TICKS_AT_ONCE and _serve_next(trigger_id, patient):
+            served += 1
+    finally:
+        _served_now.reset(token)
+    return served
+
+
+def _serve_next(trigger_id: UUID, patient: bool) -> bool:
+    with transaction.atomic():
+        trigger = locked(trigger_id, patient=patient)
+        if trigger is None:
+            return False
+        queued = CronTick.objects.filter(trigger=trigger, status=TickStatus.QUEUED)
+        if not trigger.enabled or trigger.workflow.archived_at is not None:
+            queued.update(status=TickStatus.SKIPPED, reason=SWITCHED_OFF)
+            return False
+        overlap = rule(trigger.settings).overlap
+        due = queued.filter(start_at__lte=ClockTimestamp()).order_by("fire_at")
+        tick = due.first()
+        if tick is None:
+            return False
+        earlier = _unfinished(trigger)
+        if overlap == QUEUE and (earlier or queued.filter(fire_at__lt=tick.fire_at).exists()):
+            return False
+        if overlap == SKIP and earlier:
+            tick.status, tick.reason = TickStatus.SKIPPED, OVERLAP
+        elif overlap == CANCEL_PREVIOUS and due.filter(fire_at__gt=tick.fire_at).exists():
+            tick.status, tick.reason = TickStatus.SKIPPED, OVERTAKEN.format(overlap)
+        else:
+            try:
+                _start_tick(trigger, tick, earlier if overlap == CANCEL_PREVIOUS else [])
+            except QuotaExceeded as error:
+                _put_off(due, error)
+                return False
+        tick.save(update_fields=["status", "reason", "execution"])
+    return True
+
+
+def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
+    """Let the due ticks wait until there may be room again, and say why.
+
+    They look once a minute, since a limit may be raised before its window ends.
+    """
+    seconds = min(max(error.retry_after, 1.0), LONGEST_WAIT)
+    due.update(
+        start_at=database_now() + timedelta(seconds=seconds),
+        reason=f"Waits: {error.message}"[:200],
+    )
+
+
+def _unfinished(trigger: Trigger) -> list[UUID]:
+    """What this trigger started and has not ended, without what people made of it since."""
+    rows = WorkflowExecution.objects.filter(
+        trigger=trigger, state__in=sorted(UNFINISHED), origin=None
+    )
+    return list(rows.order_by("created_at").values_list("pk", flat=True)[:TICKS_AT_ONCE])
+
+
+def _start_tick(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None:
+    """Start the execution and end those in `cancelled`, or write into the tick why not.
+
+    Raises QuotaExceeded.
+    """
+    due = tick.fire_at.isoformat()
+    try:
+        # A savepoint: a refusal half-way must not take the tick with it.
+        with transaction.atomic():
+            started = start_execution(
+                trigger.workflow,
+                {},
+                actor=ACTOR,
+                trigger_type=TriggerType.CRON,
+                idempotency_key=f"cron:{trigger.pk}:{due}",
+                trigger=trigger,
+                reason=f"due at {due}",
+            )
+            # After the start, which locks the workspace: executions are locked after it.
+            for execution_id in cancelled:
+                with suppress(WrongState):  # it ended by itself meanwhile
+                    lifecycle.cancel(execution_id, actor=ACTOR, reason=f"replaced, due at {due}")
+    except QuotaExceeded:
+        raise
+    except ValkyrError as error:
+        tick.status = TickStatus.REFUSED
+        tick.reason = f"{error.code}: {error.message}"[:200]
+        log.warning("cron trigger %s at %s started nothing: %s", trigger.pk, due, error)
+        return
+    tick.status, tick.execution = TickStatus.FIRED, started.execution
+    tick.reason = CAUGHT_UP if tick.reason == CAUGHT_UP else ""
+
+
+# Every time of a schedule becomes a row as it passes: missed, or queued to be started.
+#
+# The row is the guard: unique on trigger and time, written under the trigger's lock, so that beats
+# and sweeps that look at once agree.
+
+
+# Beat's clock may run a little ahead of the database's; a time this near counts as due.
+EARLY = timedelta(seconds=5)
+# How many times of one trigger may wait at once; an execution that never ends would pile them up.
+MAX_QUEUED = 1_000
+
+TOO_MANY = f"{MAX_QUEUED:,} earlier times wait to be started already."
+
+
+def note(trigger_id: UUID, *, patient: bool = True) -> list[UUID]:
+    """Write the ticks of the times since the last look; returns their ids, oldest first.
+
+    Without patience a trigger that somebody else looks at is left to them.
+    """
+    with transaction.atomic():
+        trigger = locked(trigger_id, patient=patient)
+        if trigger is None or not trigger.enabled or trigger.next_at is None:
+            return []
+        now = database_now()
+        until = now + EARLY
+        if trigger.next_at > until:
+            return []
+        its = rule(trigger.settings)
+        decisions = decide(its, trigger.next_at - MICROSECOND, now, until)
+        ticks = CronTick.objects.bulk_create(
+            _ticks(trigger, its, decisions, now), batch_size=500, ignore_conflicts=True
+        )
+        trigger.next_at = following(its.schedule, until)
+        trigger.save(update_fields=["next_at"])
+        return [tick.pk for tick in ticks]
+
+
+def locked(trigger_id: UUID, *, patient: bool) -> Trigger | None:
+    """The trigger with its workflow, locked; None if there is none or, without patience, held."""
+    return (
+        Trigger.objects.select_for_update(no_key=True, of=("self",), skip_locked=not patient)
+        .select_related("workflow")
+        .defer("workflow__definition")
+        .filter(pk=trigger_id)
+        .first()
+    )
+
+
+def _ticks(
+    trigger: Trigger, its: CronRule, decisions: list[Decision], now: datetime
+) -> list[CronTick]:
+    queued = CronTick.objects.filter(trigger=trigger, status=TickStatus.QUEUED).count()
+    ticks = []
+    for decision in decisions:
+        tick = CronTick(trigger=trigger, fire_at=decision.fire_at, reason=decision.reason)
+        if not decision.fires:
+            tick.status = TickStatus.MISSED
+        elif queued >= MAX_QUEUED:
+            tick.status, tick.reason = TickStatus.SKIPPED, TOO_MANY
+        else:
+            queued += 1
+            tick.status = TickStatus.QUEUED
+            tick.start_at, tick.reason = _first_start(trigger.pk, its, decision, now)
+        ticks.append(tick)
+    return ticks
+
+
+def _first_start(
+    trigger_id: UUID, its: CronRule, decision: Decision, now: datetime
+) -> tuple[datetime, str]:
+    """When the time may be started, and why not before."""
+    if decision.reason == CAUGHT_UP:
+        return now, CAUGHT_UP
+    late = delay(trigger_id, decision.fire_at, its.jitter_seconds)
+    if not late:
+        return now, "Due; waits for its turn."
+    return decision.fire_at + late, f"Due; starts {late.total_seconds():.0f} s later by its jitter."
+
 
 log = logging.getLogger(__name__)
 # How many triggers one look serves, and after how many seconds it leaves the rest to the next.
-BATCH, SECONDS = 100, 4.0
+TRIGGERS_AT_ONCE, SECONDS = 100, 4.0
 
 
 def fire(trigger_id: UUID) -> CronTick | None:
@@ -49,7 +264,9 @@ def tend() -> dict[str, int]:
     enough = monotonic() + SECONDS
     return {
         "noted": sum(_each(_note, pk) for pk in takewhile(_before(enough), _overdue())),
-        "started": sum(_each(_start, pk) for pk in takewhile(_before(enough), _startable())),
+        "started": sum(
+            _each(_start_overdue, pk) for pk in takewhile(_before(enough), _startable())
+        ),
     }
 
 
@@ -71,7 +288,7 @@ def _overdue() -> list[UUID]:
         type=TriggerType.CRON, enabled=True, next_at__lte=ClockTimestamp()
     )
     # By chance, so that triggers that cannot be served never hide the others.
-    return list(rows.order_by("?").values_list("pk", flat=True)[:BATCH])
+    return list(rows.order_by("?").values_list("pk", flat=True)[:TRIGGERS_AT_ONCE])
 
 
 def _startable() -> list[UUID]:
@@ -84,14 +301,14 @@ def _startable() -> list[UUID]:
     )
     waits = Q(enabled=True, settings__overlap=QUEUE) & Q(Exists(unfinished))
     rows = Trigger.objects.filter(Exists(due), type=TriggerType.CRON).exclude(waits)
-    return list(rows.order_by("?").values_list("pk", flat=True)[:BATCH])
+    return list(rows.order_by("?").values_list("pk", flat=True)[:TRIGGERS_AT_ONCE])
 
 
 def _note(trigger_id: UUID) -> int:
     return len(note(trigger_id, patient=False))
 
 
-def _start(trigger_id: UUID) -> int:
+def _start_overdue(trigger_id: UUID) -> int:
     return start_due(trigger_id, patient=False)
 
 

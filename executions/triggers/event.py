@@ -16,7 +16,7 @@ from executions.access.actor import Actor, record
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.templates import TemplateError
-from executions.definition.templating import refusal
+from executions.definition.templating import render_guard
 from executions.errors import InvalidPayload, PayloadError, ValkyrError
 from executions.events import event_received
 from executions.models import Event, Trigger, Workspace
@@ -91,7 +91,7 @@ def _start_all(event: Event, actor: Actor) -> list[dict[str, Any]]:
     )
     rows = listening.select_related("workflow").defer("workflow__definition").order_by("id")
     triggers = list(rows[: MAX_TRIGGERS + 1])
-    allowance = refusal.Allowance(FILTER_SECONDS)
+    allowance = render_guard.Allowance(FILTER_SECONDS)
     told = [_told(trigger, event, actor, allowance) for trigger in triggers[:MAX_TRIGGERS]]
     results = [result for result in told if result is not None]
     if len(triggers) > MAX_TRIGGERS:
@@ -99,7 +99,7 @@ def _start_all(event: Event, actor: Actor) -> list[dict[str, Any]]:
     return results
 
 
-def _holds(text: str | None, payload: Any, allowance: refusal.Allowance) -> bool:
+def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) -> bool:
     """Return whether a filter holds. Raises TemplateError, also when no time is left.
 
     The caller is told which workflows the event started, so filters are evaluated in the request.
@@ -109,7 +109,7 @@ def _holds(text: str | None, payload: Any, allowance: refusal.Allowance) -> bool
     try:
         with allowance.rendering():
             return holds(text, payload)
-    except refusal.TimeSpent:
+    except render_guard.TimeSpent:
         raise TemplateError(
             "the filters of this event's other triggers took more than "
             f"{allowance.seconds:g} s, so this one was not evaluated; make the filters simpler, or "
@@ -118,7 +118,7 @@ def _holds(text: str | None, payload: Any, allowance: refusal.Allowance) -> bool
 
 
 def _told(
-    trigger: Trigger, event: Event, actor: Actor, allowance: refusal.Allowance
+    trigger: Trigger, event: Event, actor: Actor, allowance: render_guard.Allowance
 ) -> dict[str, Any] | None:
     """What the trigger made of the event; None when its filter let it pass by."""
     result = {"triggerId": str(trigger.pk), "workflowId": str(trigger.workflow_id)}

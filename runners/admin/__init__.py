@@ -2,8 +2,6 @@
 
 from runners.admin import (  # noqa: F401 - importing registers
     approvals,
-    explain,
-    family,
     monitor,
     panels,
     run,

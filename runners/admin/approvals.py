@@ -16,9 +16,9 @@ from executions.access import Action, powers_on
 from executions.access.actor import Actor
 from executions.access.operation import Operation
 from executions.admin import links, marks
-from executions.admin.engine import FactAdmin
+from executions.admin.actions import OperatingAdmin
+from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
-from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import AdminOperation
 from executions.admin.sections import Page, PageSection, facts, text_section
 from runners.models import Approval

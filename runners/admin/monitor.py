@@ -14,9 +14,9 @@ from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from executions.admin import elsewhere, links, marks
+from executions.admin import links, marks
+from executions.admin.actions import OperatingAdmin
 from executions.admin.execution import WorkflowExecutionAdmin
-from executions.admin.operating import OperatingAdmin
 from executions.admin.studio import studio_of
 from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
@@ -62,7 +62,7 @@ def monitor(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> Http
         "buttons": list(_buttons(admin, request, execution)),
         "facts": _facts(execution),
         "id": marks.copyable(execution.pk),
-        "trace": elsewhere.trace_mark(execution.trace_id),
+        "trace": marks.trace_mark(execution.trace_id),
         "is_fullwidth": "1",
     }
     return TemplateResponse(request, "runners/monitor.html", context)

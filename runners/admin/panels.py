@@ -1,11 +1,12 @@
-"""The steps of an execution, on the execution's page: one place and the turns inside it."""
+"""Panels on an execution's page: its steps, why it is not running, and its family."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import CharField, QuerySet, Value
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
@@ -14,12 +15,22 @@ from django.utils.safestring import SafeString
 from executions.admin import execution as execution_admin
 from executions.admin import links, marks
 from executions.admin.sections import Cell, PageSection
+from executions.explain.reason import Reason
 from executions.models import WorkflowExecution
-from runners.admin.places import place_link, runs_in
-from runners.admin.run import duration_of, error_of, state_of
-from runners.admin.steps import RUNS, OpenTurn, ShownStep, Steps, steps_of
-from runners.admin.turns import said
-from runners.admin.waits import wait_of, waited_of
+from executions.states import FINAL, ExecutionState
+from runners.admin.run import duration_of, error_of, state_of, wait_of, waited_of
+from runners.admin.steps import (
+    RUNS,
+    OpenTurn,
+    ShownStep,
+    Steps,
+    place_link,
+    runs_in,
+    said,
+    steps_of,
+)
+from runners.explain.explanation import Explained, explain
+from runners.models import Run
 from runners.states import RunState
 
 TITLE = "Steps"
@@ -180,3 +191,133 @@ def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
 
 
 execution_admin.panels.append(steps)
+
+
+# Why it is not running, on the execution's page.
+
+
+REASONS_TITLE = "Why is it not running?"
+REASONS_SHOWN = 50
+REASONS_HEADERS = ("Step", "State", "Why", "Since", "Until")
+
+
+def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
+    """The execution's own reason, and a row for each step that is not done."""
+    if execution.state in FINAL and execution.state != ExecutionState.FAILED:
+        return PageSection(REASONS_TITLE, body="It is over.", folded=True)
+    found = explain(execution)
+    own = ["the execution", marks.state(found.state), *_why(found.reason)]
+    cut = found.more or len(found.steps) > REASONS_SHOWN
+    return PageSection(
+        REASONS_TITLE,
+        headers=REASONS_HEADERS,
+        rows=[own, *(_reason_row(step) for step in found.steps[:REASONS_SHOWN])],
+        more=f"Only the first {REASONS_SHOWN} steps are shown." if cut else "",
+    )
+
+
+def _reason_row(step: Explained) -> list[str]:
+    path = marks.path(step.path)
+    return [
+        links.to("runners_run", step.run_id, path) if step.run_id else path,
+        marks.state(step.state) if step.state else marks.mark("not begun", "pending", "grey"),
+        *_why(step.reason),
+    ]
+
+
+def _why(reason: Reason) -> list[str]:
+    child = reason.details.get("executionId")
+    message = reason.message
+    if child:
+        link = links.to("executions_workflowexecution", child, "Show it")
+        message = format_html("{} {}", message, link)
+    return [message, marks.ago(reason.since), marks.ago(reason.until)]
+
+
+execution_admin.panels.append(explanation)
+
+
+# The executions that an execution came from, and those that came from it, on its page.
+
+
+FAMILY_SHOWN = 20
+FAMILY_HEADERS = ("This is", "Execution", "Workflow", "State", "Created", "By step")
+ABOVE = {
+    "parent_id": "its parent execution",
+    "failure_of_id": "the execution whose failure it was started for",
+    "origin_id": "the execution it comes from",
+}
+BELOW = {
+    "parent": "a child execution",
+    "failure_of": "its error workflow",
+    "origin": "",  # a fork or a replay, as the row says
+}
+COLUMNS = (
+    "pk", "relation", "workflow__name", "state", "created_at", "parent_run_id", "origin_point",
+)  # fmt: skip
+
+
+def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
+    """A row an execution: those it came from, then the newest that came from it; two queries."""
+    one, *others = _relatives(execution)
+    found = list(one.union(*others, all=True))
+    if not found:
+        return None
+    callers = [pk for pk in (execution.parent_run_id, *(row[5] for row in found)) if pk]
+    paths = dict(Run.objects.filter(pk__in=callers).values_list("pk", "step_path"))
+    order = [*ABOVE, *BELOW]
+    found.sort(key=lambda row: order.index(row[1]))
+    full = {name for name in BELOW if sum(row[1] == name for row in found) >= FAMILY_SHOWN}
+    children = links.listing("executions_workflowexecution", q=str(execution.pk))
+    return PageSection(
+        "Related executions",
+        headers=FAMILY_HEADERS,
+        rows=[_family_row(execution, row, paths) for row in found],
+        more=format_html(
+            "The newest {} of a kind are shown. {}",
+            FAMILY_SHOWN,
+            links.link(children, "All its children as a list"),
+        )
+        if full
+        else "",
+    )
+
+
+def _relatives(execution: WorkflowExecution) -> Iterator[QuerySet[WorkflowExecution, tuple]]:  # type: ignore[type-arg]
+    rows = WorkflowExecution.objects.order_by("-pk")
+    for name in ABOVE:
+        yield _labelled(rows.filter(pk=getattr(execution, name)), name)[:1]
+    for name in BELOW:
+        yield _labelled(rows.filter(**{name: execution}), name)[:FAMILY_SHOWN]
+
+
+def _labelled(rows: QuerySet[WorkflowExecution], name: str) -> QuerySet[WorkflowExecution, tuple]:  # type: ignore[type-arg]
+    labelled = rows.annotate(relation=Value(name, output_field=CharField()))
+    return labelled.values_list(*COLUMNS)
+
+
+def _family_row(execution: WorkflowExecution, row: tuple, paths: dict[UUID, str]) -> list[Cell]:  # type: ignore[type-arg]
+    pk, relation, workflow, state, created_at, run_id, point = row
+    if relation == "parent_id":
+        run_id = execution.parent_run_id
+    elif relation != "parent":
+        run_id = None
+    return [
+        _word(execution, relation, point),
+        links.to("executions_workflowexecution", pk, marks.short(pk)),
+        marks.clipped(workflow, 60),
+        marks.state(state),
+        marks.ago(created_at),
+        links.to("runners_run", run_id, marks.path(paths[run_id])) if run_id in paths else "",
+    ]
+
+
+def _word(execution: WorkflowExecution, relation: str, point: str) -> str:
+    if relation == "origin":
+        return f"a fork of it, {point}" if point else "a replay of it"
+    if relation == "origin_id":
+        return f"{ABOVE[relation]}, {execution.origin_point or 'the same input again'}"
+    return (ABOVE | BELOW)[relation]
+
+
+execution_admin.panels.append(family)

@@ -1,5 +1,7 @@
 """Runs: what each attempt of each step did, to read; a live one can be quarantined by hand."""
 
+from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -9,26 +11,99 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from executions.admin import links, marks
-from executions.admin.done import done_to
-from executions.admin.engine import FactAdmin
+from executions.admin.actions import OperatingAdmin
+from executions.admin.activity import done_to
+from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
-from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import AdminOperation
-from executions.admin.revealing import reveal_operation
+from executions.admin.operations import AdminOperation, reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import Page, PageSection, facts, payload_section, text_section
 from executions.definition.graph.places import split
 from executions.states import Permission
-from runners.admin.places import place_link, runs_in
-from runners.admin.turns import said
-from runners.admin.waits import wait_of, waited_of
-from runners.api.reveal import FIELDS
-from runners.containers.lineage import children_of
+from runners.admin.steps import place_link, runs_in, said
+from runners.api.runs import FIELDS
+from runners.containers.child_executions import children_of
 from runners.models import Run
-from runners.states import WaitKind
+from runners.states import HOLDS, WaitKind
+
+# What a run waits for, or waited for, in words; with a link to whoever can let it go on.
+
+
+# How a wait by a timer of its own ends.
+ENDS = {
+    WaitKind.TIMER: "wakes",
+    WaitKind.APPROVAL: "expires",
+    WaitKind.EVENT: "gives up",
+    WaitKind.CALLBACK: "gives up",
+    WaitKind.CIRCUIT: "is given up",
+    WaitKind.QUOTA: "asks again",
+}
+NAMES = {
+    WaitKind.APPROVAL: "approval",
+    WaitKind.EVENT: "an event",
+    WaitKind.CALLBACK: "a call from outside",
+    WaitKind.CHILD: "its child",
+    WaitKind.CIRCUIT: "its target, which rested",
+    WaitKind.QUOTA: "a quota",
+}
+HELD_BY: dict[str, Callable[[Mapping[str, Any]], str]] = {}
+"""What holds a run back in a few words, made of its `progress`, by kind; plugins add to it."""
+PLAIN = {WaitKind.TIMER: "Sleeps", WaitKind.CHILD: "Waits for its child"}
+
+
+def wait_of(run: Run) -> SafeString | str:
+    """The wait of a run that waits; "" for others, and for a container, whose body runs."""
+    if run.state != "WAITING" or run.waits_for == WaitKind.BODY:
+        return ""
+    kind = WaitKind(run.waits_for)
+    ends: Any = ""
+    if kind in ENDS:
+        ends = ", for as long as it takes"
+        if run.due_at is not None:
+            ends = format_html(", {} {}", ENDS[kind], marks.ago(run.due_at))
+    decide: Any = ""
+    if kind == WaitKind.APPROVAL:
+        decide = format_html(" · {}", links.to("runners_approval", run.pk, "Decide"))
+    began = "asked" if kind == WaitKind.APPROVAL else "began"
+    at = marks.ago(run.started_at)
+    return format_html("{}, {} {}{}{}", _what(run, kind), began, at, ends, decide)
+
+
+def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
+    """How long a run that was woken had waited, for what, and what came; "" for others."""
+    seconds = wake.get("waitedSeconds")
+    if run.waits_for in ("", WaitKind.BODY) or seconds is None:
+        return ""
+    kind, span = WaitKind(run.waits_for), marks.span(timedelta(seconds=float(seconds)))
+    if kind == WaitKind.TIMER:
+        return f"Slept {span}"
+    text = f"Waited {span} for {NAMES[kind]}"
+    if wake.get("by") == "timer" and kind not in HOLDS:
+        return f"{text}, in vain"
+    decision = wake.get("decision")
+    return f"{text}: {decision} by {wake.get('actor')}" if decision else text
+
+
+def _what(run: Run, kind: WaitKind) -> str:
+    about = run.progress or {}
+    title = marks.clipped(str(about.get("title") or ""))
+    if kind in PLAIN:
+        return PLAIN[kind]
+    if kind == WaitKind.CIRCUIT:
+        return f"Held: {marks.clipped(str(about.get('target', '')))} rests"
+    if kind in HOLDS:
+        by = HELD_BY.get(kind)
+        return f"Held by the {marks.clipped(by(about))}" if by else "Held back"
+    if kind == WaitKind.EVENT:
+        return f"Waits for the event {marks.clipped(str(about.get('event', '')))}"
+    if kind == WaitKind.APPROVAL:
+        return f"Waits for approval: “{title}”"
+    return f"Waits for a call from outside: “{title}”" if title else "Waits for a call from outside"
+
 
 # A waiting run in a word.
 ASLEEP: dict[str, str] = {

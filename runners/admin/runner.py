@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 from unfold.decorators import display
 
-from executions.access.table import Power
+from executions.access.powers import Power
 from executions.admin import marks
-from executions.admin.engine import FactAdmin
+from executions.admin.base import FactAdmin
 from executions.admin.scope import holds, is_superuser, reach
 from executions.admin.sections import Page, facts
 from runners.models import Runner

@@ -1,26 +1,115 @@
 """What a workflow's tasks gave the last time."""
 
+# ruff: noqa: N815 - the names are the JSON's
+import json
 from typing import Any
 from uuid import UUID
 
 from django.db.models import F
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import Action, Powers, obtain
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
+from executions.api.fields import Body, CamelCaseSerializer, Payload
 from executions.errors import NotFound
 from executions.models import Workflow, WorkflowExecution
-from executions.states import VersionKind
-from runners.api.last_results_shapes import (
-    NOTHING,
-    LastResults,
-    LastResultsQuery,
-    of_execution,
-    of_task,
-)
-from runners.repair.last_results import last_results
+from executions.states import ExecutionState, VersionKind
+from runners.api.run_shapes import ERROR_TYPES, STATES
+from runners.repair.last_results import MOST_CHARACTERS, ShownResult, TaskResult, last_results
+
+# The last results of a workflow's tasks as JSON.
+
+
+class LastResultsQuery(Body):
+    """Of which execution."""
+
+    executionId = serializers.UUIDField(
+        required=False, help_text="One of the workflow's; the newest unless given."
+    )
+
+
+class TaskResultShape(CamelCaseSerializer):
+    """What a task gave, in its newest attempt and, in a body, the turn that began last."""
+
+    state = serializers.ChoiceField(STATES)
+    outcome = serializers.CharField(allow_blank=True)
+    inputs = Payload(allow_null=True)
+    outputs = Payload(allow_null=True, help_text="Of a chain of modules, the newest one's.")
+    error = serializers.CharField(allow_blank=True)
+    errorType = serializers.ChoiceField(ERROR_TYPES, allow_blank=True)
+    startedAt = serializers.DateTimeField(allow_null=True)
+    endedAt = serializers.DateTimeField(allow_null=True)
+    attempts = serializers.IntegerField()
+    runId = serializers.UUIDField()
+
+
+class LastResults(CamelCaseSerializer):
+    """An execution of a workflow, and what its tasks gave.
+
+    A value of more than 16,384 characters is left out: `{"$truncated": why, "runId": id}` stands
+    in its place. All fields but `tasks` are null where the workflow has not run.
+    """
+
+    executionId = serializers.UUIDField(allow_null=True)
+    state = serializers.ChoiceField(ExecutionState.choices, allow_null=True)
+    version = serializers.IntegerField(allow_null=True)
+    test = serializers.BooleanField(allow_null=True)
+    createdAt = serializers.DateTimeField(allow_null=True)
+    payload = Payload(allow_null=True)
+    variables = Payload(allow_null=True)
+    tasks = serializers.DictField(
+        child=TaskResultShape(), help_text="By path: `refine.draft` stands in `refine`."
+    )
+
+
+NOTHING: dict[str, Any] = {
+    **dict.fromkeys(("executionId", "state", "version", "test", "createdAt")),
+    **dict.fromkeys(("payload", "variables")),
+    "tasks": {},
+}
+
+
+def of_execution(row: WorkflowExecution) -> dict[str, Any]:
+    """What is said of the execution itself."""
+    where = {"executionId": str(row.pk)}
+    return {
+        "executionId": row.pk,
+        "state": row.state,
+        "createdAt": row.created_at,
+        "payload": _short(row.trigger_payload, where),
+        "variables": _short(row.context_data, where),
+    }
+
+
+def of_task(result: TaskResult) -> dict[str, Any]:
+    """What is said of a task."""
+    return {
+        "state": result.state,
+        "outcome": result.outcome,
+        "inputs": _shown(result.inputs, result),
+        "outputs": _shown(result.outputs, result),
+        "error": result.error,
+        "errorType": result.error_type,
+        "startedAt": result.started_at,
+        "endedAt": result.ended_at,
+        "attempts": result.attempts,
+        "runId": result.run_id,
+    }
+
+
+def _shown(shown: ShownResult, result: TaskResult) -> Any:
+    return _left_out({"runId": str(result.run_id)}) if shown.too_large else shown.value
+
+
+def _short(value: Any, where: dict[str, str]) -> Any:
+    return _left_out(where) if len(json.dumps(value)) > MOST_CHARACTERS else value
+
+
+def _left_out(where: dict[str, str]) -> dict[str, str]:
+    return {"$truncated": f"It has more than {MOST_CHARACTERS:,} characters.", **where}
 
 
 class LastResultsOf(Endpoint):

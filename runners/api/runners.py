@@ -8,9 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import Action, User, reach_of
-from executions.api.camel_case import CamelCase
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
+from executions.api.fields import CamelCase
 from executions.api.paging import PageQuery, page
 from executions.errors import NotFound
 from runners.models import Runner

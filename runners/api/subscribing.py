@@ -13,13 +13,11 @@ from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Text
 from executions.api.problems import problem
-from executions.live.answer import EVENTS, LiveAnswer
+from executions.live.event_stream import EVENTS, PLACES, Full, LiveAnswer
 from executions.live.feed import Feed
-from executions.live.places import PLACES, Full
 from executions.models import Workflow, WorkflowExecution
 from executions.vendor_seams.rest_framework_requests import django_request
-from runners.live.execution import EXECUTIONS
-from runners.live.workflow import WORKFLOWS
+from runners.live.feeds import EXECUTIONS, WORKFLOWS
 
 # Of no type: to who reads all of it this is text, to who reads it as a stream each event is an
 # object, and generated clients and validators take either side.

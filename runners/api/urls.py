@@ -3,17 +3,15 @@
 from django.urls import URLPattern, path
 
 from runners.api import (
-    decisions,
     runners,
     runs,
+    waits,
 )
-from runners.api.callbacks import Callback
-from runners.api.explain import ExplainExecution
-from runners.api.graph import ExecutionGraph
+from runners.api.execution import ExecutionGraph, ExplainExecution
 from runners.api.last_results import LastResultsOf
-from runners.api.reveal import RevealRun
-from runners.api.signals import SignalExecution
+from runners.api.runs import RevealRun
 from runners.api.subscribing import SubscribeExecution, SubscribeWorkflow
+from runners.api.waits import Callback, SignalExecution
 
 EXECUTION = "v1/WorkflowExecution/<uuid:id>"
 
@@ -24,7 +22,7 @@ urlpatterns: list[URLPattern] = [
     path("v1/Runner/<uuid:id>", runners.OneRunner.as_view()),
     path("v1/Run/<uuid:id>", runs.OneRun.as_view()),
     path("v1/Run/<uuid:id>/reveal", RevealRun.as_view()),
-    path("v1/Run/<uuid:id>/decide", decisions.Decide.as_view()),
+    path("v1/Run/<uuid:id>/decide", waits.Decide.as_view()),
     path("v1/callbacks/<str:token>", Callback.as_view()),
     path("v1/WorkflowExecution/<uuid:id>/signal", SignalExecution.as_view()),
     path(f"{EXECUTION}/explain", ExplainExecution.as_view()),

@@ -1,10 +1,15 @@
-"""What the turns of a body came to, read from their rows."""
+"""What the iterations of a body came to, and whether a loop's condition holds; from the rows."""
 
+from dataclasses import replace
 from typing import Any
 
 from executions.definition.graph.places import Place, split
 from runners import statements
+from runners.modules.flow import truth
+from runners.segment import template_data
+from runners.segment.context import SegmentContext
 from runners.segment.state import SegmentState
+from runners.segment.template_data import TemplateData, described
 
 COLLECTED = 5_000  # results read in one query
 
@@ -68,3 +73,44 @@ def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
         "failures",
         {"execution": state.context.execution_id, "epoch": state.context.epoch, "prefix": prefix},
     )
+
+
+# Whether a loop's condition holds, seen from one of its iterations.
+
+
+def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> bool:
+    """Whether a loop's condition holds, seen from a turn that ended, or before the first one."""
+    assert turn.outer is not None
+    template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]
+    row = statements.fetch_one("current", {"execution": context.execution_id})
+    assert row is not None
+    variables, payload, started_at = row
+    context = replace(context, started_at=started_at, input=payload)
+    data = TemplateData(context, turn, variables)
+    paths = [
+        path
+        for levels, task in turn.task.watches
+        if levels or ended
+        for path in template_data.task_paths(turn.up(levels), task)
+    ]
+    if paths:
+        data.learn(template_data.results_of(context.execution_id, paths))
+    blank: dict[str, Any] = {"output": None, "outcome": "", "error": None, "history": []}
+    tasks = {task.id: blank for task in turn.graph.tasks} | data.outer | data.results
+    scope = {
+        "input": payload,
+        "vars": variables,
+        "tasks": tasks,
+        "execution": described(context, turn.graph, 1),
+        **template_data.turn(data),
+    }
+    names = {reference[0] for reference in template.references}
+    if "item" in names and (of_map := turn.nearest("map")) is not None:
+        template_data.load_items(data, [of_map.index])
+        scope |= template_data.turn(data)
+    if "loop" in names and ended:
+        # `until` is of the iteration that ended, `while` of the one that would come.
+        data.place = turn.turn(turn.index + (key == "while"))
+        template_data.load_last(data)
+        scope |= template_data.turn(data)
+    return truth(template.render(scope))

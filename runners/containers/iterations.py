@@ -10,16 +10,16 @@ from typing import Any
 from uuid import UUID
 
 from executions import payloads
+from executions.definition.graph.iterations import LoopTurns, MapTurns, batch, lanes
 from executions.definition.graph.places import Place, first_turn
-from executions.definition.graph.readiness import SKIPPED
-from executions.definition.graph.turns import LoopTurns, MapTurns, batch, lanes
+from executions.definition.graph.plan import SKIPPED
 from executions.definition.templates import Template, TemplateError
 from runners import statements
 from runners.conf import config
-from runners.containers import conditions
+from runners.containers import iteration_results
 from runners.dispatch import messages
-from runners.segment import insert_runs, run_rows
-from runners.segment.hand_over import left_to_worker
+from runners.segment import run_rows
+from runners.segment.execution_lock import left_to_worker
 from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Work
 
@@ -66,7 +66,7 @@ def start(
                     left,
                 )
             )
-    insert_runs.insert(state, parts)
+    run_rows.insert(state, parts)
     messages.publish_after_commit(parcels)
 
 
@@ -229,9 +229,13 @@ def _goes_on(state: SegmentState, turn: Place, turns: LoopTurns) -> bool:
     if turns.count is not None:
         return turns.index + 1 < turns.count
     deferred = _conditions(turn)
-    if "until" in deferred and conditions.holds(state.context, turn, "until", ended=True):
+    if "until" in deferred and iteration_results.condition_holds(
+        state.context, turn, "until", ended=True
+    ):
         return False
-    return "while" not in deferred or conditions.holds(state.context, turn, "while", ended=True)
+    return "while" not in deferred or iteration_results.condition_holds(
+        state.context, turn, "while", ended=True
+    )
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:

@@ -5,7 +5,7 @@ sent for, which the sweeper sends each second, and where that fails too it finds
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,8 @@ from uuid import UUID
 
 from celery import Signature, chain, chord, current_app, group
 from django.conf import settings
-from django.db import Error, transaction
+from django.db import Error, InterfaceError, transaction
+from django.db import OperationalError as DatabaseError
 from kombu.exceptions import BatchPublishError, OperationalError  # type: ignore[attr-defined] # old stubs
 
 from executions.definition.graph.places import Place
@@ -22,9 +23,10 @@ from executions.definition.versions import compiled
 from executions.vendor_seams.celery_messages import Alike
 from runners import statements
 from runners.conf import config
-from runners.dispatch import capacity, durations
+from runners.dispatch import estimates
 from runners.dispatch.canvas import Canvas, Chain, Chord, SegmentLink, arrange, ours
 from runners.dispatch.packing import NONE, Packing
+from runners.events import segments_resent
 
 log = logging.getLogger(__name__)
 
@@ -66,9 +68,11 @@ def arranged(version_id: UUID, place: Place, ready: Sequence[int]) -> tuple[Canv
 def _packing(version_id: UUID, place: Place, ready: Sequence[int]) -> Packing:
     """By how long these steps took lately."""
     steps = [place.graph.steps[index] for index in ready]
-    durations.learn(compiled(version_id).workflow_id, steps)
+    estimates.learn_durations(compiled(version_id).workflow_id, steps)
     most = config()
-    return Packing(most.pack_seconds, most.pack_steps, durations.estimate, capacity.serving)
+    return Packing(
+        most.pack_seconds, most.pack_steps, estimates.estimate_duration, estimates.serving
+    )
 
 
 def publish_segment_after_commit(
@@ -244,3 +248,33 @@ def _advance(execution_id: UUID) -> Signature:
     return current_app.signature(
         ADVANCE, args=(str(execution_id),), immutable=True, queue="control"
     )
+
+
+# Send segments again, one message each, in one go.
+
+
+BATCH = 500
+
+
+def resend(rows: Iterable[tuple[UUID, UUID, int, str, str, str]]) -> int:
+    """Send (execution, version, priority, segment, queue, step path) rows; returns how many."""
+    parcels = [
+        Parcel(execution, version, priority, (Chain((SegmentLink(segment, queue, path),)),))
+        for execution, version, priority, segment, queue, path in rows
+    ]
+    segments_resent.send(Parcel, execution_ids=[item.execution_id for item in parcels])
+    publish_after_commit(parcels)
+    return len(parcels)
+
+
+# When Celery tries a task of ours again: for the transport's trouble only.
+#
+# Steps are retried by their rows, never here.
+
+
+TRANSPORT: dict[str, Any] = {
+    "autoretry_for": (DatabaseError, InterfaceError),
+    "retry_backoff": 1,
+    "retry_backoff_max": 10,
+    "max_retries": 8,
+}

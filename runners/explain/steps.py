@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from executions.definition.graph.turns import LoopTurns, MapTurns
+from executions.definition.graph.iterations import LoopTurns, MapTurns
 from executions.explain.reason import Reason, at, brief, iso, some
 from executions.states import FINAL, CapacityState, ExecutionState
 from runners.explain.holds import not_installed

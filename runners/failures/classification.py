@@ -14,9 +14,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from executions.definition.templates import TemplateError, TemplateTimeout
+from runners.failures.failure_text import own_frames, storable_details, storable_text
 from runners.failures.retry import parse_retry_after
-from runners.failures.storable import storable_details, storable_text
-from runners.failures.tracebacks import own_frames
 from runners.modules.base import StepError
 from runners.secrets.scrubbing import Scrubber
 from runners.states import ErrorType

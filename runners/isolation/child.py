@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from django.db import connections
 
-from runners.isolation.order import SegmentOrder, SegmentReport, packed
+from runners.isolation.protocol import SegmentOrder, SegmentReport, packed
 from runners.pipeline import receive
 from runners.process import activity
 from runners.process.identity import isolate

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from runners.isolation.order import SegmentOrder, SegmentReport, packed, report
+from runners.isolation.protocol import SegmentOrder, SegmentReport, packed, report
 from runners.isolation.server import PACKET
 from runners.process import activity
 

@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
-from runners.isolation.order import SegmentReport, order, packed
+from runners.isolation.protocol import SegmentReport, order, packed
 
 PACKET = 256 * 1024
 

@@ -18,8 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypeVar
 
-from executions.definition.catalog import ConfigProblem
-from executions.definition.outcome_rules import OutcomeRule, outcomes_by
+from executions.definition.catalog import ConfigProblem, OutcomeRule, outcomes_by
 from runners.states import ErrorType, WaitKind
 
 logger = logging.getLogger(__name__)

@@ -4,8 +4,7 @@ Without the lock steps are only counted, in memory; the next locked transaction 
 takes the checkpoint. A plugin keeps them; without it none is ever due.
 """
 
-from executions.definition.graph.checkpoints import due
-from executions.definition.graph.model import CheckpointPolicy
+from executions.definition.graph.model import CheckpointPolicy, due
 from runners.ports import take_checkpoint
 from runners.segment.state import SegmentState
 from runners.segment.work import Unit, Work

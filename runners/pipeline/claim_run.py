@@ -12,23 +12,21 @@ from executions.definition.graph.places import find, place_of, split
 from executions.definition.templates import TemplateError
 from executions.definition.versions import compiled
 from executions.errors import PayloadError
-from runners import metrics, statements
+from runners import statements
 from runners.conf import config
-from runners.dispatch.resend import resend
+from runners.dispatch.messages import resend
 from runners.failures.classification import Failure, classify, template_failure
+from runners.observability import metrics
 from runners.observability.tracing import tell_taken_over
 from runners.process import activity
 from runners.process.cause_of_death import Death, judge
 from runners.process.identity import gone, process_identity
 from runners.segment.context import SegmentContext
 from runners.segment.inputs import Prepared, prepare, restored
-from runners.segment.live_run import LiveRun
-from runners.segment.release import release
-from runners.segment.run_pack import Pack
-from runners.segment.state import SegmentState
-from runners.segment.template_data import TemplateData
-from runners.segment.template_scope import reads_of
-from runners.segment.work import Work
+from runners.segment.run_rows import release
+from runners.segment.state import Pack, SegmentState
+from runners.segment.template_data import TemplateData, reads_of
+from runners.segment.work import LiveRun, Work
 from runners.states import HOLDS, ErrorType, RunState
 
 Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot be made

@@ -6,13 +6,14 @@ The run is released and sent again; after `config().poison` crashes of its own i
 import logging
 from uuid import UUID
 
-from runners import metrics, statements
+from runners import statements
 from runners.conf import config
-from runners.dispatch.resend import resend
+from runners.dispatch.messages import resend
+from runners.observability import metrics
 from runners.pipeline import end_run
 from runners.pipeline.claim_run import poisoned
 from runners.process.cause_of_death import Death, crash
-from runners.segment.release import release
+from runners.segment.run_rows import release
 
 log = logging.getLogger(__name__)
 

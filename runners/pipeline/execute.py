@@ -16,10 +16,13 @@ from django.db import connection
 from executions import payloads
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place
+from executions.definition.templates import TemplateError
+from executions.errors import PayloadError
 from runners.conf import config, pool
-from runners.containers import bodies
-from runners.dispatch import durations
-from runners.failures.storable import LONGEST_TARGET, storable_text
+from runners.containers import loops_and_maps
+from runners.dispatch import estimates
+from runners.failures.classification import Failure, classify, template_failure
+from runners.failures.failure_text import LONGEST_TARGET, storable_text
 from runners.modules import registry
 from runners.modules.base import StepError, Wait
 from runners.observability.tracing import observed
@@ -30,17 +33,60 @@ from runners.pipeline import (
     reveal_secrets,
 )
 from runners.pipeline.reveal_secrets import Revealed
-from runners.pipeline.step_failures import failure_of, seconds_for
 from runners.process import activity
-from runners.secrets.log_scrubbing import scrubbed_logs
+from runners.process.memory_limit import limited_megabytes, what_to_raise
+from runners.secrets.scrubbing import scrubbed_logs
 from runners.segment import run_rows
 from runners.segment.inputs import Prepared, prepare
-from runners.segment.run_pack import Pack
-from runners.segment.state import SegmentState
-from runners.segment.step_context import Context
-from runners.segment.time_limit import StepTimeout, time_limit
+from runners.segment.state import Pack, SegmentState
+from runners.segment.step_context import Context, StepTimeout, time_limit
 from runners.segment.work import Broken, Done, Unit, Work
-from runners.waits import announce
+from runners.states import ErrorType
+from runners.waits import events
+
+# What ended a step, as the failure that is recorded.
+
+
+def seconds_for(step: Step) -> float:
+    """How long a step may take; a pure one less than a lease, which nobody renews for it."""
+    return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
+
+
+def failure_of(
+    error: BaseException, step: Step, path: str, revealed: Revealed | None = None
+) -> Failure:
+    """Its class and its words, without what the step's secrets hold."""
+    if isinstance(error, StepTimeout):
+        return Failure(
+            ErrorType.TIMEOUT,
+            f"Step {path} was not done after {seconds_for(step):g} s, its time-out.",
+            "StepTimeout",
+            None,
+            None,
+            "",
+        )
+    if isinstance(error, registry.UnknownModule):
+        # During a deploy another worker may know it already, or still.
+        return Failure(ErrorType.TRANSIENT, str(error), "UnknownModule")
+    known = _of_the_engine(error, path)
+    return known or classify(error, None if revealed is None else revealed.scrub)
+
+
+def _of_the_engine(error: BaseException, path: str) -> Failure | None:
+    """The failure of an error that the engine itself raises around a module."""
+    if isinstance(error, TemplateError):
+        return template_failure(error, path)
+    if isinstance(error, PayloadError):
+        return Failure(ErrorType.PERMANENT, error.message, "PayloadError")
+    if isinstance(error, MemoryError) and limited_megabytes():
+        message = (
+            f"Step {path} needs more memory than its process may have "
+            f"({limited_megabytes():,} MiB). Give it less to do at once, or raise "
+            f"{what_to_raise()}."
+        )
+        return Failure(ErrorType.PERMANENT, message, "MemoryError")
+    return None
+
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +101,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
         return Unit(None, failure=work.failure)
     activity.executes(work.run_id, work.token)
     if work.step.container:
-        return bodies.perform(state, work)
+        return loops_and_maps.perform(state, work)
     reused = result_cache.lookup(state, work.step, work.prepared)
     if reused is not None:
         state.ended(work.step, reused.result.outcome, reused.result.outputs)
@@ -63,7 +109,9 @@ def perform(state: SegmentState, work: Work) -> Unit:
     unit = _run(state, work, work.prepared)
     activity.goes_on_after(work.run_id, work.token)
     if unit.wait is None and not work.step.inline:
-        durations.note(work.step, unit.head.milliseconds if unit.head else unit.milliseconds)
+        estimates.note_duration(
+            work.step, unit.head.milliseconds if unit.head else unit.milliseconds
+        )
     if unit.head is not None:
         head = unit.head
         state.ended(work.step, head.result.outcome, head.result.outputs)
@@ -274,7 +322,7 @@ def _context(state: SegmentState, work: Work) -> Context:
         variables=state.data.variables,
         last_details=work.last_details,
     )
-    context.publish_by(partial(announce.announce, state, work))
+    context.publish_by(partial(events.announce_from_step, state, work))
     return context
 
 

@@ -21,7 +21,7 @@ from runners import statements
 from runners.conf import config, pool
 from runners.failures.classification import Failure
 from runners.process import activity, own_connection
-from runners.segment.run_pack import Pack
+from runners.segment.state import Pack
 from runners.segment.work import Work
 from runners.states import ErrorType
 

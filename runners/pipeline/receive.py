@@ -18,8 +18,8 @@ from runners.pipeline import (
 )
 from runners.ports import run_isolated
 from runners.process import activity
-from runners.process.draining import draining
-from runners.segment import template_scope
+from runners.process.activity import draining
+from runners.segment import template_data
 from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Work
 
@@ -167,5 +167,5 @@ def claim_segment(
     if segment.batch and not state.resumed:
         state.batch = list(segment.batch)
         if any(step.reads_item for step in state.graph.steps):
-            template_scope.load_items(state.data, [state.place.index, *state.batch])
+            template_data.load_items(state.data, [state.place.index, *state.batch])
     return state, claim_run.claim(state, seen)

@@ -15,7 +15,7 @@ from executions import payloads
 from executions.definition.graph.plan import task_outcomes
 from runners import statements
 from runners.conf import config
-from runners.containers import children, iterations, start_child
+from runners.containers import child_executions, iterations
 from runners.errors import LeaseLost
 from runners.pipeline import checkpoints, suspend, write_result
 from runners.pipeline.claim_run import Inputs, attempt_prepare
@@ -24,11 +24,10 @@ from runners.pipeline.next_steps import SegmentLimits, choose
 from runners.pipeline.write_result import NextSteps, WriteOutcome
 from runners.planning import finish, plan_from_rows
 from runners.ports import file_dead_letter, record_costs
-from runners.segment import execution_lock, template_scope
-from runners.segment.live_run import LiveRun
+from runners.segment import execution_lock, template_data
 from runners.segment.state import Frontier, SegmentState
 from runners.segment.template_data import failed
-from runners.segment.work import Unit, Work
+from runners.segment.work import LiveRun, Unit, Work
 from runners.states import RunState, WaitKind
 
 
@@ -170,7 +169,7 @@ def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | No
         )
         letter = file_dead_letter(work.run_id, failure, failure.error_type in RETRIED, manual)
         if manual is not None:
-            children.leave_awaited(work.run_id)
+            child_executions.leave_awaited(work.run_id)
         if state.ended_turns or (not others and not next_steps.pending):
             finish.conclude(state, others=bool(others or next_steps.pending))
         write_result.publish(state, next_steps)
@@ -233,17 +232,17 @@ def _record_wait(state: SegmentState, work: Work, unit: Unit) -> Work | None:
         suspend.suspend(state, work, unit, wait)
         return None
     try:
-        call = start_child.look_up(state, work, wait.facts)
+        call = child_executions.look_up(state, work, wait.facts)
         with transaction.atomic():
             execution_lock.lock(state)
-            child = start_child.start(call, work)
+            child = child_executions.start(call, work)
             if call.waits:
-                waits = replace(wait, key=str(child), facts=start_child.noted(call, child))
+                waits = replace(wait, key=str(child), facts=child_executions.noted(call, child))
                 suspend.suspend(state, work, unit, waits)
                 return None
-            done = start_child.detached(state, work, unit, child)
+            done = child_executions.detached(state, work, unit, child)
             return _record_locked(state, work, done)
-    except start_child.ChildRefused as refused:
+    except child_executions.ChildRefused as refused:
         return _record(state, work, replace(unit, wait=None, failure=refused.failure))
 
 
@@ -262,7 +261,7 @@ def _settle_joins(state: SegmentState) -> None:
         if not unknown:
             return
         looked |= unknown
-        paths = [path for task in unknown for path in template_scope.task_paths(state.place, task)]
+        paths = [path for task in unknown for path in template_data.task_paths(state.place, task)]
         rows_found = statements.fetch(
             "outcomes",
             {"execution": state.context.execution_id, "epoch": state.context.epoch, "paths": paths},

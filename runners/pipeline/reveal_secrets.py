@@ -20,7 +20,7 @@ from typing import Any
 
 from executions import credentials
 from executions.credentials import Boundary, OpenedCredential
-from executions.credentials.use import CredentialUse, refusal
+from executions.credentials.boundary import CredentialUse, refusal
 from executions.definition.graph.model import Step
 from executions.definition.templating.errors import Pointer, key_path
 from executions.definition.templating.secrets import (

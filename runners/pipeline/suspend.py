@@ -12,12 +12,12 @@ from runners.errors import LeaseLost
 from runners.modules.base import Wait
 from runners.pipeline import checkpoints, write_result
 from runners.pipeline.write_result import NextSteps
-from runners.segment import execution_lock, insert_runs, run_rows
+from runners.segment import execution_lock, run_rows
 from runners.segment.state import Frontier, SegmentState
 from runners.segment.work import Unit, Work
 from runners.states import WaitKind
 from runners.waits.callbacks import hand_over
-from runners.waits.deliver import catch_up
+from runners.waits.events import catch_up
 
 
 def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
@@ -49,7 +49,7 @@ def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
         awake = row[1] or _heard(state, work, wait)
         next_steps = NextSteps(pending=list(state.frontier.ready))
         if next_steps.pending:
-            insert_runs.insert(
+            run_rows.insert(
                 state,
                 [run_rows.pending(state.graph.steps[i], state.prefix) for i in next_steps.pending],
             )

@@ -10,17 +10,17 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 
 from executions import payloads
 from executions.definition.graph.model import Step
-from runners import metrics, statements
+from runners import statements
 from runners.conf import config
 from runners.dispatch import messages
 from runners.errors import LeaseLost
 from runners.failures.classification import Failure
+from runners.observability import metrics
 from runners.pipeline import result_cache
 from runners.segment import execution_lock, run_rows
 from runners.segment.inputs import Prepared
-from runners.segment.live_run import LiveRun
 from runners.segment.state import SegmentState
-from runners.segment.work import Unit, Work
+from runners.segment.work import LiveRun, Unit, Work
 from runners.states import RunState
 
 log = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ from runners import statements
 from runners.containers import iterations
 from runners.models import Run
 from runners.planning import plan_from_rows
-from runners.segment import template_scope
-from runners.segment.hand_over import left_to_worker
+from runners.segment import template_data
+from runners.segment.execution_lock import left_to_worker
 from runners.segment.state import SegmentState
 from runners.segment.template_data import described
 
@@ -168,7 +168,7 @@ def _output(state: SegmentState) -> Any:
         for i in graph.tasks[task].steps
     ]
     if missing:
-        state.data.learn(template_scope.results_of(state.context.execution_id, missing))
+        state.data.learn(template_data.results_of(state.context.execution_id, missing))
     value = template.render(
         {
             "input": context.input,

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from executions.definition.graph.iterations import MapTurns
 from executions.definition.graph.model import Graph
 from executions.definition.graph.places import Place, first_turn, split
 from executions.definition.graph.plan import Plan, StepFact, StepStatus, plan, task_outcomes
-from executions.definition.graph.turns import MapTurns
 from runners import statements
 from runners.containers import iterations
 from runners.dispatch import messages
-from runners.segment import insert_runs, run_rows
+from runners.segment import run_rows
 from runners.segment.state import SegmentState
 from runners.states import LIVE, WaitKind
 
@@ -119,7 +119,7 @@ def begin(state: SegmentState, place: Place, planned: Plan) -> bool:
         run_rows.skipped(graph.steps[graph.tasks[task].steps[0]], place.prefix)
         for task in planned.skip
     ]
-    insert_runs.insert(state, parts)
+    run_rows.insert(state, parts)
     if planned.start:
         messages.publish_after_commit(
             [

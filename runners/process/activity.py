@@ -7,6 +7,7 @@ watchdog was started all of this does nothing.
 
 import itertools
 import logging
+import mmap
 import os
 import sys
 import threading
@@ -109,3 +110,28 @@ def _keep_ticking(place: StallSlot, every: float) -> None:
     while not place.left:
         place.tick(time.monotonic_ns())
         time.sleep(every)
+
+
+# Whether this worker was asked to end: then nobody in it begins another step.
+#
+# The flag lies in memory that the children of a prefork worker share with their parent, since only
+# the parent is told (systemd and Kubernetes send their SIGTERM to the first process alone).
+
+
+# Made when the parent imports this, before it forks.
+_flag = mmap.mmap(-1, 1)
+
+
+def begin_draining() -> None:
+    """From now on no further step is begun in this worker."""
+    _flag[0] = 1
+
+
+def draining() -> bool:
+    """Whether this worker ends."""
+    return _flag[0] == 1
+
+
+def forget_draining() -> None:
+    """Work on (for tests, which end no process)."""
+    _flag[0] = 0

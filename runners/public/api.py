@@ -1,7 +1,6 @@
 """Show runs as the engine's own endpoints do."""
 
-from runners.api.run_shapes import RunShape, RunSummary
-from runners.api.version_field import VersionField
+from runners.api.run_shapes import RunShape, RunSummary, VersionField
 
 __all__ = [
     "RunShape",

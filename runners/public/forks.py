@@ -1,8 +1,8 @@
 """New executions that go on from the middle of others: what is asked for, and by whom provided."""
 
 from runners.planning.plan_execution import insert_first
-from runners.repair.approvals import APPROVAL, refuse_other_inputs
 from runners.repair.forks import LATEST, PINNED, ForkRequest, Overrides, fork_execution
+from runners.repair.permissions import APPROVAL, refuse_other_inputs
 
 __all__ = [
     "APPROVAL",

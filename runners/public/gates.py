@@ -2,7 +2,7 @@
 
 from runners.conf import config
 from runners.failures.classification import Failure
-from runners.failures.storable import LONGEST_TARGET, storable_text
+from runners.failures.failure_text import LONGEST_TARGET, storable_text
 from runners.modules.base import Wait
 from runners.pipeline.gates import Asked, Permit, Stage, register
 from runners.waits.wake_runs import wake_all

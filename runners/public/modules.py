@@ -13,8 +13,7 @@ from runners.modules.base import (
 )
 from runners.modules.credential_hosts import judge, restricted
 from runners.states import ErrorType
-from runners.targets.defaults import timeout_seconds
-from runners.targets.rules import matches, specificity
+from runners.targets.rules import matches, specificity, timeout_seconds
 
 __all__ = [
     "Bad",

@@ -3,9 +3,8 @@
 from runners.planning.plan_from_rows import facts_of
 from runners.segment.context import SegmentContext
 from runners.segment.inputs import Prepared, merged, prepare
-from runners.segment.template_data import TemplateData, described
-from runners.segment.template_scope import reads_of, results_of, task_paths
-from runners.segment.time_limit import StepTimeout, time_limit
+from runners.segment.step_context import StepTimeout, time_limit
+from runners.segment.template_data import TemplateData, described, reads_of, results_of, task_paths
 
 __all__ = [
     "Prepared",

@@ -2,8 +2,8 @@
 
 from runners.modules.registry import UnknownModule
 from runners.modules.registry import get as module_of
-from runners.repair.approvals import APPROVAL, given_in
 from runners.repair.forks import names_of
+from runners.repair.permissions import APPROVAL, given_in
 from runners.segment.inputs import merged
 
 __all__ = [

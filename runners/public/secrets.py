@@ -1,7 +1,6 @@
 """Keep secrets out of results and logs."""
 
-from runners.secrets.log_scrubbing import scrubbed_logs
-from runners.secrets.scrubbing import Scrubber
+from runners.secrets.scrubbing import Scrubber, scrubbed_logs
 
 __all__ = [
     "Scrubber",

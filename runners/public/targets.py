@@ -1,7 +1,6 @@
 """What holds for the targets of steps, by pattern; pure."""
 
-from runners.targets.defaults import BASE, DEFAULTS
-from runners.targets.rules import TargetLimits, TargetRule, limits_for
+from runners.targets.rules import BASE, DEFAULTS, TargetLimits, TargetRule, limits_for
 
 __all__ = [
     "BASE",

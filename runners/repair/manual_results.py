@@ -1,4 +1,4 @@
-"""A result given by a person in place of a run: recorded as any other, and never executed."""
+"""A result given by a person in place of a run, or the run passed over; neither is executed."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +16,7 @@ from executions.errors import WithProblems
 from executions.models import WorkflowExecution
 from runners import statements
 from runners.models import Run
-from runners.repair.approvals import refuse_given_result
+from runners.repair.permissions import refuse_given_result
 from runners.repair.reruns import newest_dead
 from runners.states import RunState
 
@@ -161,3 +161,37 @@ def _variable_problems(graph: Graph, outputs: Any) -> list[DefinitionProblem]:
 
 def _path(start: str, parts: Any) -> str:
     return start + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts)
+
+
+# A dead step that a person passes over: recorded as skipped, so the graph goes on without it.
+
+
+def skip(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, note: str) -> None:
+    """Record the next attempt of a dead run's step as skipped.
+
+    Its task ends there, the steps after it in its chain too: no edge out of it is taken, so what
+    depends on it alone is skipped in turn. The caller holds the execution's lock and plans it
+    afterwards. Raises WrongState as `reruns.again`.
+    """
+    dead = newest_dead(execution, dead_run_id)
+    _, step = find(compiled(execution.version_id).graph, dead.step_path)
+    Run.objects.create(
+        pk=run_id,
+        execution_id=execution.pk,
+        epoch=execution.epoch,
+        segment=dead.step_path,
+        step_path=dead.step_path,
+        task_id=step.task_uuid,
+        module_id=step.module_uuid,
+        module=step.module,
+        attempt=dead.attempt + 1,
+        budget_start=dead.attempt + 1,
+        state=RunState.SKIPPED,
+        queue=step.queue,
+        priority=execution.priority,
+        config_hash=step.config_hash,
+        logs=[{"ms": 0, "level": "info", "message": note}],
+        queued_at=ClockTimestamp(),
+        started_at=ClockTimestamp(),
+        finished_at=ClockTimestamp(),
+    )

@@ -13,7 +13,7 @@ from runners import statements
 from runners.dispatch import messages
 from runners.dispatch.canvas import Chain, link
 from runners.models import Run
-from runners.segment import insert_runs, run_rows
+from runners.segment import run_rows
 from runners.segment.state import SegmentState, from_rows
 
 
@@ -70,7 +70,7 @@ def again(
         new_key=new_key,
     )
     state, part = _row(rerun, _Dead(dead.step_path, dead.attempt, dead.overrides))
-    if not insert_runs.insert(state, [part]):
+    if not run_rows.insert(state, [part]):
         raise WrongState(
             f"Step {dead.step_path} has a live or successful run already; nothing was done.",
             dead.state,
@@ -91,9 +91,9 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
     for rerun in reruns:
         if rerun.dead_run_id in dead:
             state, part = _row(rerun, dead[rerun.dead_run_id])
-            texts += insert_runs.owned(state, [part])
+            texts += run_rows.owned(state, [part])
             parcels[rerun.run_id] = _parcel(rerun, state)
-    added = insert_runs.insert_all(texts)
+    added = run_rows.insert_all(texts)
     messages.publish_after_commit([item for pk, item in parcels.items() if pk in added])
     return added
 

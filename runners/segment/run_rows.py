@@ -6,6 +6,7 @@ the workflow itself, `refine[2].` inside a loop.
 """
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,11 @@ from uuid6 import uuid7
 
 from executions import payloads
 from executions.definition.graph.model import Step
+from runners import statements
+from runners.conf import config
+from runners.process.cause_of_death import Death
 from runners.segment.inputs import Prepared
+from runners.segment.state import SegmentState
 
 
 @lru_cache(maxsize=50_000)
@@ -99,3 +104,57 @@ def succeeded(
         f'"outputs":{outputs},"outcome":{json.dumps(outcome)},"ms":{milliseconds:.3f},'
         f"{_static(step)}}}"
     )
+
+
+# Runs to be are added to a locked execution, or to several.
+
+
+def insert(state: SegmentState, parts: list[str]) -> int:
+    """Insert rows made by `rows` into the state's execution; returns how many were new."""
+    return len(insert_all(owned(state, parts)))
+
+
+def insert_all(texts: Sequence[str]) -> set[UUID]:
+    """Insert rows that are `owned`, in one statement; the ids of those that were new."""
+    if not texts:
+        return set()
+    rows_text = {"rows": f"[{','.join(texts)}]", "patience": config().patience}
+    return {pk for (pk,) in statements.fetch("insert", rows_text)}
+
+
+def owned(state: SegmentState, parts: Sequence[str]) -> list[str]:
+    """Rows made by `rows`, said to belong to the state's execution."""
+    owner = (
+        f'{{"execution":"{state.context.execution_id}","epoch":{state.context.epoch},'
+        f'"priority":{state.context.priority},'
+    )
+    return [owner + part[1:] for part in parts]
+
+
+# Let go of a held run: it is pending again, and what held it is fenced.
+
+
+NOBODY = Death()
+
+
+def release(
+    run_id: object, token: int, death: Death = NOBODY, *, delay: float = 0
+) -> list[tuple[Any, ...]]:
+    """Put the run back to pending; what to send for it, or nothing where it was taken over.
+
+    With a delay nothing is to be sent: the sweeper sends the run when it is due.
+    """
+    rows = statements.fetch(
+        "release",
+        {
+            "run": run_id,
+            "token": token,
+            "lost": death.lost,
+            "crashed": death.crashed,
+            "cause": death.cause,
+            "suspect": death.suspect,
+            "delay": delay,
+            "patience": config().patience,
+        },
+    )
+    return list(rows)

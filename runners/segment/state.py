@@ -4,21 +4,24 @@ Outcomes learned here decide what is next without asking the database, as long a
 predecessor ran in this segment; the rest is left to planning under the execution's lock.
 """
 
+import logging
+import time
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
-from executions.definition.graph.checkpoints import Passed
-from executions.definition.graph.model import Graph, Step
-from executions.definition.graph.places import Place
-from executions.definition.graph.readiness import Settlement, decide, settle
+from executions.definition.graph.model import Graph, Passed, Step
+from executions.definition.graph.places import Place, find
+from executions.definition.graph.plan import Settlement, decide, settle
 from executions.definition.versions import Compiled
+from runners.dispatch import messages
+from runners.dispatch.canvas import Chain, link
 from runners.failures.classification import Failure
 from runners.segment.context import SegmentContext
 from runners.segment.template_data import TemplateData, result
-
-if TYPE_CHECKING:
-    from runners.segment.run_pack import Pack
+from runners.segment.work import LiveRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +157,65 @@ def from_rows(
     context = SegmentContext(execution_id, version, epoch, priority)
     data = TemplateData(context, place or Place("", version.graph))
     return SegmentState(context, data, segment, resumed=True, stays=False)
+
+
+# Sibling segments that came with one message, carried one after another by one worker.
+#
+# Each is claimed, recorded and fenced as if it had come alone; only the message, the look at the
+# rows and one commit of two are saved. What a worker does not get to is sent again, one message
+# each.
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Pack:
+    """Segments not begun yet, in the order in which they are carried.
+
+    `seen` are those that this worker may claim without another look: pending, tried by nobody.
+    The heart's thread may hand back what is left while a step runs: each name is taken out once.
+    """
+
+    execution_id: UUID
+    version: Compiled
+    left: deque[str]
+    until: float  # of time.monotonic(): a worker that is late leaves the rest to others
+    priority: int
+    seen: dict[str, LiveRun] = field(default_factory=dict)
+
+    def late(self) -> bool:
+        """Whether the segments took much longer than they were packed for."""
+        return time.monotonic() > self.until
+
+    def following(self) -> LiveRun | None:
+        """Take out the next segment, where it may be claimed without another look."""
+        if self.late():
+            self.hand_back()
+        try:
+            segment = self.left.popleft()
+        except IndexError:
+            return None
+        seen = self.seen.pop(segment, None)
+        if seen is None:
+            self.left.appendleft(segment)
+        return seen
+
+    def hand_back(self) -> None:
+        """Send what was not begun to whoever is free; a worker that has it twice does no harm."""
+        names = list(_drain(self.left))
+        if not names:
+            return
+        log.info("%s of %s go to others: %s", len(names), self.execution_id, names[:3])
+        canvas = tuple(Chain((link(*find(self.version.graph, name)),)) for name in names)
+        messages.publish(
+            [messages.Parcel(self.execution_id, self.version.id, self.priority, canvas)]
+        )
+
+
+def _drain(left: deque[str]) -> Iterable[str]:
+    while left:
+        try:
+            yield left.popleft()
+        except IndexError:  # the other thread was quicker
+            return

@@ -114,3 +114,27 @@ class Unit:
         amounts = [cost.amount for cost in self.costs if cost.currency == ours]
         tokens = sum(cost.tokens for cost in self.costs)
         return min(tokens, MOST_TOKENS), min(sum(amounts, Decimal(0)), MOST_AMOUNT)
+
+
+# A live run as a worker found it, before it tries to claim it.
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRun:
+    """A live run as it was when looked at; the claim compares the token."""
+
+    id: UUID
+    step: Step
+    attempt: int
+    budget: int
+    state: str
+    token: int
+    leased_by: str
+    crashes: int
+    suspect: bool
+    overrides: Any
+    details: Any
+    expired: bool
+    waits_for: str = ""
+    wake: Any = None  # what ended its wait
+    inputs: Any = None  # as they were when it began to wait

@@ -1,5 +1,5 @@
 -- Of each watched execution the runs that a reader at `since` may not have seen as they are
--- (executions/live/cursor.py), and one more than may be told, so that too many are noticed.
+-- (executions/live/feed.py), and one more than may be told, so that too many are noticed.
 SELECT r.execution_id, r.id, r.step_path, r.module, r.attempt, r.epoch, r.superseded, r.state,
        r.waits_for, split_part(r.leased_by, '|', 1), r.queue, r.queued_at, r.started_at,
        r.finished_at, r.retry_after, r.duration_ms, r.outcome, left(r.error, 300), r.error_type,

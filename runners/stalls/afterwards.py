@@ -58,13 +58,13 @@ def main() -> None:
 
 
 def _go_on(stall: Stall) -> None:
-    from runners import metrics
     from runners.conf import config
-    from runners.dispatch.resend import resend
+    from runners.dispatch.messages import resend
+    from runners.observability import metrics
     from runners.pipeline import end_run
     from runners.pipeline.claim_run import poisoned
     from runners.pipeline.crashes import backoff
-    from runners.segment.release import release
+    from runners.segment.run_rows import release
 
     run_id = UUID(stall.run)
     looked = end_run.look(run_id)
@@ -84,9 +84,9 @@ def _go_on(stall: Stall) -> None:
 
 def _give_back_others(stall: Stall) -> None:
     from runners import statements
-    from runners.dispatch.resend import resend
+    from runners.dispatch.messages import resend
     from runners.process.identity import SEPARATOR, gone, pid_of, started
-    from runners.segment.release import release
+    from runners.segment.run_rows import release
 
     until = time.monotonic() + VANISH_SECONDS
     while started(stall.pid) == stall.start and time.monotonic() < until:

@@ -12,11 +12,149 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from runners.process.activity_slots import SlotHead, heads, note_of, start_of
-from runners.stalls import afterwards, cpu
+from runners.process.activity_slots import (
+    EXECUTES,
+    Note,
+    SlotHead,
+    heads,
+    note_of,
+    start_of,
+    stat_of,
+)
+from runners.stalls import afterwards
 from runners.stalls.afterwards import Stall
-from runners.stalls.fencing import Fencer, say
+
+# The blame, recorded at once: one statement, in a short-lived copy of the watchdog.
+#
+# Starting a process with Django takes seconds on a busy machine, longer than a lease may have left;
+# so the run is fenced first, and what else there is to do follows (`afterwards`). The statement is
+# the one that releases runs everywhere: it compares the token, so what was taken over counts
+# nothing.
+
+
+RELEASE = Path(__file__).parents[1] / "sql" / "release.sql"
+# The run is not sent before somebody has looked at its crashes, or failed to for so long.
+DELAY_SECONDS = 15.0
+LOOK_SECONDS = 0.02
+FENCED, TAKEN_OVER = 0, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Fencer:
+    """Records blame in the database that these arguments of `psycopg.connect` reach."""
+
+    connection: Mapping[str, Any]
+
+    def fence(self, note: Note, cause: str, seconds: float) -> bool:
+        """Whether the run was blamed within so many seconds; False when it was taken over."""
+        child = os.fork()
+        if child == 0:
+            self._end(note, cause)
+        until = time.monotonic() + seconds
+        while True:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return os.waitstatus_to_exitcode(status) == FENCED
+            if time.monotonic() > until:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                say(f"run {note.run_id} was not blamed within {seconds:g} s")
+                return False
+            time.sleep(LOOK_SECONDS)
+
+    def _end(self, note: Note, cause: str) -> None:
+        code = 1
+        try:
+            code = FENCED if self._release(note, cause) else TAKEN_OVER
+        except Exception as error:
+            say(f"run {note.run_id} could not be blamed ({type(error).__name__}: {error})")
+        finally:
+            os._exit(code)
+
+    def _release(self, note: Note, cause: str) -> bool:
+        import psycopg  # 20 MB that the watchdog itself does not need
+
+        values = {
+            "run": note.run_id,
+            "token": note.token,
+            "lost": 1,
+            # A step that follows in memory has no run of its own yet: this one is not blamed for
+            # it. As a suspect it is carried alone, and the next step gets a run.
+            "crashed": int(note.phase == EXECUTES),
+            "cause": cause,
+            "suspect": True,
+            "delay": DELAY_SECONDS,
+            "patience": 0.0,
+        }
+        # Nothing prepared: there may be a pooler in between.
+        with psycopg.connect(autocommit=True, prepare_threshold=None, **self.connection) as own:
+            return bool(own.execute(RELEASE.read_bytes(), values).fetchall())
+
+
+def say(message: str) -> None:
+    """Write to the worker's log."""
+    sys.stderr.write(f"watchdog: {message}\n")
+    sys.stderr.flush()
+
+
+# Which thread of a process uses the processor. Imports nothing of Django.
+
+
+TICKS = os.sysconf("SC_CLK_TCK")
+# Waiting threads wake every 5 ms to ask for the interpreter lock; whoever holds it uses far more.
+LEAST_SHARE = 0.05  # of one processor, below which a thread is not what stalls the process
+HALF = 0.5  # of what the whole process uses
+
+
+@dataclass(frozen=True, slots=True)
+class CpuUsage:
+    """Clock ticks that each thread of a process has used so far, by native thread id."""
+
+    threads: dict[int, int]
+    stopped: bool  # by a signal or a debugger
+
+
+def usage(pid: int) -> CpuUsage | None:
+    """What the process's threads have used; None when it is gone."""
+    try:
+        names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - pathlib is a megabyte here
+    except OSError:
+        return None
+    threads = {}
+    states = set()
+    for name in names:
+        fields = stat_of(f"/proc/{pid}/task/{name}/stat")
+        if fields:
+            states.add(fields[0])
+            threads[int(name)] = int(fields[11]) + int(fields[12])
+    return CpuUsage(threads, not states.isdisjoint("Tt"))
+
+
+def busiest(before: CpuUsage, after: CpuUsage, seconds: float) -> int | None:
+    """The thread that used most of what the process used meanwhile; None where none stands out.
+
+    None as well for a process that hardly used the processor: it is stopped, swapped out, or waits.
+    """
+    if before.stopped or after.stopped:
+        return None
+    used = {
+        thread: ticks - before.threads[thread]
+        for thread, ticks in after.threads.items()
+        if thread in before.threads
+    }
+    if not used:
+        return None
+    thread = max(used, key=used.__getitem__)
+    least = max(2.0, LEAST_SHARE * seconds * TICKS)
+    if used[thread] < least or used[thread] < HALF * sum(used.values()):
+        return None
+    return thread
+
 
 SECOND = 1_000_000_000
 LOOKS = 10  # for each limit: a stall is seen a tenth later than it could be
@@ -75,12 +213,12 @@ class Watchdog:
         )
 
     def _judge(self, head: SlotHead) -> None:
-        before = cpu.usage(head.pid)
+        before = usage(head.pid)
         _pause(SAMPLE)
-        after = cpu.usage(head.pid)
+        after = usage(head.pid)
         if before is None or after is None or self._moved(head):
             return
-        thread = cpu.busiest(before, after, SAMPLE)
+        thread = busiest(before, after, SAMPLE)
         if thread is None:
             return
         seconds = (time.monotonic_ns() - head.tick) / SECOND

@@ -18,17 +18,17 @@ from executions.database.clock import database_now
 from executions.definition.limits import limits
 from executions.models import Event, WorkflowExecution
 from executions.states import FINAL, ExecutionState
-from runners.containers import children
+from runners.containers import child_executions
 from runners.dispatch import messages
 from runners.errors import LeaseLost, StepFailed
 from runners.models import Run
 from runners.modules import registry
 from runners.pipeline import receive
 from runners.planning import plan_execution
-from runners.recovery.sweeper import overdue, timers
+from runners.recovery.sweeper import executions, waits
 from runners.states import RunState, WaitKind
 from runners.testing.answers import Answers, keys, wrapped
-from runners.waits import deliver
+from runners.waits import events
 
 MOST_ROUNDS = 10_000
 
@@ -80,7 +80,7 @@ def family(root: UUID) -> list[UUID]:
 def _round(root: UUID, answers: Answers) -> bool:
     """Do what can be done now; whether there was anything."""
     ids = family(root)
-    moved = bool(overdue.sweep() + timers.sweep())
+    moved = bool(executions.overdue_executions() + waits.due_timers())
     moved |= _admitted(ids)
     moved |= _delivered()
     moved |= _children_told(ids)
@@ -119,7 +119,7 @@ def _admitted(ids: Sequence[UUID]) -> bool:
 
 def _delivered() -> bool:
     found = Event.objects.filter(delivered_at=None).order_by("created_at")
-    return sum(deliver.deliver(event) for event in found.values_list("pk", flat=True)) > 0
+    return sum(events.deliver(event) for event in found.values_list("pk", flat=True)) > 0
 
 
 def _children_told(ids: Sequence[UUID]) -> bool:
@@ -130,8 +130,10 @@ def _children_told(ids: Sequence[UUID]) -> bool:
         pk__in=ended.values("parent_run_id"), state=RunState.WAITING, waits_for=WaitKind.CHILD
     )
     awaited = ended.filter(parent_run_id__in=waiting.values("pk"))
-    told = sum(children.wake_parent(child) for child in awaited.values_list("pk", flat=True))
-    return told + sum(children.cancel_of(parent) for parent in ids) > 0
+    told = sum(
+        child_executions.wake_parent(child) for child in awaited.values_list("pk", flat=True)
+    )
+    return told + sum(child_executions.cancel_of(parent) for parent in ids) > 0
 
 
 def _planned(ids: Sequence[UUID]) -> bool:

@@ -9,7 +9,7 @@ from django.db import connection
 
 from executions import credentials
 from executions.access.actor import Actor
-from executions.definition.graph.definition import load_text
+from executions.definition.graph.document import load_text
 from executions.definition.graph.model import Graph
 from executions.definition.versions import compiled
 from executions.errors import InvalidDefinition, Unchanged

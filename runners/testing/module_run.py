@@ -11,8 +11,7 @@ from runners.modules import registry
 from runners.modules.base import Module, Result, Wait
 from runners.modules.function_step import MODULE_ATTRIBUTE
 from runners.secrets.scrubbing import Scrubber
-from runners.segment.step_context import Context
-from runners.segment.time_limit import StepTimeout, time_limit
+from runners.segment.step_context import Context, StepTimeout, time_limit
 from runners.segment.work import Cost
 from runners.states import ErrorType
 

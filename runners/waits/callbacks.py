@@ -15,7 +15,7 @@ from executions.errors import NotFound, ValkyrError, WrongState
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState
 from runners.models import EarlyCallback, Run
-from runners.segment.callback_urls import read
+from runners.segment.template_data import read_callback_url
 from runners.states import LIVE, RunState, WaitKind
 from runners.waits import wake_runs
 
@@ -60,7 +60,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
     `actor` is whoever called: nobody knows more of them than where from.
     Raises UnknownCallback for a token that is not ours, CallbackUsed, CallbackGone.
     """
-    named = read(token)
+    named = read_callback_url(token)
     if named is None:
         raise UnknownCallback
     execution_id, path = named

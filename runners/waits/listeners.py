@@ -15,12 +15,12 @@ from uuid import UUID
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place, find
 from executions.definition.templates import Template, TemplateError
-from executions.definition.templating.refusal import Allowance
+from executions.definition.templating.render_guard import Allowance
 from executions.definition.versions import Compiled, compiled
 from runners import statements
-from runners.failures.storable import storable_text
+from runners.failures.failure_text import storable_text
 from runners.modules.flow import truth
-from runners.segment import template_scope
+from runners.segment import template_data
 from runners.segment.context import SegmentContext
 from runners.segment.template_data import TemplateData
 
@@ -170,7 +170,7 @@ def _load_results(made: Sequence[tuple[Listener, TemplateData]]) -> None:
     wanted = [
         (listener.execution_id, path)
         for listener, data in made
-        for path in template_scope.missing(data, listener.step)
+        for path in template_data.missing(data, listener.step)
     ]
     if not wanted:
         return
@@ -185,7 +185,7 @@ def _load_results(made: Sequence[tuple[Listener, TemplateData]]) -> None:
     for execution_id, *row in rows:
         known[execution_id][row[0]] = tuple(row)
     for listener, data in made:
-        paths = template_scope.missing(data, listener.step)
+        paths = template_data.missing(data, listener.step)
         results = known[listener.execution_id]
         data.learn([results[path] for path in paths if path in results])
 
@@ -200,7 +200,7 @@ def _load_items(made: Sequence[tuple[Listener, TemplateData]]) -> None:
     for all_data in sharing.values():
         places = [data.place.nearest("map") for data in all_data]
         first, *others = all_data
-        template_scope.load_items(
+        template_data.load_items(
             first, sorted({place.index for place in places if place is not None})
         )
         for data in others:

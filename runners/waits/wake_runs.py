@@ -14,7 +14,7 @@ from executions import payloads
 from executions.admission import capacity
 from runners import statements
 from runners.conf import config
-from runners.dispatch.resend import resend
+from runners.dispatch.messages import resend
 from runners.models import Run
 from runners.states import WaitKind
 

@@ -1,8 +1,7 @@
 """Whether workers are there: seen lately, for each of the queues that are ours."""
 
 from executions.definition.limits import OWN_QUEUES
-from executions.health.finding import HealthFinding
-from executions.health.parts import Session, register
+from executions.health.parts import HealthFinding, Session, register
 
 # A worker gives a sign every 15 s, as long as messages reach it.
 SILENT_SECONDS = 60

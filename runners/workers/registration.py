@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import signal
 import socket
 from typing import Any
 
@@ -23,8 +24,30 @@ from runners.models import Runner
 from runners.modules import registry
 from runners.process import activity
 from runners.stalls.keeper import Keeper
-from runners.workers import consuming, orphans
+from runners.workers import canary
 from runners.workers.shutdown import WorkerShutdown
+
+# A child of a pool ends with its worker, also where the worker dies while the child begins.
+#
+# Celery asks the kernel to kill a child when its parent dies, in the child. A parent that dies
+# before that leaves a child which nobody kills: it waits for ever on a pipe whose other end it
+# holds itself.
+
+
+_parent = 0
+
+
+def remember_parent() -> None:
+    """Note the process that forks; call it before each fork."""
+    global _parent  # noqa: PLW0603 - children inherit it
+    _parent = os.getpid()
+
+
+def end_without_parent() -> None:
+    """End this process if its parent is gone; call it once the kernel was asked."""
+    if _parent and os.getppid() != _parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +59,7 @@ def name_process(sender: Any = None, **_: Any) -> None:
     """Name this worker before it forks, so that its children's leases carry the name."""
     os.environ.setdefault("RUNNER_ID", sender.hostname)
     _keeper.begin()
-    sender.app.steps["consumer"].add(consuming.Consuming)
+    sender.app.steps["consumer"].add(canary.Consuming)
 
 
 @celeryd_after_setup.connect(weak=False)
@@ -54,7 +77,7 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 @worker_before_create_process.connect(weak=False)
 def share_memory(**_: Any) -> None:
     """Keep the collector off what children share: its marks would copy each page they touch."""
-    orphans.remember_parent()
+    remember_parent()
     gc.freeze()
 
 
@@ -76,7 +99,7 @@ def arrive(sender: Any = None, **_: Any) -> None:
 @worker_process_init.connect(weak=False)
 def begin_child(**_: Any) -> None:
     """A child of the pool executes steps: the watchdog looks after it."""
-    orphans.end_without_parent()
+    end_without_parent()
     activity.be_watched()
 
 
@@ -128,7 +151,7 @@ def _announce() -> None:
 
 def _seen() -> None:
     # A worker that lives and gets no messages any more is as good as gone.
-    if consuming.proven():
+    if canary.proven():
         _update(seen_at=ClockTimestamp())
 
 

@@ -19,11 +19,11 @@ from django.db import Error, connection
 
 from runners import statements
 from runners.conf import config, pool
-from runners.dispatch.resend import resend
+from runners.dispatch.messages import resend
 from runners.isolation.client import client
-from runners.process import draining
+from runners.process import activity
 from runners.process.identity import SEPARATOR, gone, process_identity
-from runners.segment.release import release
+from runners.segment.run_rows import release
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +42,8 @@ class WorkerShutdown:
 
     def begin(self) -> None:
         """Begin no step any more; returns at once, since it is called in a signal handler."""
-        if not draining.draining():
-            draining.begin()
+        if not activity.draining():
+            activity.begin_draining()
             self._thread.start()
 
     def done(self) -> None:

@@ -13,7 +13,7 @@ PARALLEL = {
 }  # fmt: skip
 # Names that still have two meanings. Rename one of the classes and take the name out; add none.
 SHARED = {
-    "Bar", "Cost", "Grant", "Reason", "Step", "Tally", "Window", "WorkspaceUsage",
+    "Bar", "Grant", "Reason", "Step", "Tally", "Window", "WorkspaceUsage",
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from django.core.management import CommandError, call_command
 
-from runners.management.module_pages.pages import INDEX, pages
+from runners.management.module_pages import INDEX, pages
 from runners.modules import registry
 from runners.modules.declared import declared
 

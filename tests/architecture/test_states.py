@@ -9,9 +9,9 @@ import pytest
 from dlq.groups import rules as group_rules
 from executions import states as execution_states
 from runners import states as run_states
-from valkyr_plugins.alerts import states as alert_states
+from valkyr_plugins.alerts import models as alert_states
 from valkyr_plugins.circuits import breaker
-from valkyr_plugins.redrive import states as redrive_states
+from valkyr_plugins.redrive import models as redrive_states
 
 DRAWINGS = Path(__file__).parents[2] / "docs" / "states.md"
 DRAWN = [

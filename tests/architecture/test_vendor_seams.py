@@ -22,11 +22,11 @@ SEAMS = PROJECT / "executions" / "vendor_seams"
 PINS = PROJECT / "tests" / "unit" / "vendor_seams"
 # Seams of optional packages, pinned in tests/unit/vendor_seams/test_plugins.py and tests/plugins.
 TEXT = {
-    "valkyr_plugins/connectors/files/content.py: _is_text_encoding",
+    "valkyr_plugins/connectors/files/inputs.py: _is_text_encoding",
     "valkyr_plugins/connectors/files/s3/connection.py: _s3creator",
 }
 OVERRIDDEN = {
-    "valkyr_plugins.alerts.admin.forms.AlertRuleForm._post_clean",
+    "valkyr_plugins.alerts.admin.alert_rules.AlertRuleForm._post_clean",
     "valkyr_plugins.connectors.mail.delivery.GuardedSmtp._get_socket",
     "valkyr_plugins.connectors.messaging.redis_sending.Guarded._connect",
     "valkyr_plugins.sso.views._Callback._get_state",

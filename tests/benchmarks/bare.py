@@ -14,9 +14,8 @@ from rest_framework.response import Response
 from uuid6 import uuid7
 
 from executions.access import Action, obtain
-from executions.api.endpoint import Endpoint
-from executions.api.execution_shapes import Start, WorkflowExecutionShape
-from executions.api.nowhere import Nowhere
+from executions.api.endpoint import Endpoint, Nowhere
+from executions.api.executions import Start, WorkflowExecutionShape
 from executions.database.clock import database_now
 from executions.models import Workflow, WorkflowExecution
 from executions.triggers.request import check, chosen_version

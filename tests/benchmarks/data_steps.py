@@ -73,17 +73,15 @@ def table(costs: list[Cost]) -> str:
 def _cost(name: str, config: dict[str, Any]) -> Cost:
     from executions.definition.catalog import catalog
     from executions.definition.graph.compile import compile_graph
-    from executions.definition.graph.definition import normalise
+    from executions.definition.graph.document import normalise
     from executions.definition.graph.places import Place
     from executions.definition.graph.resolve import resolve
     from runners.modules import registry
-    from runners.pipeline.execute import run_module
-    from runners.pipeline.step_failures import seconds_for
+    from runners.pipeline.execute import run_module, seconds_for
     from runners.segment.context import SegmentContext
     from runners.segment.inputs import prepare
-    from runners.segment.step_context import Context
+    from runners.segment.step_context import Context, time_limit
     from runners.segment.template_data import TemplateData
-    from runners.segment.time_limit import time_limit
 
     tasks = [{"id": "t", "use": name, "with": config}]
     document = normalise({"schema": "valkyr/1", "name": "bench", "tasks": tasks})

@@ -114,9 +114,9 @@ class _Pruner:
         from django.db import connection
 
         from dlq.retention import executions
-        from dlq.retention.families import PruningPosition
-        from dlq.retention.pace import PruningPace
-        from dlq.retention.wanted import as_set
+        from dlq.retention.batches import PruningPace
+        from dlq.retention.executions import PruningPosition
+        from dlq.retention.periods import as_set
         from executions.database.clock import database_now
 
         began = time.monotonic()
@@ -150,9 +150,9 @@ def _fill(many: int, engine: Engine) -> int:
 def _empty() -> float:
     """Milliseconds of a turn that finds nothing: the median."""
     from dlq.retention import executions
-    from dlq.retention.families import PruningPosition
-    from dlq.retention.pace import PruningPace
-    from dlq.retention.wanted import as_set
+    from dlq.retention.batches import PruningPace
+    from dlq.retention.executions import PruningPosition
+    from dlq.retention.periods import as_set
     from executions.database.clock import database_now
 
     while executions.prune(as_set(database_now()), PruningPace(rest=0.0), PruningPosition())[

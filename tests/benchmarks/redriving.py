@@ -132,12 +132,12 @@ def _redriven(stage: Stage, workflow: Any, rate: float | None) -> Redriven:
     from dlq.models import DeadLetterEntry
     from executions.access.actor import Actor
     from valkyr_plugins.redrive import lifecycle
-    from valkyr_plugins.redrive.making import Wish, make
+    from valkyr_plugins.redrive.lifecycle import RedriveOptions, make
     from valkyr_plugins.redrive.models import RedriveItem
 
     actor = Actor.system("benchmark")
     rows = DeadLetterEntry.objects.filter(workflow=workflow)
-    redrive = make(rows, Wish(rate=rate), actor=actor)
+    redrive = make(rows, RedriveOptions(rate=rate), actor=actor)
     redrive = lifecycle.start(redrive.pk, actor=actor)
 
     def over() -> bool:

@@ -24,7 +24,7 @@ from tests.support.chromium import REASON, chromium_path
 from tests.support.prepared_home import prepared_home
 from tests.support.stack import Stack
 from tests.support.static_files import collected
-from valkyr_project.http.request_limits import Gate
+from valkyr_project.http.asgi_middleware import Gate
 
 CHROMIUM = chromium_path()
 FLAGS = [

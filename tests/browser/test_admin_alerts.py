@@ -12,8 +12,8 @@ from tests.support import admin_rows as rows
 from tests.support.accessibility import findings_in_both
 from tests.support.alerts import Receiver, finding, rule
 from tests.support.alerts import receiver as serving
+from valkyr_plugins.alerts.lifecycle import close, notice, tell
 from valkyr_plugins.alerts.models import AlertDelivery, AlertRule
-from valkyr_plugins.alerts.raising import close, notice, tell
 from valkyr_plugins.alerts.sending import send_due
 
 RULES = "/admin/valkyr_alerts/alertrule/"

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.chaos.options import Options
 from tests.chaos.outcome import Outcome
 from valkyr_project.embedded.account import server_account
-from valkyr_project.embedded.programs import postgres_bin
+from valkyr_project.embedded.folders import postgres_bin
 
 BEGIN = '<!-- chaos: begin; written by `make chaos ARGS="--report docs/reliability.md"` -->'
 END = "<!-- chaos: end -->"

@@ -10,9 +10,9 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from executions.accounts import members, tokens
+from executions.accounts.authentication import signed_in
 from executions.accounts.errors import LastAdministrator, Taken, TokenRefused
 from executions.accounts.service_accounts import create_service_account
-from executions.accounts.signing_in import signed_in
 from executions.models import Activity, ApiToken, Membership, ServiceAccount, Workspace
 from tests.support import admin_rows as rows
 from tests.support.rivals import Rivals, my_session, wait_until_blocked

@@ -17,8 +17,8 @@ from executions.errors import QuotaExceeded
 from executions.models import Tier, WorkflowExecution, Workspace
 from runners.models import Run
 from runners.planning import plan_execution
+from runners.recovery.sweeper import admission
 from runners.recovery.sweeper import admission as duty
-from runners.recovery.sweeper import places
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World
@@ -188,7 +188,7 @@ def test_the_duty_finds_a_woken_one_whose_waker_died(queue: World) -> None:
     fall_asleep(sleeper)
     WorkflowExecution.objects.filter(pk=sleeper).update(place="WANTED")
     Run.objects.filter(execution_id=sleeper).update(state="PENDING")
-    assert duty.sweep() == 1
+    assert duty.waiting_executions() == 1
     assert place(sleeper) == "HELD"
     queue.drain()
     assert states([sleeper])[sleeper] == "SUCCESS"
@@ -209,7 +209,7 @@ def test_the_duty_reaches_every_workspace_though_many_are_full(
     WorkflowExecution.objects.filter(pk=first).update(
         state="CANCELLED", finished_at="2026-01-01T00:00Z"
     )
-    assert duty.sweep() == 1
+    assert duty.waiting_executions() == 1
     assert states([second])[second] == "RUNNING"
 
 
@@ -330,7 +330,7 @@ def test_ten_thousand_fall_asleep_and_wake_in_a_few_statements(
         assert len(others) == 0
         assert rows_scanned() - before < 10 * len(ids), "not the whole table for each of them"
     assert found.filter(place="HELD").count() == 100, "the rest follows batch by batch"
-    assert duty.sweep() == 2_000
+    assert duty.waiting_executions() == 2_000
     found.update(state="CANCELLED", finished_at="2026-01-01T00:00Z")
 
 
@@ -361,7 +361,7 @@ def test_a_sleeper_whose_step_waits_for_a_worker_is_found(queue: World) -> None:
     sleeper = start(publish(ONE, limited_workspace(1)))
     fall_asleep(sleeper)
     Run.objects.filter(execution_id=sleeper).update(state="PENDING", due_at="2026-01-01T00:00Z")
-    assert places.sweep() > 0
+    assert admission.workspace_places() > 0
     assert place(sleeper) == "HELD"
     queue.drain()
     assert states([sleeper])[sleeper] == "SUCCESS"
@@ -375,12 +375,12 @@ def test_an_execution_whose_last_step_awake_ended_beside_a_sleeping_one_gives_it
     Run.objects.filter(execution_id=sleeper, step_path="one.main").update(
         state="WAITING", waits_for="approval"
     )
-    places.sweep()
+    admission.workspace_places()
     assert place(sleeper) == "HELD", "two is awake"
     recorded(claimed(sleeper, "two.main"))
-    assert places.sweep() > 0
+    assert admission.workspace_places() > 0
     assert (place(sleeper), states([other])[other]) == ("FREE", "RUNNING")
-    assert places.sweep() == 0, "nobody is found twice"
+    assert admission.workspace_places() == 0, "nobody is found twice"
 
 
 @pytest.mark.parametrize("waits_for", ["child", "body"])
@@ -389,5 +389,5 @@ def test_who_waits_for_a_child_or_a_body_alone_keeps_its_place(
 ) -> None:
     execution = start(publish(ONE, limited_workspace(1)))
     Run.objects.filter(execution_id=execution).update(state="WAITING", waits_for=waits_for)
-    places.sweep()
+    admission.workspace_places()
     assert place(execution) == "HELD"

@@ -7,7 +7,7 @@ from executions import lifecycle
 from runners import statements
 from runners.errors import LeaseLost
 from runners.pipeline import claim_run
-from runners.recovery.sweeper import expired
+from runners.recovery.sweeper import leases
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, lease_runs_out, recorded, run_of, seen
@@ -69,7 +69,7 @@ def test_a_lease_that_runs_out_while_its_result_is_recorded_is_not_released(
     lease_runs_out(held[1].run_id)
     with transaction.atomic():
         recorded(held)
-        sweep = rivals.begin(expired.sweep)
+        sweep = rivals.begin(leases.expired_leases)
         wait_until_blocked(my_session())
     sweep.result(10)
     run = run_of(execution, "one.main")

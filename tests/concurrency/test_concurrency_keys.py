@@ -111,7 +111,7 @@ def test_a_paused_and_a_sleeping_execution_keep_their_key(queue: World) -> None:
         plan_execution.locked(first)
         Run.objects.filter(execution_id=first).update(state="WAITING", waits_for="timer")
         release_slot(first)
-    duty.sweep()
+    duty.waiting_executions()
     assert states([second])[second] == "PENDING"
 
 
@@ -191,7 +191,7 @@ def test_a_key_whose_holder_ended_unheard_is_found_by_the_duty(queue: World) -> 
     WorkflowExecution.objects.filter(pk=first).update(
         state="CANCELLED", finished_at="2026-01-01T00:00Z"
     )
-    assert duty.sweep() == 1
+    assert duty.waiting_executions() == 1
     assert states([second])[second] == "RUNNING"
 
 
@@ -361,7 +361,7 @@ def test_the_limit_lifted_the_crowd_still_passes_one_by_one(crowd: Any, queue: W
     Tier.objects.filter(workspaces=workspace).update(max_concurrent=None)
     lifecycle.cancel(holder, actor=ACTOR)
     assert under_way(workflow, "a") == 1
-    assert duty.sweep() == 0
+    assert duty.waiting_executions() == 0
 
 
 def _explain(name: str, params: dict[str, Any]) -> Any:

@@ -143,7 +143,7 @@ def test_one_whose_admission_was_lost_is_admitted_by_the_duty(
         lifecycle.time_out(execution)
     [told] = started_for(execution)
     assert told.state == "PENDING"
-    assert duty.sweep() == 1
+    assert duty.waiting_executions() == 1
     queue.drain()
     assert states([told.pk])[told.pk] == "SUCCESS"
 

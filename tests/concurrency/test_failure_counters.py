@@ -8,8 +8,8 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.models import Sum
 
-from dlq.groups import joining, moving, status, tally
-from dlq.groups.finding import note_news
+from dlq.groups import merging, status, tally
+from dlq.groups.find_group import note_news
 from dlq.groups.locking import locked
 from dlq.models import (
     DeadLetterEntry,
@@ -19,7 +19,7 @@ from dlq.models import (
     GroupNews,
     GroupVersion,
 )
-from dlq.resolve.triage import discard
+from dlq.resolve.discard import discard
 from executions.access.actor import Actor
 from tests.support import admin_rows
 from tests.support.failures import fail
@@ -135,14 +135,14 @@ def test_groups_that_are_merged_while_their_entries_are_resolved_count_right(
     more = [fail(orders, "nothing left") for _ in range(6)]
 
     acts = [rivals.begin(discard, letter.pk, actor=ANN, notes="x") for letter in more[:3]]
-    acts.append(rivals.begin(joining.merge, target, [source], actor=ANN))
+    acts.append(rivals.begin(merging.merge, target, [source], actor=ANN))
     acts += [rivals.begin(discard, letter.pk, actor=ANN, notes="x") for letter in more[3:]]
     acts += [rivals.begin(fail, orders, "nothing left") for _ in range(3)]
     for act in acts:
         act.result(30)
-    GroupMove.objects.update(created_at=moving.database_now() - 2 * moving.SETTLED_AFTER)
+    GroupMove.objects.update(created_at=merging.database_now() - 2 * merging.SETTLED_AFTER)
     while GroupMove.objects.exists():
-        moving.move_on()
+        merging.move_on()
     count_all()
 
     merged = of(letters[0])

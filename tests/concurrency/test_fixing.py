@@ -4,7 +4,7 @@ import pytest
 from django.db import transaction
 
 from dlq.models import DeadLetterEntry
-from dlq.resolve.fix import fix
+from dlq.resolve.fix_or_skip import fix
 from dlq.resolve.requeue import requeue
 from executions.errors import WrongState
 from runners.models import Run

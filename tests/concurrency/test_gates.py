@@ -7,7 +7,7 @@ import pytest
 from runners.models import Run
 from runners.modules.base import Wait
 from runners.pipeline import gates
-from runners.recovery.sweeper import timers
+from runners.recovery.sweeper import waits
 from runners.states import WaitKind
 from tests.support import targets
 from tests.support.simulation import World
@@ -58,7 +58,7 @@ def test_a_run_whose_gate_is_gone_goes_on_at_its_timer(queue: World) -> None:
     gates._stages.clear()
     gates._gates.clear()
     Run.objects.filter(pk=run.pk).update(due_at=run.queued_at)
-    assert timers.sweep() == 1
+    assert waits.due_timers() == 1
     queue.drain()
 
     assert states([execution]) == {execution: "SUCCESS"}

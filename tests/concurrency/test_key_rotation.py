@@ -215,7 +215,7 @@ def test_a_value_read_before_its_key_went_is_read_again(
         read.append(bytes(value))
         return unseal(value, bound_to)
 
-    monkeypatch.setattr("executions.credentials.contents.unseal", slow)
+    monkeypatch.setattr("executions.credentials.opening.unseal", slow)
     found = credentials.values_of(workspace.pk, ["shop"])
 
     assert found == {"shop": {"value": "shop: first"}}

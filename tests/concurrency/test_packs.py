@@ -9,7 +9,7 @@ import pytest
 from executions import lifecycle
 from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
-from runners.dispatch import durations, messages
+from runners.dispatch import estimates, messages
 from runners.errors import LeaseLost
 from runners.pipeline import claim_run, execute, receive, record_result
 from runners.segment.state import Segment, SegmentState
@@ -126,21 +126,24 @@ def test_a_process_learns_from_the_newest_runs_what_it_has_not_seen(
     workflow = publish(FAN)
     state, work = taken_up(start(workflow))
     go_on(state, work)
-    durations.forget()
+    estimates.forget_durations()
     assert workflow.latest_version_id is not None
     graph = compiled(workflow.latest_version_id).graph
     first, second = (graph.steps[graph.by_path[f"b{n}.main"]] for n in range(2))
-    durations.learn(workflow.pk, [first, second])
-    assert durations.estimate(first) == run_of(state.context.execution_id, "b0.main").duration_ms
-    assert durations.estimate(second) is None
+    estimates.learn_durations(workflow.pk, [first, second])
+    assert (
+        estimates.estimate_duration(first)
+        == run_of(state.context.execution_id, "b0.main").duration_ms
+    )
+    assert estimates.estimate_duration(second) is None
 
 
 def test_a_slower_run_is_believed_sooner_than_a_quicker_one(engine: None) -> None:
     version_id = publish(FAN).latest_version_id
     assert version_id is not None
     step = compiled(version_id).graph.steps[0]
-    durations.note(step, 10)
-    durations.note(step, 110)
-    assert durations.estimate(step) == 60
-    durations.note(step, 10)
-    assert durations.estimate(step) == 50
+    estimates.note_duration(step, 10)
+    estimates.note_duration(step, 110)
+    assert estimates.estimate_duration(step) == 60
+    estimates.note_duration(step, 10)
+    assert estimates.estimate_duration(step) == 50

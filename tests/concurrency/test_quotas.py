@@ -28,7 +28,7 @@ from tests.support.workflows import (
     start_many,
     task,
 )
-from valkyr_plugins.timetravel.replay import replay
+from valkyr_plugins.timetravel.fork import replay
 
 ONE = {"tasks": [effect("one")]}
 

@@ -6,9 +6,8 @@ from uuid import UUID
 from django.db import transaction
 
 from dlq.models import DeadLetterEntry
-from dlq.resolve.requeue import requeue
-from dlq.resolve.requeue_together import DeadStep, RequeuedTogether, requeue_together
-from dlq.resolve.triage import discard
+from dlq.resolve.discard import discard
+from dlq.resolve.requeue import DeadStep, RequeuedTogether, requeue, requeue_together
 from executions.models import Activity, WorkflowExecution
 from runners.models import Run
 from tests.support.rivals import Rivals

@@ -11,9 +11,9 @@ from executions.models import Workflow, WorkflowExecution
 from executions.publishing import versioning
 from runners.errors import LeaseLost
 from runners.models import Run
-from runners.models.cached import CachedResult
+from runners.models.run import CachedResult
 from runners.pipeline import result_cache
-from runners.recovery.sweeper import cache as duty
+from runners.recovery.sweeper import old_rows as duty
 from tests.support.auditor import audit
 from tests.support.modules import marks
 from tests.support.segments import claimed, recorded, run_of
@@ -202,7 +202,7 @@ def test_old_results_are_forgotten_batch_by_batch(
     expire()
     run(queue, workflow, "Kiel")
     monkeypatch.setattr(duty, "BATCH", 2)
-    assert [duty.sweep(), duty.sweep(), duty.sweep()] == [2, 1, 0]
+    assert [duty.expired_results(), duty.expired_results(), duty.expired_results()] == [2, 1, 0]
     assert CachedResult.objects.get().outputs == "Kiel"
 
 

@@ -12,7 +12,7 @@ from executions.models import CronTick, Trigger
 from executions.models import WorkflowExecution as Execution
 from executions.tasks import start_ticks
 from executions.triggers import cron
-from executions.triggers.cron_start import start_due
+from executions.triggers.cron import start_due
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.schedules import end, every_hour, let_pass, queued, scheduled, statuses
 

@@ -7,8 +7,7 @@ import pytest
 from django.db import transaction
 
 from dlq.models import DeadLetterEntry
-from dlq.resolve.fix import fix
-from dlq.resolve.skip import skip
+from dlq.resolve.fix_or_skip import fix, skip
 from executions.errors import WrongState
 from executions.models import Activity
 from runners.models import Run

@@ -15,12 +15,12 @@ from executions.triggers.event import publish_event
 from runners import statements
 from runners.models import EarlyCallback, Run, Waiter
 from runners.planning import plan_execution
-from runners.recovery.sweeper import events as duty
-from runners.recovery.sweeper import timers
-from runners.segment.callback_urls import url_of
-from runners.waits import approvals, callbacks, deliver
+from runners.recovery.sweeper import waits as duty
+from runners.recovery.sweeper import waits as timers
+from runners.segment.template_data import callback_url_of
+from runners.waits import approvals, callbacks, events
 from runners.waits import listeners as listening_to
-from runners.waits.signals import signal
+from runners.waits.events import signal
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World
@@ -50,7 +50,7 @@ def happen(payload: Any = None, *, workspace: Any = None, name: str = PAID, **mo
     event = publish_event(
         workspace or default_workspace(), name, payload, actor=ACTOR, **more
     ).event
-    deliver.deliver(event.pk)
+    events.deliver(event.pk)
     event.refresh_from_db()
     return event
 
@@ -94,7 +94,7 @@ def test_an_event_that_came_before_is_not_heard(queue: World) -> None:
     late = publish_event(default_workspace(), PAID, {}, actor=ACTOR).event
     execution = start(publish(listening()))
     queue.drain()
-    deliver.deliver(late.pk)
+    events.deliver(late.pk)
     assert (run_state(other), run_state(execution)) == ("PENDING", "WAITING")
     lifecycle.cancel(execution, actor=ACTOR)
 
@@ -162,7 +162,7 @@ def test_an_event_is_delivered_once_however_often_it_is_tried(queue: World) -> N
     queue.drain()
     assert run_state(execution, "twice[1].ask.main") == "WAITING"
     Event.objects.filter(pk=event.pk).update(delivered_at=None)
-    assert deliver.deliver(event.pk) == 0
+    assert events.deliver(event.pk) == 0
     assert run_state(execution, "twice[1].ask.main") == "WAITING"
     happen()
     queue.drain()
@@ -173,13 +173,13 @@ def test_the_duty_delivers_an_event_whose_message_was_lost(queue: World) -> None
     execution = start(publish(listening()))
     queue.drain()
     event = publish_event(default_workspace(), PAID, {}, actor=ACTOR).event
-    assert duty.sweep() == 0, "its message may still come"
+    assert duty.undelivered_events() == 0, "its message may still come"
     assert run_state(execution) == "WAITING"
     run = run_of(execution, "ask.main")
     with connection.cursor() as cursor:
         cursor.execute("UPDATE executions_event SET created_at = created_at - interval '6 s'")
         cursor.execute("UPDATE runners_waiter SET created_at = created_at - interval '6 s'")
-    assert duty.sweep() == 1
+    assert duty.undelivered_events() == 1
     event.refresh_from_db()
     assert event.delivered_at is not None
     run.refresh_from_db()
@@ -252,7 +252,7 @@ def test_ten_thousand_listeners_take_one_statement_a_batch(
 
     monkeypatch.setattr(execution_statements, "fetch_together", noted_together)
     with CaptureQueriesContext(connection) as others:
-        assert deliver.deliver(event.pk) == 120
+        assert events.deliver(event.pk) == 120
     assert asked == ["listeners", "lock_awake", "request_slot", "wake"] * 3
     # The event, its mark, and a transaction's begin and end a batch.
     assert len(others) <= 2 + 2 * 3
@@ -335,7 +335,7 @@ CALLED = {
 
 
 def token_of(execution: UUID, path: str = "ask.main") -> str:
-    return url_of(execution, path).rpartition("/")[2]
+    return callback_url_of(execution, path).rpartition("/")[2]
 
 
 @pytest.mark.plugins
@@ -393,11 +393,11 @@ def test_a_delay_that_comes_due_during_a_pause_ends_with_it(queue: World) -> Non
     queue.drain()
     lifecycle.pause(execution, actor=ACTOR)
     Run.objects.filter(execution_id=execution).update(due_at="2026-01-01T00:00Z")
-    timers.sweep()
+    timers.due_timers()
     queue.drain()
     assert states([execution])[execution] == "PAUSED"
     lifecycle.resume(execution, actor=ACTOR)
-    timers.sweep()
+    timers.due_timers()
     queue.drain()
     assert states([execution])[execution] == "SUCCESS"
 

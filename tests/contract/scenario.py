@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
 from dlq.groups import tally
-from executions.api.document import operations
+from executions.api.openapi import operations
 from executions.audit.chain import BEGINNING, EPOCH, ChainLink
 from executions.audit.seals import LAST_ID
 from executions.database.clock import database_now
@@ -19,9 +19,8 @@ from tests.support.failures import fail
 from tests.support.jobs import run_jobs
 from tests.support.preparing import prepare_remote_runs
 from tests.support.segments import claimed, recorded
-from valkyr_plugins.alerts.finding import Finding
+from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
-from valkyr_plugins.alerts.raising import notice, tell
 from valkyr_plugins.circuits.models import CircuitBreaker
 from valkyr_plugins.limits.models import CostEntry
 

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 from executions.access import TokenLimits
 from executions.access.actor import Actor, record
 from executions.audit import export
-from executions.audit.download import lines_async
+from executions.audit.export import lines_async
 from executions.models import Activity, AuditSeal, Workflow, WorkflowUserPermission, Workspace
 from runners.models import Run
 from tests.support.coroutines import awaited

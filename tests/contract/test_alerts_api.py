@@ -12,10 +12,9 @@ from executions.credentials.key_rotation import reseal, retire, rotate
 from executions.models import Activity, Workspace
 from tests.support.alerts import finding
 from tests.support.alerts import receiver as serving
-from valkyr_plugins.alerts.finding import Finding
+from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
 from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertKind, AlertRule
-from valkyr_plugins.alerts.raising import notice, tell
-from valkyr_plugins.alerts.secrets import secret_of
+from valkyr_plugins.alerts.rules import secret_of
 
 pytestmark = pytest.mark.django_db
 CANARY = "https://hooks.slack.com/services/T0/B0/canary"

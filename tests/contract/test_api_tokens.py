@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from executions.access import SCOPES
-from executions.accounts import token_text
+from executions.accounts import tokens
 from executions.models import Activity, ApiToken, Membership, Workspace
 from tests.support.round_trips import round_trips
 
@@ -52,7 +52,7 @@ def test_a_token_is_stored_as_its_digest_and_shown_once(author: APIClient) -> No
 
     assert "token" not in shown
     assert made["token"].startswith(shown["prefix"])
-    assert row.digest == token_text.digest(made["token"])
+    assert row.digest == tokens.digest(made["token"])
     stored = [str(getattr(row, field.attname)) for field in ApiToken._meta.fields]
     assert not any(made["token"] in text for text in stored)
     assert made["token"] not in str(list(Activity.objects.values()))

@@ -15,7 +15,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
 
-from executions.api.document import operations
+from executions.api.openapi import operations
 from tests.fuzz.planted import Planter
 from tests.fuzz.requesting import kind_of
 from tests.support.document import document

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 from rest_framework.test import APIClient
 
-from executions.api.document import operations, summary
+from executions.api.openapi import operations, summary
 
 pytestmark = pytest.mark.django_db
 PROBLEM = "application/problem+json"

@@ -8,7 +8,7 @@ import pytest
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.renderers import JSONRenderer
 
-from executions.api.document import EXAMPLES, examples, operations
+from executions.api.openapi import EXAMPLES, examples, operations
 from tests.contract.scenario import play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]

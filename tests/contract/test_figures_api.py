@@ -110,8 +110,8 @@ def test_figures_that_take_too_long_are_a_503(
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_sleep(60)")
 
-    monkeypatch.setattr("executions.database.time_limit.PATIENCE_MS", 20)
-    monkeypatch.setattr("valkyr_plugins.figures.api.figures.read", sleep)
+    monkeypatch.setattr("executions.database.time_limits.PATIENCE_MS", 20)
+    monkeypatch.setattr("valkyr_plugins.figures.api.read", sleep)
 
     assert author.get("/v1/Figures").status_code == 503
 

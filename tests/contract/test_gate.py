@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings as django_settings
 
 from tests.support.coroutines import awaited
+from valkyr_project.http.asgi_middleware import Gate
 from valkyr_project.http.handler import Handler
-from valkyr_project.http.request_limits import Gate
 
 # Django looks after its connections with every request, also one that needs none.
 pytestmark = pytest.mark.django_db

@@ -11,10 +11,9 @@ from django.test import Client
 
 from tests.support.coroutines import awaited
 from tests.support.rates import forget_rates
-from valkyr_project.http.content_security import ADMIN_POLICY
+from valkyr_project.http.asgi_middleware import Gate
 from valkyr_project.http.handler import Handler
-from valkyr_project.http.headers import PERMISSIONS
-from valkyr_project.http.request_limits import Gate
+from valkyr_project.http.middleware import ADMIN_POLICY, PERMISSIONS
 
 pytestmark = pytest.mark.django_db
 

@@ -12,8 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from rest_framework.test import APIClient
 
 from dlq import statements
-from dlq.metrics.collecting import DATABASE
-from dlq.metrics.readings import READINGS
+from dlq.metrics import DATABASE, READINGS
 from executions.access.actor import Actor, record
 from executions.health.checking import HEALTH_CHECKS
 from executions.models import Tier, WorkflowExecution, Workspace

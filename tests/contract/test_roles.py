@@ -17,14 +17,13 @@ from executions.access import visible
 from executions.access.actor import Actor
 from executions.models import Membership, Workflow, WorkflowExecution, Workspace
 from runners.models import Run
-from valkyr_plugins.alerts.finding import Finding
+from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
 from valkyr_plugins.alerts.models import AlertKind
-from valkyr_plugins.alerts.raising import notice, tell
 from valkyr_plugins.alerts.rules import create_rule
 from valkyr_plugins.circuits.models import CircuitBreaker
-from valkyr_plugins.limits.budgets.rules import BUDGETS
+from valkyr_plugins.limits.budgets import BUDGETS
 from valkyr_plugins.limits.models import CostEntry
-from valkyr_plugins.limits.quotas.rules import QUOTAS
+from valkyr_plugins.limits.quotas import QUOTAS
 
 from .people import a_client, a_greeting, a_member, a_workspace, an_author
 

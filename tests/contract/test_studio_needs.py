@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from executions.definition.catalog import catalog
-from executions.definition.outcome_rules import OutcomeRule, outcomes_by
+from executions.definition.catalog import OutcomeRule, catalog, outcomes_by
 from executions.publishing import versioning
 from executions.publishing.samples import samples
 from runners.modules import registry

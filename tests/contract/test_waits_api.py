@@ -8,8 +8,8 @@ from rest_framework.test import APIClient
 
 from executions.models import Activity, WorkflowExecution
 from runners.models import EarlyCallback, Run, Waiter
-from runners.recovery.sweeper import timers
-from runners.waits import signals
+from runners.recovery.sweeper import waits
+from runners.waits import events
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.workflows import publish, start, task
 
@@ -196,7 +196,7 @@ def test_a_signal_nobody_waits_for_says_what_is_waited_for(
 def test_a_signal_whose_filters_take_too_long_wakes_nobody_and_says_so(
     author: APIClient, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(signals, "FILTER_SECONDS", -1.0)
+    monkeypatch.setattr(events, "FILTER_SECONDS", -1.0)
     run = listening(filter="{{ event.total > 2 }}")
 
     refused = signal(author, run, payload={"total": 3})
@@ -309,7 +309,7 @@ def test_a_callback_works_once(stranger: APIClient, told: Told) -> None:
 def test_a_callback_that_comes_too_late_is_gone(stranger: APIClient, told: Told) -> None:
     told.fall_asleep()
     Run.objects.filter(pk=told.run.pk).update(due_at="2026-01-01T00:00Z")
-    timers.sweep()
+    waits.due_timers()
     late = call(stranger, told)
     told.go_on()
     run = told.run

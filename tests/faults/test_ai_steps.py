@@ -10,7 +10,7 @@ import pytest
 
 from dlq.models import DeadLetterEntry
 from executions.credentials import writing
-from executions.definition.graph.definition import load_text
+from executions.definition.graph.document import load_text
 from executions.models import Tier, WorkflowExecution, Workspace
 from runners.models import Run
 from tests.support.counterparts.llm import ModelServer

@@ -2,7 +2,7 @@
 
 from executions.admission.capacity import active
 from executions.models import WorkflowExecution
-from runners.models.cached import CachedResult
+from runners.models.run import CachedResult
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.modules import marks

@@ -12,7 +12,7 @@ from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until
 from tests.support.workflows import default_workspace, publish, start_many, task, wait_for_end
-from valkyr_plugins.circuits import ledger
+from valkyr_plugins.circuits import breaker_rows
 from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
 
 STEPS = 100
@@ -88,7 +88,7 @@ def test_a_target_that_is_dead_from_the_start_gets_its_threshold_and_the_probes(
 
     def breaker() -> Any:
         row = CircuitBreaker.objects.filter(workspace=default_workspace(), target=name).first()
-        return row and ledger.circuit_of(row)
+        return row and breaker_rows.circuit_of(row)
 
     def held() -> int:
         return Waiter.objects.filter(kind="circuit", key=name).count()

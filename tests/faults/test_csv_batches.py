@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from executions.definition.graph.definition import load_text, normalise
+from executions.definition.graph.document import load_text, normalise
 from executions.models import WorkflowExecution
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet

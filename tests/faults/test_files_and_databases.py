@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from executions import credentials
-from executions.definition.graph.definition import load_text
+from executions.definition.graph.document import load_text
 from executions.models import WorkflowExecution
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet, database_url

@@ -14,7 +14,7 @@ from tests.support.workflows import (
     task,
     wait_for_end,
 )
-from valkyr_plugins.limits.budgets.rules import BUDGETS
+from valkyr_plugins.limits.budgets import BUDGETS
 from valkyr_plugins.limits.models import CostEntry
 
 

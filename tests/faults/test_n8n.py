@@ -18,7 +18,7 @@ from tests.support.fleet import KEY_PREFIX, Fleet
 from tests.support.web_server import WebServer, web_server
 from tests.support.workflows import ACTOR, default_workspace
 from valkyr_plugins.n8n.conversion import convert
-from valkyr_plugins.n8n.reading import read_text
+from valkyr_plugins.n8n.export import read_text
 from valkyr_project.embedded import Redis
 
 EXPORT = Path(__file__).parents[1] / "data" / "n8n" / "order-webhook.json"

@@ -6,8 +6,8 @@ import pytest
 
 from dlq.intake.quarantine import quarantine
 from dlq.models import DeadLetterEntry
+from dlq.resolve.discard import discard
 from dlq.resolve.requeue import requeue
-from dlq.resolve.triage import discard
 from executions import lifecycle
 from executions.errors import NotFound, WrongState
 from executions.models import Activity, WorkflowExecution

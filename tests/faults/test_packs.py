@@ -3,7 +3,7 @@
 from executions import lifecycle
 from executions.definition.versions import compiled
 from executions.models import Workflow
-from runners.dispatch import capacity, durations
+from runners.dispatch import estimates
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
@@ -24,8 +24,8 @@ def fan(**odd: object) -> Workflow:
     workflow = publish({"tasks": tasks})
     assert workflow.latest_version_id is not None
     for step in compiled(workflow.latest_version_id).graph.steps:
-        durations.note(step, 1.0)
-    capacity.forget()  # the fleet came after what this process may have asked
+        estimates.note_duration(step, 1.0)
+    estimates.forget_capacity()  # the fleet came after what this process may have asked
     return workflow
 
 

@@ -13,7 +13,7 @@ from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, effect, publish, start_many, wait_for_end
 from valkyr_plugins.redrive import lifecycle
-from valkyr_plugins.redrive.making import Wish, make
+from valkyr_plugins.redrive.lifecycle import RedriveOptions, make
 from valkyr_plugins.redrive.models import Redrive, RedriveItem
 
 pytestmark = pytest.mark.timeout(300)
@@ -26,7 +26,7 @@ def begun(count: int, **wish: object) -> Redrive:
     ids = start_many(publish(BROKEN), [{}] * count)
     wait_for_end(ids)
     rows = DeadLetterEntry.objects.filter(execution_id__in=ids)
-    redrive = make(rows, Wish(**wish), actor=ACTOR)  # type: ignore[arg-type]
+    redrive = make(rows, RedriveOptions(**wish), actor=ACTOR)  # type: ignore[arg-type]
     assert redrive.total == count
     return lifecycle.start(redrive.pk, actor=ACTOR)
 

@@ -21,7 +21,7 @@ from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start_many, wait_for_end
 from valkyr_project.embedded import Postgres, Redis
 from valkyr_project.embedded.account import server_account
-from valkyr_project.embedded.programs import postgres_bin
+from valkyr_project.embedded.folders import postgres_bin
 
 EXECUTIONS = 12
 STEPS = [

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from executions.models import WorkflowExecution
 from runners.models import Run
-from runners.waits.signals import signal
+from runners.waits.events import signal
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.modules import marks

@@ -10,7 +10,7 @@ from dlq.models import DeadLetterEntry
 from executions.access.actor import Actor
 from executions.definition.graph.trial import Pin, TrialRequest
 from executions.models import Workflow, WorkflowExecution
-from executions.publishing.test_runs import start_trial
+from executions.publishing.operations import start_trial
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet

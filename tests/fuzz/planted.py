@@ -13,9 +13,8 @@ from rest_framework.test import APIClient
 
 from executions.models import Membership, Tier, Workspace
 from runners.models import Run
-from valkyr_plugins.alerts.finding import Finding
+from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
-from valkyr_plugins.alerts.raising import notice, tell
 from valkyr_plugins.circuits.models import CircuitBreaker
 
 

@@ -19,7 +19,7 @@ from dlq.models import DeadLetterEntry
 from executions.models import Activity, Membership, Workflow, WorkflowExecution
 from runners.models import Run
 from tests.support import admin_rows as rows
-from valkyr_project.http.content_security import STYLE_HASHES
+from valkyr_project.http.middleware import STYLE_HASHES
 
 pytestmark = pytest.mark.django_db
 

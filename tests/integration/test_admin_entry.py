@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dlq.models import DeadLetterEntry
-from dlq.retention.duty import turn
+from dlq.retention.pruning import turn
 from executions.models import Activity, Membership, Workflow
 from tests.support import admin_rows as rows
 

@@ -20,18 +20,14 @@ from tests.support import admin_rows as rows
 from tests.support.alerts import receiver as serving
 from tests.support.alerts import rule
 from tests.support.workflows import publish, start, task
-from valkyr_plugins.alerts import watchman
-from valkyr_plugins.alerts.conditions.oldest import old_entries
-from valkyr_plugins.alerts.conditions.queues import unserved_queues
-from valkyr_plugins.alerts.conditions.rate import high_rates
-from valkyr_plugins.alerts.duty import look
-from valkyr_plugins.alerts.finding import page
-from valkyr_plugins.alerts.folding import fold
+from valkyr_plugins.alerts import beat_monitor
+from valkyr_plugins.alerts.conditions import high_rates, old_entries, unserved_queues
+from valkyr_plugins.alerts.lifecycle import page
 from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertKind, AlertState
-from valkyr_plugins.alerts.watching import forget, watch
+from valkyr_plugins.alerts.news import fold
+from valkyr_plugins.alerts.watching import forget, watch, watch_alone
 from valkyr_plugins.circuits.models import CircuitBreaker
-from valkyr_plugins.redrive.models import Redrive
-from valkyr_plugins.redrive.states import RedriveState
+from valkyr_plugins.redrive.models import Redrive, RedriveState
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -179,7 +175,7 @@ def test_looking_where_all_is_well_costs_few_queries(letter: DeadLetterEntry) ->
     worker("control", "default", "io")
 
     with CaptureQueriesContext(connection) as asked:
-        look()
+        watch_alone()
 
     assert len(asked) < 30, [q["sql"] for q in asked]
 
@@ -253,10 +249,10 @@ def test_a_silent_beat_is_seen_and_told_of_without_beat(monkeypatch: pytest.Monk
     with serving() as server:
         rule("BEAT_SILENT", url=server.url, silent_seconds=60)
         pulse.beat()
-        assert watchman.look(began) == 0
+        assert beat_monitor.look(began) == 0
         BeatPulse.objects.update(ticked_at=database_now() - timedelta(seconds=90))
 
-        assert [watchman.look(began), watchman.look(began)] == [1, 0]
+        assert [beat_monitor.look(began), beat_monitor.look(began)] == [1, 0]
 
         (said,) = server.said
         assert "No duty of beat has run for 90 s" in said["alerts"][0]["sentence"]
@@ -270,7 +266,7 @@ def test_a_worker_that_has_just_begun_gives_beat_time() -> None:
     rule("BEAT_SILENT")
     BeatPulse.objects.update_or_create(pk=1, defaults={"ticked_at": database_now() - HOUR})
 
-    assert watchman.look(database_now()) == 0
+    assert beat_monitor.look(database_now()) == 0
 
 
 def test_a_circuit_is_dealt_with_where_its_plugin_is_left_out(

@@ -8,7 +8,7 @@ from django.db import transaction
 from executions.models import Workspace
 from tests.support.alerts import finding, rule
 from tests.support.workflows import default_workspace, publish, task
-from valkyr_plugins.alerts.folding import fold, wanting
+from valkyr_plugins.alerts.lifecycle import EACH, LISTED, MOST, close, notice, tell
 from valkyr_plugins.alerts.models import (
     Alert,
     AlertDelivery,
@@ -18,9 +18,7 @@ from valkyr_plugins.alerts.models import (
     AlertState,
     DeliveryReason,
 )
-from valkyr_plugins.alerts.news import leave
-from valkyr_plugins.alerts.queueing import EACH, LISTED, MOST
-from valkyr_plugins.alerts.raising import close, notice, tell
+from valkyr_plugins.alerts.news import fold, leave, wanting
 
 pytestmark = pytest.mark.django_db
 

@@ -21,10 +21,17 @@ from tests.support.alerts import post_office as serving_mail
 from tests.support.alerts import receiver as serving
 from tests.support.waiting import wait_until
 from valkyr_plugins.alerts import conf
+from valkyr_plugins.alerts.lifecycle import notice, tell
 from valkyr_plugins.alerts.models import AlertDelivery, AlertRule, DeliveryState
-from valkyr_plugins.alerts.raising import notice, tell
-from valkyr_plugins.alerts.sending import LEASE, conclude, resend, send_due, send_now, take
-from valkyr_plugins.alerts.trying import send_test
+from valkyr_plugins.alerts.sending import (
+    LEASE,
+    conclude,
+    resend,
+    send_due,
+    send_now,
+    send_test,
+    take,
+)
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "boom\r\nBcc: eve@example.com <script>alert(1)</script> <!channel>"

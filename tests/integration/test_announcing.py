@@ -9,7 +9,7 @@ from executions.models import Activity, Event, Workflow, WorkflowExecution
 from runners.models import Run
 from runners.pipeline import execute
 from runners.segment.work import Unit
-from runners.waits.announce import MAX_CHAIN, chain_of
+from runners.waits.events import MAX_CHAIN, chain_of
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.workflows import default_workspace, publish, start, task
 

@@ -17,7 +17,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from executions.access.actor import Actor, record
-from executions.admin.audited import AuditedAdmin
+from executions.admin.base import AuditedAdmin
 from executions.models import Activity, Workspace
 from tests.support import admin_rows as rows
 

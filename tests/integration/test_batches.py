@@ -11,7 +11,7 @@ from executions.models import WorkflowExecution
 from runners.models import Run
 from runners.pipeline import receive
 from runners.planning import plan_execution
-from runners.recovery.sweeper import expired
+from runners.recovery.sweeper import leases
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.segments import Held, claimed, lease_runs_out, recorded
@@ -133,7 +133,7 @@ def test_items_that_a_worker_took_along_do_not_begin_once_another_failed(
         (state, dying), failing = taken_along(execution, 0), taken_along(execution, 1)
         recorded(failing)
         lease_runs_out(dying.run_id)
-        expired.sweep()
+        leases.expired_leases()
         quiet.drain()
     assert state.place.index == 2, state.batch
     paths = Run.objects.filter(execution_id=execution, step_path__startswith="batch[")

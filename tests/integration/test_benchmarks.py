@@ -12,7 +12,7 @@ from django.db import connection
 
 from executions.models import Activity, WorkflowExecution
 from runners.models import Run
-from runners.recovery.sweeper import lost
+from runners.recovery.sweeper import messages
 from tests.benchmarks.programs import PROJECT
 from tests.benchmarks.sides import check
 from tests.support import copies
@@ -66,7 +66,7 @@ def test_copies_of_a_waiting_execution_are_as_good_as_it(broker: Redis, tmp_path
 
     with connection.cursor() as cursor:
         cursor.execute("UPDATE runners_run SET due_at = now() - interval '1 minute'")
-    assert lost.sweep() == 0, "none is lost: every step's message is in the queue"
+    assert messages.lost_messages() == 0, "none is lost: every step's message is in the queue"
 
     fleet = Fleet(tmp_path, broker.url)
     try:

@@ -16,11 +16,11 @@ from executions.admission.capacity import active
 from executions.errors import WrongState
 from executions.models import Activity, Workflow, WorkflowExecution
 from executions.publishing import versioning
-from runners.containers import children
+from runners.containers import child_executions
 from runners.dispatch import messages
 from runners.errors import LeaseLost
 from runners.models import Run, Waiter
-from runners.recovery.sweeper import children as duty
+from runners.recovery.sweeper import executions as duty
 from tests.support import modules
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
@@ -31,9 +31,9 @@ from valkyr_plugins.timetravel.rollback import roll_back
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TASKS: dict[str, Callable[[UUID], Any]] = {
-    children.ENDED: children.wake_parent,
-    children.CANCEL: children.cancel_of,
-    children.LEAVE: children.leave,
+    child_executions.ENDED: child_executions.wake_parent,
+    child_executions.CANCEL: child_executions.cancel_of,
+    child_executions.LEAVE: child_executions.leave,
 }
 ADD = {
     "input": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
@@ -188,7 +188,7 @@ def test_a_child_that_goes_on_after_its_failure_does_not_move_the_parent(engine:
     engine.run()
     letter = DeadLetterEntry.objects.get(execution=child_of(parent))
     requeue(letter.pk, actor=ACTOR, overrides={"failTimes": 0})
-    duty.sweep()
+    duty.child_executions()
     engine.run()
     assert child_of(parent).state == "SUCCESS"
     assert one(parent).state == "FAILED"
@@ -361,10 +361,10 @@ def test_the_sweeper_tells_the_parent_what_a_lost_message_would_have(engine: Eng
     parent = start(parent_of(publish(ADD), input={"n": 1}))
     engine.queue.drain()
     engine.told.clear()
-    assert duty.sweep() == 0, "the message may still be on its way"
+    assert duty.child_executions() == 0, "the message may still be on its way"
     a_while_ago(child_of(parent).pk)
-    assert duty.sweep() == 1
-    assert duty.sweep() == 0
+    assert duty.child_executions() == 1
+    assert duty.child_executions() == 0
     engine.run()
     assert one(parent).state == "SUCCESS"
 
@@ -375,9 +375,9 @@ def test_the_sweeper_cancels_children_whose_parent_is_gone(engine: Engine) -> No
     lifecycle.cancel(root, actor=ACTOR)
     for _ in family[1:]:
         engine.told.clear()
-        assert duty.sweep() == 1
+        assert duty.child_executions() == 1
     engine.told.clear()
-    assert duty.sweep() == 0
+    assert duty.child_executions() == 0
     assert set(states(family).values()) == {"CANCELLED"}
 
 
@@ -385,7 +385,7 @@ def test_a_child_told_of_twice_wakes_its_parent_once(engine: Engine) -> None:
     parent = start(parent_of(publish(ADD), input={"n": 1}))
     engine.queue.drain()
     child = child_of(parent).pk
-    assert [children.wake_parent(child) for _ in range(3)] == [True, False, False]
+    assert [child_executions.wake_parent(child) for _ in range(3)] == [True, False, False]
     engine.run()
     assert one(parent).state == "SUCCESS"
     assert Run.objects.filter(execution_id=parent).count() == 1
@@ -450,7 +450,7 @@ def test_a_child_and_its_parent_that_end_at_once_never_wait_in_a_circle(engine: 
     engine.told.clear()
     found = [child_of(parent).pk for parent in parents]
     with Rivals(16) as rivals:
-        acts = [rivals.begin(children.wake_parent, child) for child in found]
+        acts = [rivals.begin(child_executions.wake_parent, child) for child in found]
         acts += [rivals.begin(lifecycle.cancel, parent, actor=ACTOR) for parent in parents]
         for act in acts:
             act.result(10)

@@ -14,7 +14,7 @@ from executions.models import WorkflowExecution as Execution
 from executions.publishing import versioning
 from executions.tasks import fire_cron, start_ticks
 from executions.triggers import cron, sync
-from executions.triggers.beat_entries import beat_fields
+from executions.triggers.sync import beat_fields
 from tests.support.schedules import (
     ACTOR,
     EVERY_MINUTE,

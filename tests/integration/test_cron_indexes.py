@@ -10,7 +10,7 @@ from django.db import connection
 from executions.database import statements
 from executions.models import Trigger
 from executions.models import WorkflowExecution as Execution
-from executions.triggers.cron_start import start_due
+from executions.triggers.cron import start_due
 from tests.support.schedules import queued, scheduled
 
 pytestmark = pytest.mark.django_db

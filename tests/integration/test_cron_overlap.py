@@ -13,9 +13,8 @@ from executions.publishing import versioning
 from executions.states import ExecutionState
 from executions.tasks import start_ticks
 from executions.triggers import cron, sync
-from executions.triggers.cron_rule import delay
-from executions.triggers.cron_start import start_due
-from executions.triggers.cron_ticks import MAX_QUEUED
+from executions.triggers.cron import MAX_QUEUED, start_due
+from executions.triggers.cron_schedule import delay
 from tests.support.schedules import ACTOR, end, every_hour, let_pass, queued, scheduled, statuses
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -15,9 +15,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.html import format_html
 from guardian.shortcuts import assign_perm
 
-from dlq.admin.dashboard import gathering
-from dlq.admin.dashboard.blocks import BLOCKS
-from dlq.admin.dashboard.sections import SECTIONS
+from dlq.admin.dashboard import facts
+from dlq.admin.dashboard.blocks import BLOCKS, SECTIONS
 from dlq.models import GroupHour
 from dlq.public.dashboard import (
     Banner,
@@ -158,7 +157,7 @@ def test_what_cannot_be_had_leaves_the_rest(
     op: Client, workflow: Workflow, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
     rows.execution(workflow)
-    monkeypatch.setattr(gathering, broken, refuse)
+    monkeypatch.setattr(facts, broken, refuse)
 
     text = said(op)
 
@@ -173,15 +172,15 @@ def test_a_statement_that_takes_too_long_is_ended(
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_sleep(60)")
 
-    monkeypatch.setattr("executions.database.time_limit.PATIENCE_MS", 20)
-    monkeypatch.setattr(gathering, "_oldest_letter", sleep)
-    monkeypatch.setattr(gathering, "bounded_count", sleep)
+    monkeypatch.setattr("executions.database.time_limits.PATIENCE_MS", 20)
+    monkeypatch.setattr(facts, "_oldest_letter", sleep)
+    monkeypatch.setattr(facts, "bounded_count", sleep)
 
     assert card(op, "Running") == "not available"
 
 
 def test_database_errors_alone_are_forgiven() -> None:
-    from executions.database.time_limit import soon
+    from executions.database.time_limits import soon
 
     with pytest.raises(ZeroDivisionError):
         soon(lambda: 1 // 0)

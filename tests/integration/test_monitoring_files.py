@@ -11,7 +11,7 @@ import pytest
 import yaml
 from django.test import Client
 
-from dlq.metrics.collecting import DATABASE
+from dlq.metrics import DATABASE
 from dlq.models import BeatPulse
 from executions.database.clock import ClockTimestamp
 from tests.support.running import output_of

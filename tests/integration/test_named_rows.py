@@ -10,9 +10,9 @@ from django.db.models import Model
 from django.utils import timezone
 
 from executions.access import powers_on
-from executions.accounts import token_text
+from executions.accounts import tokens
+from executions.accounts.authentication import AccountsInSession, token_of
 from executions.accounts.errors import TokenRefused
-from executions.accounts.finding import AccountsInSession, token_of
 from executions.accounts.sessions import SessionClient, begin
 from executions.api.starting import startable
 from executions.models import ApiToken, Membership, Workflow, Workspace
@@ -53,11 +53,11 @@ def test_an_account_is_found_with_every_column(ada: Any) -> None:
 
 
 def test_a_token_is_found_with_its_user(ada: Any) -> None:
-    text = token_text.make()
+    text = tokens.make()
     kept = ApiToken.objects.create(
         workspace=default_workspace(), user=ada, name="ci", prefix=text[:12],
         scopes=["view", "trigger"],
-        digest=token_text.digest(text), expires_at=timezone.now(), last_used_at=timezone.now(),
+        digest=tokens.digest(text), expires_at=timezone.now(), last_used_at=timezone.now(),
         last_used_from="2001:db8::7", created_by="root", revoked_at=timezone.now(),
     )  # fmt: skip
 
@@ -68,7 +68,7 @@ def test_a_token_is_found_with_its_user(ada: Any) -> None:
     assert same(token, ApiToken.objects.get(pk=kept.pk))
     assert same(token.user, User.objects.get(pk=ada.pk))
     assert (now - kept.expires_at).total_seconds() > 0
-    assert token_of(token_text.digest("another")) is None
+    assert token_of(tokens.digest("another")) is None
 
 
 @pytest.mark.parametrize("role", [None, *Role])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from executions.definition.catalog import catalog
-from executions.definition.graph.definition import load_text, normalise
+from executions.definition.graph.document import load_text, normalise
 from executions.definition.graph.validation import problems
 
 ROOT = Path(__file__).parents[2]

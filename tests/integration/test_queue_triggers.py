@@ -18,11 +18,12 @@ from kombu import Connection
 
 from executions.errors import NotFound
 from executions.models import RefusedMessage, Tier, Trigger, Workflow, WorkflowExecution
-from executions.triggers.queues import intake, opening, refused
-from executions.triggers.queues.broker_source import BrokerSource
+from executions.triggers.queues import intake
+from executions.triggers.queues import refused_messages as refused
+from executions.triggers.queues import sources as opening
 from executions.triggers.queues.consumer import Consumer
 from executions.triggers.queues.message import QueueMessage
-from executions.triggers.queues.redis_source import RedisSource, in_flight_key
+from executions.triggers.queues.sources import BrokerSource, RedisSource, in_flight_key
 from executions.triggers.sync import switch
 from tests.support.consuming import Consuming
 from tests.support.fleet import database_url

@@ -13,12 +13,12 @@ from django.utils import timezone
 from dlq import statements
 from dlq.models import DeadLetterEntry, Resolution, RetentionMark
 from dlq.resolve import transitions
-from dlq.retention import executions, families, pruning
-from dlq.retention.duty import turn
-from dlq.retention.families import Family, PruningPosition
-from dlq.retention.pace import PruningPace
+from dlq.retention import executions, pruning
+from dlq.retention.batches import PruningPace
+from dlq.retention.executions import Family, PruningPosition
+from dlq.retention.periods import RetentionPeriods, as_set, older_than
+from dlq.retention.pruning import turn
 from dlq.retention.terms import parameters
-from dlq.retention.wanted import Wanted, as_set, older_than
 from executions.access.actor import Actor
 from executions.database.clock import database_now
 from executions.models import (
@@ -45,7 +45,7 @@ def orders() -> Workflow:
     return admin_rows.workflow()
 
 
-def prune(wanted: Wanted | None = None, **pace: Any) -> Any:
+def prune(wanted: RetentionPeriods | None = None, **pace: Any) -> Any:
     return executions.prune(
         wanted or as_set(database_now()), PruningPace(**(GENTLE | pace)), PruningPosition()
     )[0]
@@ -127,12 +127,12 @@ def test_what_a_plugin_still_needs_stays(orders: Workflow, monkeypatch: pytest.M
     needed = aged(orders, 3)
     aged(orders, 6)
     wanted = older_than(1, database_now())
-    monkeypatch.setattr(families, "HORIZONS", [lambda now: now - timedelta(days=4)])
+    monkeypatch.setattr(executions, "HORIZONS", [lambda now: now - timedelta(days=4)])
 
     assert prune(wanted).rows == 1
     assert left() == {needed.pk}
 
-    monkeypatch.setattr(families, "HORIZONS", [])
+    monkeypatch.setattr(executions, "HORIZONS", [])
 
     assert prune(wanted).rows == 1
 

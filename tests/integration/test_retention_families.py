@@ -13,8 +13,8 @@ from uuid6 import uuid7
 
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.retention import pruning
-from dlq.retention.pace import PruningPace
-from dlq.retention.wanted import as_set
+from dlq.retention.batches import PruningPace
+from dlq.retention.periods import as_set
 from executions.database.clock import database_now
 from executions.models import WorkflowExecution
 from runners.models import Run

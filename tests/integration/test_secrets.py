@@ -20,7 +20,7 @@ from tests.support.engine_database import engine_database
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World, world
 from tests.support.workflows import ACTOR, default_workspace, effect, publish, start, states, task
-from valkyr_plugins.timetravel.replay import replay
+from valkyr_plugins.timetravel.fork import replay
 from valkyr_plugins.timetravel.verify import verify
 
 KEY = "sk_live_4eC39HqLyjWDarjtT1"

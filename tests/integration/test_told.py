@@ -6,7 +6,7 @@ import pytest
 
 from executions.database.clock import database_now, first_id_at
 from executions.models import Event, RefusedMessage
-from executions.triggers import told
+from executions.triggers import retention
 from tests.support.triggers import only_trigger, triggered
 from tests.support.workflows import default_workspace
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_old_rows_that_are_done_with_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(told, "BATCH", 2)
+    monkeypatch.setattr(retention, "BATCH", 2)
     trigger = only_trigger(triggered({"type": "QUEUE", "queue": "orders"}))
     now = database_now()
     for number, days in enumerate((40, 35, 31, 29, 0)):
@@ -29,9 +29,9 @@ def test_old_rows_that_are_done_with_are_deleted(monkeypatch: pytest.MonkeyPatch
                 resolution="DISCARDED" if done else "",
             )  # fmt: skip
 
-    counts = told.expire()
+    counts = retention.expire()
 
     assert counts == {"events": 3, "messages": 3}
     assert Event.objects.filter(delivered_at=None).count() == 5
     assert RefusedMessage.objects.filter(resolution="").count() == 5
-    assert told.expire() == {"events": 0, "messages": 0}
+    assert retention.expire() == {"events": 0, "messages": 0}

@@ -17,7 +17,7 @@ from executions.access.actor import Actor
 from executions.definition.graph.trial import Pin, TrialRequest
 from executions.errors import WrongState
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
-from executions.publishing.test_runs import start_trial
+from executions.publishing.operations import start_trial
 from executions.publishing.versioning import publish_trial
 from executions.states import VersionKind
 from runners.models import Run
@@ -26,7 +26,7 @@ from tests.support.aging import aged
 from tests.support.failures import failing_step, failure
 from tests.support.segments import claimed, recorded
 from tests.support.workflows import publish, task
-from valkyr_plugins.timetravel.replay import replay
+from valkyr_plugins.timetravel.fork import replay
 
 pytestmark = pytest.mark.django_db
 ANN = Actor(None, "ann", "test")

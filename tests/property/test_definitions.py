@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from executions.definition.graph.compile import compile_graph
-from executions.definition.graph.definition import DefinitionError, load_text, normalise
+from executions.definition.graph.document import DefinitionError, load_text, normalise
 from executions.definition.graph.resolve import checksum, resolve
 from executions.definition.graph.validation import problems
 from executions.definition.graph.yaml_text import dump_yaml

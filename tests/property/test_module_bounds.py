@@ -15,7 +15,7 @@ from runners.failures.classification import classify
 from runners.modules.base import StepError
 from valkyr_plugins.connectors.files.root import path_parts
 from valkyr_plugins.connectors.network.addresses import may_connect
-from valkyr_plugins.connectors.network.body import ResponseTooLarge, read_body
+from valkyr_plugins.connectors.network.response import ResponseTooLarge, read_body
 
 
 @pytest.fixture(autouse=True, scope="module")

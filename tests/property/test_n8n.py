@@ -8,20 +8,19 @@ from hypothesis import strategies as st
 
 from executions.definition.catalog import catalog
 from executions.definition.graph.problem import DefinitionError
-from executions.definition.graph.shape import shape_problems
+from executions.definition.graph.schema import shape_problems
 from executions.definition.graph.storable import storage_problems
 from executions.definition.graph.validation import problems
 from executions.definition.templates import inspect_template
 from tests.plugins.n8n.exports import DATA, LEFT_TO_DO
 from valkyr_plugins.n8n.conversion import convert
-from valkyr_plugins.n8n.expressions.sight import Sight
-from valkyr_plugins.n8n.expressions.tree import Untranslatable
-from valkyr_plugins.n8n.expressions.writing import translated
-from valkyr_plugins.n8n.reading import read_exports
-from valkyr_plugins.n8n.shape import one
+from valkyr_plugins.n8n.export import read_exports
+from valkyr_plugins.n8n.expressions.parsing import Untranslatable
+from valkyr_plugins.n8n.expressions.translation import translated
+from valkyr_plugins.n8n.mapping import FAMILIES
+from valkyr_plugins.n8n.shape import Sight, one
 from valkyr_plugins.n8n.texts import Texts
 from valkyr_plugins.n8n.triggers import MAKERS
-from valkyr_plugins.n8n.work import FAMILIES
 
 RELAXED = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 SAMPLES = [json.loads(path.read_text()) for path in sorted(DATA.rglob("*.json"))]

@@ -20,13 +20,22 @@ from hypothesis import strategies as st
 
 from executions.definition.catalog import catalog
 from executions.definition.graph.compile import compile_graph
-from executions.definition.graph.definition import normalise
+from executions.definition.graph.document import normalise
+from executions.definition.graph.iterations import LoopTurns, MapTurns
 from executions.definition.graph.model import Graph
 from executions.definition.graph.places import Place, find, place_of, within
-from executions.definition.graph.plan import Plan, StepFact, StepStatus, plan, task_outcomes
-from executions.definition.graph.readiness import SKIPPED, Readiness, readiness, settle
+from executions.definition.graph.plan import (
+    SKIPPED,
+    Plan,
+    Readiness,
+    StepFact,
+    StepStatus,
+    plan,
+    readiness,
+    settle,
+    task_outcomes,
+)
 from executions.definition.graph.resolve import resolve
-from executions.definition.graph.turns import LoopTurns, MapTurns
 from executions.definition.graph.validation import problems
 from tests.support import modules
 from tests.support.graphs import ERROR, Drawn, draw

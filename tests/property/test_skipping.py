@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dlq.models import DeadLetterEntry
-from dlq.resolve.skip import skip
+from dlq.resolve.fix_or_skip import skip
 from tests.support.graphs import draw
 from tests.support.simulation import world
 from tests.support.workflows import ACTOR, describe, publish, start, states

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from executions.definition.catalog import catalog
 from executions.definition.graph.compile import compile_graph
-from executions.definition.graph.definition import normalise
+from executions.definition.graph.document import normalise
 from executions.definition.graph.plan import plan
 from executions.definition.graph.resolve import resolve
 from executions.definition.graph.trial import PINNED, Pin, Trial, TrialRequest, trial
-from executions.definition.graph.trial.pins import literal
+from executions.definition.graph.trial.request import literal
 from executions.definition.graph.validation import problems
 from executions.definition.templates import compile_template
 from runners.modules import registry

@@ -18,13 +18,13 @@ from django_celery_beat.models import (
 from guardian.shortcuts import assign_perm
 from uuid6 import uuid7
 
-from dlq.groups.finding import Failing, group_of
+from dlq.groups.find_group import Failing, group_of
 from dlq.models import DeadLetterEntry
 from executions import credentials
 from executions.access.actor import Actor
 from executions.accounts.service_accounts import create_service_account
 from executions.definition.catalog import catalog
-from executions.definition.graph.definition import normalise
+from executions.definition.graph.document import normalise
 from executions.definition.graph.resolve import resolve
 from executions.models import (
     Activity,
@@ -262,9 +262,8 @@ def limited(execution: WorkflowExecution) -> None:
 
 def alerted(of: Workspace) -> None:
     """An alert rule, what it noticed and the message about that."""
-    from valkyr_plugins.alerts.finding import Finding
+    from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
     from valkyr_plugins.alerts.models import AlertDelivery, AlertKind
-    from valkyr_plugins.alerts.raising import notice, tell
     from valkyr_plugins.alerts.rules import create_rule
 
     facts = {"name": f"{HOSTILE[:40]} {uuid7()}", "kinds": ["GROUP_NEW"], "channel": "EMAIL"}

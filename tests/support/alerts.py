@@ -13,7 +13,7 @@ from aiosmtpd.handlers import Sink
 from executions.access.actor import Actor
 from executions.models import Workspace
 from tests.support.workflows import default_workspace
-from valkyr_plugins.alerts.finding import Finding
+from valkyr_plugins.alerts.lifecycle import Finding
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
 from valkyr_plugins.alerts.rules import create_rule
 from valkyr_project.embedded.child import free_port

@@ -9,7 +9,7 @@ from runners.failures.classification import classify
 from runners.modules import registry
 from runners.modules.base import Bad
 from runners.modules.declared import declared
-from runners.segment.time_limit import StepTimeout, time_limit
+from runners.segment.step_context import StepTimeout, time_limit
 
 
 def rows(needs: str = "", types: Iterable[str] = ()) -> list[Any]:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from executions.definition.catalog import catalog
 from executions.definition.graph.compile import compile_graph
-from executions.definition.graph.definition import normalise
+from executions.definition.graph.document import normalise
 from executions.definition.graph.model import Graph
 from executions.definition.graph.resolve import resolve
 from tests.support import modules

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from executions.triggers.queues.redis_source import RedisSource
+from executions.triggers.queues.sources import RedisSource
 from manage import main
 
 

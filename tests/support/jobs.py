@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 from django.db import connection
 
-from executions.jobs import running
+from executions.jobs import worker as running
 from executions.models import Job
 from executions.states import JobState
 

@@ -22,7 +22,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from valkyr_project.embedded.account import server_account
-from valkyr_project.embedded.programs import postgres_bin
+from valkyr_project.embedded.folders import postgres_bin
 
 NAME = "migrated"
 PINNED = Path(__file__).parents[2] / "requirements.txt"

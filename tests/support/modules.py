@@ -18,7 +18,7 @@ from pydantic import Field
 
 from runners.modules import registry
 from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError, Wait
-from runners.segment.time_limit import StepTimeout
+from runners.segment.step_context import StepTimeout
 from runners.states import ErrorType, WaitKind
 
 CREATE = """

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from runners.management.module_pages.pages import YOUR_OWN
+from runners.management.module_pages import YOUR_OWN
 from tests.support.running import output_of
 from tests.support.stack import PROJECT
 

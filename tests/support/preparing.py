@@ -8,7 +8,7 @@ from django.db import connection
 
 from executions.definition.limits import limits
 from runners.models import Run
-from runners.pipeline.prepare_leased import prepare_runs
+from runners.pipeline.leased_runs import prepare_runs
 from runners.states import RunState
 
 

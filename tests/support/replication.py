@@ -12,9 +12,8 @@ from tests.support.waiting import wait_until
 from valkyr_project.embedded import Postgres
 from valkyr_project.embedded.account import server_account
 from valkyr_project.embedded.child import free_port, plain_environment, spawn, stop
-from valkyr_project.embedded.place import open_place
+from valkyr_project.embedded.folders import open_place, postgres_bin
 from valkyr_project.embedded.postgres import SETTINGS
-from valkyr_project.embedded.programs import postgres_bin
 
 # What a server needs to be followed, or backed up while it runs.
 FOLLOWED = {"wal_level": "replica", "max_wal_senders": "4"}

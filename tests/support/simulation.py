@@ -23,12 +23,14 @@ from executions.database.statements import Statements
 from executions.definition.graph.model import Step
 from executions.states import FINAL
 from runners.conf import config
-from runners.dispatch import durations, messages
+from runners.dispatch import estimates, messages
 from runners.dispatch.canvas import Chain, Chord
 from runners.errors import LeaseLost
 from runners.pipeline import claim_run, execute, receive, record_result
 from runners.planning import plan_execution
-from runners.recovery.sweeper import due, expired, lost, stalled, timers
+from runners.recovery.sweeper import executions, leases, waits
+from runners.recovery.sweeper import messages as due
+from runners.recovery.sweeper import messages as lost
 from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Unit, Work
 from tests.support.workflows import describe
@@ -165,8 +167,8 @@ class World:
             if self._state(execution_id) in FINAL:
                 return
             self._pass_time()
-            due.sweep()
-            timers.sweep()
+            due.due_runs()
+            waits.due_timers()
 
     def _state(self, execution_id: UUID) -> str:
         row = ACTED.fetch_one("state", {"execution": execution_id})
@@ -276,11 +278,11 @@ class World:
         """Time passes, and the duties look."""
         self._pass_time()
         duties: list[Callable[[], int]] = [
-            due.sweep,
-            timers.sweep,
-            lost.sweep,
-            expired.sweep,
-            stalled.sweep,
+            due.due_runs,
+            waits.due_timers,
+            lost.lost_messages,
+            leases.expired_leases,
+            executions.stalled_executions,
         ]
         self.rng.shuffle(duties)
         # Each of them: what one did may be the others' work.
@@ -312,7 +314,7 @@ def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
         patched.setattr(messages, "publish", made.publish)
         # The real broker may hold what other tests sent and nobody took.
         patched.setattr(lost, "_empty", made.empty)
-        patched.setattr(durations, "estimate", _estimates(rng))
+        patched.setattr(estimates, "estimate_duration", _estimates(rng))
         yield made
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from executions.api.camel_case import CamelCaseSerializer
-from executions.api.fields import Body, Flat
+from executions.api.fields import Body, CamelCaseSerializer, Flat
 
 
 class Inner(CamelCaseSerializer):

@@ -4,9 +4,14 @@ from uuid import UUID
 
 import pytest
 
-from executions.credentials.boundary import Boundary, host_pattern, module_pattern
-from executions.credentials.limits import problems_of, stored
-from executions.credentials.suggestions import suggested_hosts, suggested_modules
+from executions.credentials.boundary import (
+    Boundary,
+    host_pattern,
+    module_pattern,
+    problems_of,
+    stored,
+)
+from executions.credentials.kinds import suggested_hosts, suggested_modules
 
 ONE, OTHER = UUID(int=1), UUID(int=2)
 

@@ -7,8 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from executions.triggers.cron_catchup import COUNTED, Decision, decide
-from executions.triggers.cron_rule import CronRule, delay, rule
+from executions.triggers.cron_schedule import COUNTED, CronRule, Decision, decide, delay, rule
 
 NOW = datetime(2026, 6, 10, 11, 30, tzinfo=UTC)
 OUTAGE = NOW - timedelta(days=3)

@@ -6,8 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from croniter import croniter_range
 
-from executions.triggers.cron_catchup import following
-from executions.triggers.cron_times import Schedule
+from executions.triggers.cron_schedule import Schedule, following
 
 BERLIN, NEW_YORK, LORD_HOWE = "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"
 

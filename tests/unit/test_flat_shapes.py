@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rest_framework import serializers
 
-from executions.api.execution_shapes import Start, WorkflowExecutionShape
+from executions.api.executions import Start, WorkflowExecutionShape
 from executions.api.fields import Flat, Payload
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from executions.definition.graph.limits import DEFAULTS
+from executions.definition.graph.model import DEFAULTS
 from executions.definition.limits import limits
 
 

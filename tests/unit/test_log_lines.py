@@ -9,9 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from executions.observability import log_context
-from valkyr_project.logs.configuration import configuration
-from valkyr_project.logs.fields import Fields
-from valkyr_project.logs.lines import JsonLine, TextLine
+from valkyr_project.logs import Fields, JsonLine, TextLine, configuration
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from executions.quotas.counting import LENGTHS, start_of
 from executions.quotas.limits import Limit, tightest
-from executions.quotas.windows import LENGTHS, start_of
 from executions.states import QuotaWindow
 
 HOUR, DAY = QuotaWindow.HOUR, QuotaWindow.DAY

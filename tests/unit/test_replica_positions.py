@@ -5,7 +5,7 @@ from math import inf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executions.replica.positions import Positions
+from executions.replica.watch import Positions
 
 
 def noted(*pairs: tuple[float, int], kept: float = 60) -> Positions:

@@ -1,7 +1,7 @@
 """A replica's settings follow the primary's, and give up sooner."""
 
 from executions import environment
-from valkyr_project.database.replica import PATIENCE_SECONDS, database
+from valkyr_project.database import PATIENCE_SECONDS, database
 
 PRIMARY = {
     **environment.database("postgres://a:b@primary:5432/valkyr"),

@@ -37,6 +37,6 @@ class AlertsConfig(PluginConfig):
     def ready(self) -> None:
         """Hear what happens; let keys be rotated and metrics be read."""
         from dlq.public.metrics import TRIAGE
-        from valkyr_plugins.alerts import metrics, receivers, secrets, watchman  # noqa: F401 - connect on import
+        from valkyr_plugins.alerts import beat_monitor, lifecycle, news, rules  # noqa: F401 - connect on import
 
-        TRIAGE.append(metrics.open_alerts)
+        TRIAGE.append(lifecycle.open_alerts)

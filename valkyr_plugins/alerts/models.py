@@ -218,7 +218,7 @@ class AlertDelivery(models.Model):
 
 
 class AlertNews(models.Model):
-    """Something happened that rules may want to tell of; `folding` takes it away.
+    """Something happened that rules may want to tell of; `news` takes it away.
 
     Written in the transaction in which it happens, which then waits for nobody's alerts.
     """
@@ -236,3 +236,20 @@ class AlertNews(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.subject}"
+
+
+# The moves of alerts and of their messages; `lifecycle` makes the first, `sending` the second.
+
+
+# What was told of lately and begins again is the same alert; later it is a new one.
+ALERT_MOVES: dict[str, frozenset[str]] = {
+    AlertState.OPEN: frozenset({AlertState.OVER}),
+    AlertState.OVER: frozenset({AlertState.OPEN}),
+}
+MESSAGE_MOVES: dict[str, frozenset[str]] = {
+    DeliveryState.QUEUED: frozenset(
+        {DeliveryState.QUEUED, DeliveryState.SENT, DeliveryState.GIVEN_UP}
+    ),
+    DeliveryState.SENT: frozenset({DeliveryState.QUEUED}),
+    DeliveryState.GIVEN_UP: frozenset({DeliveryState.QUEUED}),
+}

@@ -1,7 +1,20 @@
-"""What happens is left as news for the alerts, in the transaction in which it happens."""
+"""What happens is left as news, in the transaction in which it happens, and becomes alerts."""
 
-from valkyr_plugins.alerts.finding import Finding
-from valkyr_plugins.alerts.models import AlertKind, AlertNews
+import logging
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.dispatch import receiver
+
+from dlq.public.events import StoppedRedrive, group_new, group_regressed, redrive_stopped
+from dlq.public.models import FailureGroup
+from executions.public.conditions import ReportedCondition, condition_began
+from valkyr_plugins.alerts.decisions import clipped
+from valkyr_plugins.alerts.lifecycle import Finding, notice, page, tell
+from valkyr_plugins.alerts.models import AlertKind, AlertNews, AlertRule
 
 
 def leave(finding: Finding) -> None:
@@ -29,3 +42,129 @@ def read(row: AlertNews) -> Finding:
         workspace_id=row.workspace_id,
         workflow_id=row.workflow_id,
     )
+
+
+# Hears what groups, redrives and plugins say, and leaves it as news.
+
+
+@receiver(group_new)
+def note_new_group(sender: Any, group_id: UUID, **_: Any) -> None:
+    """Failures of a kind that was never seen before."""
+    _note_group(AlertKind.GROUP_NEW, group_id, "New failure")
+
+
+@receiver(group_regressed)
+def note_regressed_group(sender: Any, group_id: UUID, version_number: int = 0, **_: Any) -> None:
+    """A failure that was resolved is seen again."""
+    said = f"Back in version {version_number}" if version_number else "Back"
+    _note_group(AlertKind.GROUP_REGRESSED, group_id, said, version=version_number)
+
+
+def _note_group(kind: AlertKind, group_id: UUID, said: str, **details: Any) -> None:
+    group = FailureGroup.objects.select_related("workflow").filter(pk=group_id).first()
+    if group is None or group.muted:
+        return
+    failure = ": ".join(filter(None, (group.exception, group.message))) or "failure"
+    sentence = f"{said} in {group.workflow.name}, step {group.place}: {failure}"
+    details |= {
+        "groupId": str(group.pk),
+        "workflowId": str(group.workflow_id),
+        "step": group.place,
+        "exception": group.exception,
+        "message": group.message,
+    }
+    leave(
+        Finding(
+            kind,
+            f"group:{group.pk}",
+            clipped(sentence, 600),
+            page("dlq_failuregroup", group.pk),
+            details,
+            group.workspace_id,
+            group.workflow_id,
+        )
+    )
+
+
+@receiver(redrive_stopped)
+def note_stopped_redrive(sender: Any, stopped: StoppedRedrive, **_: Any) -> None:
+    """Too many entries of a redrive failed again."""
+    group_id = stopped.group_id
+    group = FailureGroup.objects.filter(pk=group_id).first() if group_id else None
+    if group is not None and group.muted:
+        return
+    sentence = (
+        f"A redrive of {stopped.total} dead letters by {stopped.created_by} stopped: "
+        f"{stopped.reason or 'too many failed again'}"
+    )
+    leave(
+        Finding(
+            AlertKind.REDRIVE_STOPPED,
+            f"redrive:{stopped.redrive_id}",
+            clipped(sentence, 600),
+            stopped.path,
+            {
+                "redriveId": str(stopped.redrive_id),
+                "reason": stopped.reason,
+                "total": stopped.total,
+            },
+            stopped.workspace_id,
+            None if group is None else group.workflow_id,
+        )
+    )
+
+
+@receiver(condition_began)
+def note_condition(sender: Any, condition: ReportedCondition, **_: Any) -> None:
+    """A plugin's object is in a condition of which people are told."""
+    leave(
+        Finding(
+            AlertKind(condition.kind),
+            f"{condition.noun}:{condition.object_id}",
+            clipped(condition.sentence, 600),
+            condition.path,
+            condition.details,
+            condition.workspace_id,
+        )
+    )
+
+
+# News become alerts of the rules that want them, in the order in which they came.
+
+
+log = logging.getLogger(__name__)
+BATCH = 500
+
+
+def fold() -> int:
+    """Take away up to 500 news; how many alerts people are told of for them."""
+    wanted: dict[AlertRule, None] = {}
+    with transaction.atomic():
+        rows = list(AlertNews.objects.select_for_update(skip_locked=True).order_by("id")[:BATCH])
+        for row in rows:
+            wanted |= dict.fromkeys(_noticed(read(row)))
+        AlertNews.objects.filter(pk__in=[row.pk for row in rows]).delete()
+        return sum(tell(rule) for rule in wanted)
+
+
+def wanting(finding: Finding) -> Iterable[AlertRule]:
+    """The rules that want to hear of it: its workspace's and the installation's."""
+    rules = AlertRule.objects.select_related("workspace").filter(
+        enabled=True, kinds__contains=[finding.kind]
+    )
+    if finding.workspace_id is not None:
+        rules = rules.filter(Q(workspace_id=finding.workspace_id) | Q(workspace=None))
+    return rules.filter(Q(about=None) | Q(about_id=finding.workflow_id)).order_by("id")
+
+
+def _noticed(finding: Finding) -> list[AlertRule]:
+    """The rules that were told; news that cannot be read stop none behind them."""
+    try:
+        with transaction.atomic():
+            rules = list(wanting(finding))
+            for rule in rules:
+                notice(rule, finding)
+    except Exception:
+        log.exception("could not raise alerts for %s %s; going on", finding.kind, finding.subject)
+        return []
+    return rules

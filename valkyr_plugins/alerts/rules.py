@@ -1,22 +1,199 @@
 """Making, changing and taking away alert rules: the only writer of them, each time audited."""
 
-from collections.abc import Mapping
+import json
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from uuid6 import uuid7
 
 from executions.public.access import Actor, record
 from executions.public.database import database_now
 from executions.public.definitions import DefinitionProblem
-from executions.public.errors import NotFound
+from executions.public.errors import NotFound, Taken, ValkyrError, WithProblems
 from executions.public.models import Workflow, Workspace
-from executions.public.sealing import sealing
-from valkyr_plugins.alerts.checking import problems_of
-from valkyr_plugins.alerts.errors import AlertRuleExists, AlertRuleRefused
-from valkyr_plugins.alerts.models import AlertRule
-from valkyr_plugins.alerts.secrets import sealed, secret_of
+from executions.public.sealing import (
+    KeyUnknown,
+    Sealed,
+    SealedColumn,
+    place_of,
+    register,
+    seal,
+    sealing,
+    unseal,
+)
+from runners.public.modules import StepError
+from valkyr_plugins.alerts.decisions import clipped
+from valkyr_plugins.alerts.models import AlertChannel, AlertKind, AlertRule
+from valkyr_plugins.connectors.mail.delivery import destination
+from valkyr_plugins.connectors.network.request_parts import http_url
+
+# The sealed column of one rule: a JSON object with its channel's secret, bound to the row.
+
+
+# As the modules that send call it.
+SECRET_FIELDS: Mapping[str, str] = {
+    AlertChannel.EMAIL: "url",
+    AlertChannel.SLACK: "webhook_url",
+    AlertChannel.WEBHOOK: "secret",
+}
+
+register(SealedColumn(AlertRule))
+
+
+def sealed(rule_id: UUID, secret: str) -> Sealed:
+    """The secret (empty for none) sealed for the row; in the transaction that stores it."""
+    text = json.dumps({"secret": secret} if secret else {})
+    return seal(text.encode(), place_of(AlertRule(pk=rule_id)))
+
+
+def secret_of(rule: AlertRule) -> str:
+    """The rule's secret, empty for none; raises sealing's errors."""
+    try:
+        return _opened(rule)
+    except KeyUnknown:
+        # Sealed anew since it was read, and the key before is gone.
+        rule.refresh_from_db(fields=["sealed", "key_id"])
+        return _opened(rule)
+
+
+def credential_of(rule: AlertRule) -> dict[str, str] | None:
+    """The secret as the channel's module takes it; None for none."""
+    secret = secret_of(rule)
+    return {SECRET_FIELDS[rule.channel]: secret} if secret else None
+
+
+def _opened(rule: AlertRule) -> str:
+    found: dict[str, str] = json.loads(unseal(rule.sealed, place_of(AlertRule(pk=rule.pk))))
+    return found.get("secret", "")
+
+
+# What an alert rule must be for it to work; each mistake with its place. Nothing is asked of rows.
+#
+# Paths are the names of the API.
+
+
+MOST_RECIPIENTS = 20
+SHORTEST_SECRET, LONGEST_SECRET = 16, 4_000
+# field → its name in the API, the least and the most it may be.
+BOUNDS: dict[str, tuple[str, float, float]] = {
+    "interval_seconds": ("intervalSeconds", 60, 7 * 86_400),
+    "rate_factor": ("rateFactor", 1, 1_000),
+    "rate_least": ("rateLeast", 1, 1_000_000),
+    "oldest_hours": ("oldestHours", 0.1, 8_760),
+    "waiting_seconds": ("waitingSeconds", 10, 86_400),
+    "silent_seconds": ("silentSeconds", 20, 86_400),
+}
+
+
+def problems_of(rule: AlertRule, secret: str) -> list[DefinitionProblem]:
+    """Everything that is wrong with the rule, were this its channel's secret."""
+    return [*_of_words(rule), *_of_numbers(rule), *_of_channel(rule, secret)]
+
+
+def _of_words(rule: AlertRule) -> Iterator[DefinitionProblem]:
+    name = rule.name.strip()
+    if not name or len(rule.name) > 100 or clipped(rule.name, 200) != name:
+        yield DefinitionProblem("name", "bad_name", "Give one line of 1 to 100 characters.")
+    if not rule.kinds:
+        yield DefinitionProblem("kinds", "required", "Name at least one thing to be told of.")
+    known = ", ".join(AlertKind.values)
+    for kind in sorted(set(rule.kinds) - set(AlertKind.values)):
+        yield DefinitionProblem("kinds", "unknown", f"{clipped(kind, 40)!r} is none of: {known}.")
+    if len(set(rule.kinds)) < len(rule.kinds):
+        yield DefinitionProblem("kinds", "twice", "Name each kind once.")
+
+
+def _of_numbers(rule: AlertRule) -> Iterator[DefinitionProblem]:
+    for field, (path, least, most) in BOUNDS.items():
+        value = getattr(rule, field)
+        if not (math.isfinite(value) and least <= value <= most):
+            message = f"Expected {least:g} to {most:,g}; found {value:g}."
+            yield DefinitionProblem(path, "out_of_range", message)
+
+
+def _of_channel(rule: AlertRule, secret: str) -> Iterator[DefinitionProblem]:
+    match rule.channel:
+        case AlertChannel.EMAIL:
+            yield from _of_mail(rule, secret)
+        case AlertChannel.SLACK:
+            if not secret or not _is_http(secret):
+                what = "Give the incoming webhook's address: https://hooks.slack.com/services/…"
+                yield DefinitionProblem("secret", "no_address", what)
+        case AlertChannel.WEBHOOK:
+            yield from _of_webhook(rule, secret)
+        case _:
+            known = ", ".join(AlertChannel.values)
+            yield DefinitionProblem("channel", "unknown", f"Expected one of: {known}.")
+    if rule.channel != AlertChannel.EMAIL and rule.recipients:
+        yield DefinitionProblem("recipients", "unexpected", "Only e-mail has recipients.")
+    if rule.channel != AlertChannel.WEBHOOK and rule.url:
+        yield DefinitionProblem("url", "unexpected", "Only a webhook has an address here.")
+
+
+def _of_mail(rule: AlertRule, secret: str) -> Iterator[DefinitionProblem]:
+    if not 1 <= len(rule.recipients) <= MOST_RECIPIENTS:
+        found = len(rule.recipients)
+        message = f"Expected 1 to {MOST_RECIPIENTS} addresses; found {found}."
+        yield DefinitionProblem("recipients", "count", message)
+    for address in rule.recipients[: MOST_RECIPIENTS + 1]:
+        try:
+            validate_email(address)
+        except ValidationError:
+            message = f"{clipped(address, 100)!r} is no mail address such as ann@example.com."
+            yield DefinitionProblem("recipients", "no_address", message)
+    if secret:
+        try:
+            destination({"url": secret})
+        except StepError as error:
+            yield DefinitionProblem("secret", "no_server", error.message)
+
+
+def _of_webhook(rule: AlertRule, secret: str) -> Iterator[DefinitionProblem]:
+    if not _is_http(rule.url) or urlsplit(rule.url).username is not None:
+        what = "Expected an address that begins with https:// or http://, without user or password."
+        yield DefinitionProblem("url", "no_address", what)
+    if not SHORTEST_SECRET <= len(secret) <= LONGEST_SECRET:
+        yield DefinitionProblem(
+            "secret",
+            "length",
+            f"Expected a signing secret of {SHORTEST_SECRET} to {LONGEST_SECRET:,} characters; "
+            f"found {len(secret):,}.",
+        )
+
+
+def _is_http(url: str) -> bool:
+    try:
+        return bool(url.isprintable() and len(url) <= 2_000 and http_url(url))
+    except ValueError:
+        return False
+
+
+# What somebody is told who sets a rule that cannot be, or whose test did not arrive.
+
+
+class AlertRuleRefused(WithProblems):
+    """The alert rule would not do what it says."""
+
+    code = "alert_rule_refused"
+
+
+class AlertRuleExists(Taken):
+    """There is an alert rule of that name already."""
+
+    code = "alert_rule_exists"
+
+
+class NotDelivered(ValkyrError):
+    """The test did not arrive."""
+
+    code = "test_not_delivered"
+
 
 FIELDS = (
     "name",

@@ -22,12 +22,12 @@ from executions.public.access import Actor, record
 from executions.public.database import AdvisoryLock, alone, database_now
 from executions.public.errors import NotFound, WrongState
 from executions.public.sealing import SealingError
-from valkyr_plugins.alerts.attempt import Outcome, attempt
-from valkyr_plugins.alerts.backoff import next_attempt
+from valkyr_plugins.alerts.channels import Outcome, attempt
 from valkyr_plugins.alerts.conf import config
-from valkyr_plugins.alerts.metrics import DELIVERIES
+from valkyr_plugins.alerts.decisions import next_attempt
+from valkyr_plugins.alerts.lifecycle import DELIVERIES, absolute
 from valkyr_plugins.alerts.models import AlertDelivery, AlertRule, DeliveryReason, DeliveryState
-from valkyr_plugins.alerts.secrets import credential_of
+from valkyr_plugins.alerts.rules import credential_of
 
 AT_ONCE = 8
 # Longer than any attempt: a mail server that drags each of its answers out takes 150 s.
@@ -194,3 +194,39 @@ def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -
             asked=outcome.retry_after,
         )
     return {"next_at": at, "state": DeliveryState.GIVEN_UP if at is None else DeliveryState.QUEUED}
+
+
+# A test of a rule: one message, sent at once, by which people see whether they are reached.
+
+
+def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:
+    """Send a test, and wait for what comes of it; the delivery says so. Tried once."""
+    message: dict[str, Any] = {
+        "reason": str(DeliveryReason.TEST),
+        "rule": {"id": str(rule.pk), "name": rule.name},
+        "workspace": None if rule.workspace is None else rule.workspace.slug,
+        "link": absolute(f"/admin/valkyr_alerts/alertrule/{rule.pk}/change/"),
+        "alerts": [],
+        "more": 0,
+    }
+    # Taken as it is made, so that no other sender gets it.
+    delivery = AlertDelivery.objects.create(
+        workspace_id=rule.workspace_id,
+        rule=rule,
+        reason=DeliveryReason.TEST,
+        channel=rule.channel,
+        message=message,
+        token=1,
+        next_at=database_now() + LEASE,
+    )
+    send_now(delivery)
+    delivery.refresh_from_db()
+    record(
+        actor,
+        "alert_rule.test",
+        workspace_id=rule.workspace_id,
+        object_type="AlertRule",
+        object_id=rule.pk,
+        details={"deliveryId": str(delivery.pk), "state": delivery.state},
+    )
+    return delivery

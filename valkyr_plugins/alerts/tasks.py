@@ -6,17 +6,17 @@ from celery import shared_task
 @shared_task(name="valkyr_alerts.tell")
 def tell() -> dict[str, int]:
     """Every five seconds: turn news into alerts, and send messages that are due."""
-    from valkyr_plugins.alerts import duty
+    from valkyr_plugins.alerts import watching
 
-    return duty.tell()
+    return watching.deliver()
 
 
 @shared_task(name="valkyr_alerts.watch")
 def watch() -> dict[str, int]:
     """Every fifteen seconds: look whether what alert rules ask about holds."""
-    from valkyr_plugins.alerts import duty
+    from valkyr_plugins.alerts import watching
 
-    return duty.look()
+    return watching.watch_alone()
 
 
 @shared_task(name="valkyr_alerts.forget")

@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from valkyr_plugins.alerts.api import alert_rules, alerts
+from valkyr_plugins.alerts.api import views
 
 urlpatterns = [
-    path("v1/AlertRule", alert_rules.AlertRules.as_view()),
-    path("v1/AlertRule/<uuid:id>", alert_rules.OneAlertRule.as_view()),
-    path("v1/AlertRule/<uuid:id>/test", alert_rules.TryAlertRule.as_view()),
-    path("v1/Alert", alerts.Alerts.as_view()),
-    path("v1/AlertDelivery", alerts.AlertDeliveries.as_view()),
-    path("v1/AlertDelivery/<uuid:id>/resend", alerts.ResendAlertDelivery.as_view()),
+    path("v1/AlertRule", views.AlertRules.as_view()),
+    path("v1/AlertRule/<uuid:id>", views.OneAlertRule.as_view()),
+    path("v1/AlertRule/<uuid:id>/test", views.TryAlertRule.as_view()),
+    path("v1/Alert", views.Alerts.as_view()),
+    path("v1/AlertDelivery", views.AlertDeliveries.as_view()),
+    path("v1/AlertDelivery/<uuid:id>/resend", views.ResendAlertDelivery.as_view()),
 ]

@@ -1,20 +1,23 @@
 """The duty that looks whether what rules ask about holds, and whether what was told of is over."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Model, QuerySet
 
 from dlq.public.beat import pulse
-from executions.public.database import database_now
-from valkyr_plugins.alerts.conditions.ended import dealt_with, still_by_kind
-from valkyr_plugins.alerts.conditions.oldest import old_entries
-from valkyr_plugins.alerts.conditions.queues import unserved_queues
-from valkyr_plugins.alerts.conditions.rate import high_rates
+from dlq.public.events import stopped_redrives
+from dlq.public.models import FailureGroup, GroupStatus
+from executions.public.conditions import LASTING, Lasting
+from executions.public.database import AdvisoryLock, alone, database_now
+from valkyr_plugins.alerts.beat_monitor import silence
+from valkyr_plugins.alerts.conditions import high_rates, old_entries, unserved_queues
 from valkyr_plugins.alerts.conf import config
-from valkyr_plugins.alerts.finding import Finding
+from valkyr_plugins.alerts.lifecycle import Finding, close, notice, tell
 from valkyr_plugins.alerts.models import (
     Alert,
     AlertDelivery,
@@ -23,8 +26,73 @@ from valkyr_plugins.alerts.models import (
     AlertState,
     DeliveryState,
 )
-from valkyr_plugins.alerts.raising import close, notice, tell
-from valkyr_plugins.alerts.silence import silence
+from valkyr_plugins.alerts.news import fold
+from valkyr_plugins.alerts.sending import send_due
+
+# Alerts of what happened, not of what lasts, are over once somebody dealt with it.
+
+
+ALERTS_AT_ONCE = 500
+# Open alerts of a kind that one go looks at, the oldest first.
+MOST_ALERTS = 20_000
+# Of these kinds plugins know which last; what a plugin reported that is left out now is over.
+OF_PLUGINS = (AlertKind.CIRCUIT_OPEN, AlertKind.BUDGET_SOFT, AlertKind.BUDGET_SPENT)
+Ids = Collection[UUID]
+
+
+def still_by_kind() -> dict[AlertKind, Lasting]:
+    """Who knows, by kind of alert, of which of some objects it still holds."""
+    plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
+    return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
+
+
+def dealt_with(kind: AlertKind, lasting: Lasting) -> Iterator[Alert]:
+    """The open alerts of a kind that are over; two queries for 500, more where plugins say so."""
+    last: UUID | None = None
+    for _ in range(0, MOST_ALERTS, ALERTS_AT_ONCE):
+        alerts = _batch(kind, last)
+        if not alerts:
+            return
+        subjects = {alert.pk: UUID(alert.subject.partition(":")[2]) for alert in alerts}
+        still = lasting(set(subjects.values()))
+        yield from (alert for alert in alerts if subjects[alert.pk] not in still)
+        last = alerts[-1].pk
+
+
+def _batch(kind: AlertKind, after: UUID | None) -> list[Alert]:
+    rows = Alert.objects.select_related("rule", "rule__workspace").filter(
+        kind=kind, state=AlertState.OPEN
+    )
+    if after is not None:
+        rows = rows.filter(pk__gt=after)
+    return list(rows.order_by("pk")[:ALERTS_AT_ONCE])
+
+
+def _pending(rows: QuerySet[Any], **wanted: Any) -> Callable[[Ids], set[UUID]]:
+    return lambda ids: set(rows.filter(pk__in=ids, **wanted).values_list("pk", flat=True))
+
+
+def _none(ids: Collection[UUID]) -> set[UUID]:
+    return set()
+
+
+def _of(model: type[Model]) -> QuerySet[Any]:
+    return model._default_manager.all()
+
+
+def _stopped(ids: Ids) -> set[UUID]:
+    """None without the plugin that has redrives."""
+    return stopped_redrives(ids) if stopped_redrives.provided else set()
+
+
+STILL: Mapping[AlertKind, Callable[[Ids], set[UUID]]] = {
+    AlertKind.GROUP_NEW: _pending(_of(FailureGroup), status=GroupStatus.NEW, merged_into=None),
+    AlertKind.GROUP_REGRESSED: _pending(
+        _of(FailureGroup), status=GroupStatus.REGRESSED, merged_into=None
+    ),
+    AlertKind.REDRIVE_STOPPED: _stopped,
+}
+
 
 log = logging.getLogger(__name__)
 Look = Callable[[AlertRule, datetime], Iterable[Finding]]
@@ -104,3 +172,17 @@ def _dealt_with() -> int:
         for alert in dealt_with(kind, lasting):
             over += close(alert.rule, [alert.pk])
     return over
+
+
+# What beat has done for the alerts: the news, the messages, the conditions.
+
+
+def deliver() -> dict[str, int]:
+    """Every five seconds: turn news into alerts, send what is due."""
+    return {"told": fold(), "attempts": send_due()}
+
+
+def watch_alone() -> dict[str, int]:
+    """Every fifteen seconds: look at what rules ask about, if nobody else is at it."""
+    with alone(AdvisoryLock.ALERT_WATCHING) as mine:
+        return watch() if mine else {}

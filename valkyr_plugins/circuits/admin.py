@@ -33,10 +33,10 @@ from executions.public.admin import (
 from runners.public.models import Waiter, WaitKind
 from runners.public.targets import DEFAULTS, limits_for
 from valkyr_plugins.circuits.breaker import CircuitState
+from valkyr_plugins.circuits.breaker_rows import rules
 from valkyr_plugins.circuits.conf import config
-from valkyr_plugins.circuits.ledger import rules
+from valkyr_plugins.circuits.gate import reset
 from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
-from valkyr_plugins.circuits.resetting import reset
 
 MARKS = {
     CircuitState.CLOSED: ("closed", "check_circle", "green"),

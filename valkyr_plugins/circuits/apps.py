@@ -19,12 +19,12 @@ class CircuitsConfig(PluginConfig):
         from runners.public import explain, gates, recovery
         from runners.public.circuits import open_circuits
         from runners.public.models import WaitKind
-        from valkyr_plugins.circuits import duties, explanation, gate, ledger, opened
+        from valkyr_plugins.circuits import breaker_rows, gate, reports
 
         gates.register(gate.ask, gates.Stage.TARGET)
-        explain.HOLDS[WaitKind.CIRCUIT] = explanation.reasons
-        recovery.EVERY_SECOND["circuits"] = duties.wake_held
-        recovery.EVERY_FIVE_SECONDS["unused_circuits"] = duties.forget_unused
-        READINGS["circuits"] = opened.reading
-        LASTING[ledger.OPEN] = opened.lasting
-        open_circuits.provide(opened.rows)
+        explain.HOLDS[WaitKind.CIRCUIT] = reports.reasons
+        recovery.EVERY_SECOND["circuits"] = gate.wake_held
+        recovery.EVERY_FIVE_SECONDS["unused_circuits"] = gate.forget_unused
+        READINGS["circuits"] = reports.reading
+        LASTING[breaker_rows.OPEN] = reports.lasting
+        open_circuits.provide(reports.rows)

@@ -1,26 +1,85 @@
-"""Asks before a step's module runs whether its target rests, and hears how the call ended."""
+"""Asks before a step runs whether its target rests; holds and wakes steps; closes circuits."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from uuid import UUID
 
+from django.db import transaction
+
+from executions.public.access import Actor, record
+from executions.public.database import first_id_at
+from executions.public.errors import NotFound
 from runners.public.explain import at, brief, iso, sentence
-from runners.public.gates import LONGEST_TARGET, Asked, Failure, Wait, storable_text
+from runners.public.gates import LONGEST_TARGET, Asked, Failure, Wait, storable_text, wake_all
 from runners.public.gates import config as engine
 from runners.public.models import WaitKind
 from runners.public.modules import ErrorType, StepError
-from valkyr_plugins.circuits import holding, ledger
+from runners.public.recovery import each
+from runners.public.targets import TargetLimits
+from valkyr_plugins.circuits import breaker_rows, statements
 from valkyr_plugins.circuits.breaker import (
     Caller,
     Circuit,
     Entry,
     answered,
+    called,
+    closed,
     enter,
     failed,
     free,
+    room,
     undone,
 )
 from valkyr_plugins.circuits.conf import config
 from valkyr_plugins.circuits.memory import Key, Memory
+from valkyr_plugins.circuits.models import CircuitBreaker
+
+# Steps that are held for a target are woken: as many as may call it now, the oldest first.
+
+
+WOKEN_AT_ONCE = 200  # woken at once, so that a target that recovers is not run over
+MOST_COUNTED = 10_000
+WOKEN = {"by": "circuit"}
+
+
+def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
+    """Wake at most so many of the runs held for a target; returns how many. Holds no breaker."""
+    with transaction.atomic():
+        found = statements.fetch(
+            "waiting",
+            {"target": key.target, "workspace": key.workspace_id, "most": most},
+        )
+        return wake_all([(run, of) for run, of in found], [WaitKind.CIRCUIT], WOKEN)
+
+
+def wake_some(key: Key, limits: TargetLimits) -> int:
+    """Wake as many as the circuit has room for; they are waited for before more are woken."""
+    patience = timedelta(seconds=engine().patience)
+    done = breaker_rows.change(key, lambda circuit, now: called(circuit, now + patience, now))
+    places = room(done.before, limits, done.now)
+    return (
+        wake(key, WOKEN_AT_ONCE if places is None else min(places, WOKEN_AT_ONCE))
+        if places != 0
+        else 0
+    )
+
+
+def held_for(keys: Sequence[Key]) -> dict[Key, int]:
+    """How many runs are held for each target, counted up to 10,000; one query."""
+    if not keys:
+        return {}
+    found = statements.fetch(
+        "counts",
+        {
+            "workspaces": [key.workspace_id for key in keys],
+            "targets": [key.target for key in keys],
+            "most": MOST_COUNTED,
+        },
+    )
+    return {Key(workspace_id, target): held for workspace_id, target, held in found}
+
 
 COUNTED = frozenset({ErrorType.TRANSIENT, ErrorType.TIMEOUT})
 # A call may end a little after its time-out; what is given up too early is counted twice.
@@ -30,7 +89,7 @@ SPARE_SECONDS = 5.0
 @lru_cache(maxsize=1)
 def memory() -> Memory:
     """What this process knows of circuits."""
-    return Memory(ledger.picture, config().base)
+    return Memory(breaker_rows.picture, config().base)
 
 
 def ask(asked: Asked) -> "Passing | Wait | None":
@@ -98,23 +157,23 @@ class Passing:
         else:
             known.tallies.count(self.key, known.limits(self.key.target).window)
 
-    def _move(self, move: ledger.Move) -> None:
+    def _move(self, move: breaker_rows.Move) -> None:
         """Change the circuit; who was held for it goes on if that set it free."""
-        done = ledger.change(self.key, move)
+        done = breaker_rows.change(self.key, move)
         memory().note(self.key, done.after, done.now)
         if free(done.after, done.now) and not free(done.before, done.now):
-            holding.wake(self.key)
+            wake(self.key)
 
 
 def _enter(key: Key, caller: Caller, known: Memory) -> Entry:
     """Look at the circuit; where the call needs a place or is to probe, take it."""
     limits = known.limits(key.target)
-    circuit, now = ledger.look(key)
+    circuit, now = breaker_rows.look(key)
     entry = enter(circuit, caller, limits, now)[1]
     if entry in (Entry.FREE, Entry.HELD):
         known.note(key, circuit, now)
         return entry
-    done = ledger.change(key, lambda circuit, now: enter(circuit, caller, limits, now)[0])
+    done = breaker_rows.change(key, lambda circuit, now: enter(circuit, caller, limits, now)[0])
     known.note(key, done.after, done.now)
     return enter(done.before, caller, limits, done.now)[1]
 
@@ -154,3 +213,76 @@ def given_up(target: str, circuit: Circuit, held: float) -> StepError:
             "lastError": brief(circuit.last_error),
         },
     )
+
+
+# Duties of the sweeper: held steps go on, and what is not needed any more is forgotten.
+
+
+KEPT = timedelta(days=30)
+SWEPT_AT_ONCE = 1_000
+
+
+def wake_held() -> int:
+    """Wake, of each target, as many held runs as may call it now; returns how many.
+
+    Failures whose window is over are forgotten on the way, so that what workers read stays short.
+    """
+    statements.fetch("forget", {"batch": SWEPT_AT_ONCE})
+    enabled = config().enabled
+    found = statements.fetch("held", {"batch": SWEPT_AT_ONCE, "whatever": not enabled})
+    if found:
+        memory().refresh()
+    return sum(
+        each(f"what is held for {target}", _serve, Key(workspace_id, target), enabled)
+        for workspace_id, target in found
+    )
+
+
+def forget_unused() -> int:
+    """Forget clean circuits after a month, at most 1,000 of them; returns how many.
+
+    Otherwise targets called once would be kept for ever.
+    """
+    before = first_id_at(datetime.now(UTC), -KEPT)
+    return len(statements.fetch("prune", {"before": before, "batch": SWEPT_AT_ONCE}))
+
+
+def _serve(key: Key, enabled: bool) -> int:
+    """Without circuit breakers nothing is held any more."""
+    if not enabled:
+        return wake(key)
+    return wake_some(key, memory().limits(key.target))
+
+
+# A person closes a circuit by hand: its failures are forgotten and held steps go on.
+#
+# Nothing is known of the target then, so it is guarded: as many steps are let through as it may
+# fail, and the rest once it has answered.
+
+
+def reset(pk: UUID, *, actor: Actor, reason: str = "") -> int:
+    """Close a circuit and wake what is held for it, as far as it has room; returns how many.
+
+    Raises NotFound. Resetting a clean circuit is told, and changes nothing else.
+    """
+    row = CircuitBreaker.objects.filter(pk=pk).only("workspace_id", "target").first()
+    if row is None:
+        raise NotFound(f"There is no circuit breaker {pk}.")
+    key = Key(row.workspace_id, row.target)
+    with transaction.atomic():
+        done = breaker_rows.change(key, lambda circuit, _: closed(circuit))
+        record(
+            actor,
+            "circuit.reset",
+            workspace_id=key.workspace_id,
+            object_type="CircuitBreaker",
+            object_id=done.id,
+            reason=reason,
+            before={"state": done.before.state, "failures": done.before.failures},
+            after={"state": done.after.state, "failures": done.after.failures},
+            details={"target": key.target, "lastError": done.before.last_error[:500]},
+        )
+    known = memory()
+    known.refresh()
+    known.note(key, done.after, done.now)
+    return wake_some(key, known.limits(key.target))

@@ -1,17 +1,17 @@
 """The module types of the plugin, and where each is written."""
 
 TYPES = {
-    "data.set": "valkyr_plugins.connectors.data.set_values:Set",
+    "data.set": "valkyr_plugins.connectors.data.set_and_template:Set",
     "data.csv_parse": "valkyr_plugins.connectors.data.csv_parse:CsvParse",
     "data.csv_write": "valkyr_plugins.connectors.data.csv_write:CsvWrite",
     "data.json_parse": "valkyr_plugins.connectors.data.json_parse:JsonParse",
     "data.xml_parse": "valkyr_plugins.connectors.data.xml_parse:XmlParse",
     "data.html_extract": "valkyr_plugins.connectors.data.html_extract:HtmlExtract",
     "data.aggregate": "valkyr_plugins.connectors.data.aggregate:Aggregate",
-    "data.deduplicate": "valkyr_plugins.connectors.data.deduplicate:Deduplicate",
-    "data.sort": "valkyr_plugins.connectors.data.sort:Sort",
-    "data.jmespath": "valkyr_plugins.connectors.data.query:Jmespath",
-    "data.template": "valkyr_plugins.connectors.data.template:TextTemplate",
+    "data.deduplicate": "valkyr_plugins.connectors.data.rows:Deduplicate",
+    "data.sort": "valkyr_plugins.connectors.data.rows:Sort",
+    "data.jmespath": "valkyr_plugins.connectors.data.jmespath_query:Jmespath",
+    "data.template": "valkyr_plugins.connectors.data.set_and_template:TextTemplate",
     "data.validate": "valkyr_plugins.connectors.data.validate:Validate",
     "http.request": "valkyr_plugins.connectors.network.http_request:HttpRequest",
     "http.paginate": "valkyr_plugins.connectors.network.paginate:HttpPaginate",

@@ -13,7 +13,7 @@ class ExecutionHour(models.Model):
     asked for in the hour; the states are of those that ended in it, as it was when they were
     counted: one that failed and was redriven later counts again when it ends again. `durations`
     (from its start to its end) and `dispatches` (how long attempts waited for a worker, sampled)
-    are histograms: bucket to number, the buckets of `valkyr_plugins.figures.histogram`.
+    are histograms: bucket to number, the buckets of `valkyr_plugins.figures.tally`.
     `valkyr_plugins.figures.rollup` alone writes here.
     """
 

@@ -14,10 +14,9 @@ from django.db import connection, transaction
 
 from executions.public.access import Scope
 from executions.public.database import AdvisoryLock, ClockTimestamp, database_now
-from valkyr_plugins.figures.counting import Key, Stretch, count
 from valkyr_plugins.figures.models import CountedHour, ExecutionHour
 from valkyr_plugins.figures.ranges import HOUR, floor
-from valkyr_plugins.figures.reading import LIVE_HOURS
+from valkyr_plugins.figures.reading import LIVE_HOURS, Key, Stretch, count
 from valkyr_plugins.figures.tally import NUMBERS, Tally
 
 # The longest range, and the period before it that it is compared with.

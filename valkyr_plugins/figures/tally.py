@@ -1,9 +1,100 @@
 """What is counted of the executions of a stretch of time. Pure."""
 
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Self
 
-from valkyr_plugins.figures.histogram import Histogram
+# How long things took, as counts in fixed buckets that can be added up. Pure.
+#
+# A bucket is a twentieth of a power of ten wide, from 1 ms to 10⁹ ms (11.6 days): its end is
+# 10^(1/20) ≈ 1.122 times its beginning. A percentile read from them lies in the bucket of the true
+# one, so it is at most 12.2 % too high and 10.9 % too low (below 1 ms: at most 1 ms off).
+
+
+PER_DECADE = 20
+DECADES = 9
+# 0 is below 1 ms; the last is everything from 10⁹ ms on.
+LAST = PER_DECADE * DECADES + 1
+# The same in SQL, for `ms` in milliseconds.
+BUCKET_SQL = (
+    # Of nothing comes nothing: least() alone would leave NULL out.
+    "CASE WHEN ms IS NULL THEN NULL WHEN ms < 1 THEN 0 "
+    f"ELSE least({LAST}, 1 + floor({PER_DECADE} * log(ms)))::int END"
+)
+
+
+def bucket_of(milliseconds: float) -> int:
+    """The bucket of a length of time."""
+    if milliseconds < 1:
+        return 0
+    return min(LAST, 1 + math.floor(PER_DECADE * math.log10(milliseconds)))
+
+
+def bounds(bucket: int) -> tuple[float, float]:
+    """Where a bucket begins and ends, in milliseconds; the last one is shown as one more."""
+    if bucket <= 0:
+        return 0.0, 1.0
+    return 10 ** ((bucket - 1) / PER_DECADE), float(10 ** (bucket / PER_DECADE))
+
+
+@dataclass(slots=True)
+class Histogram:
+    """Numbers by bucket."""
+
+    numbers: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def stored(cls, numbers: Mapping[str, int]) -> Self:
+        """From JSON, whose keys are text."""
+        return cls({int(bucket): number for bucket, number in numbers.items()})
+
+    @classmethod
+    def of(cls, lengths: Iterable[float]) -> Self:
+        """Of lengths in milliseconds."""
+        made = cls()
+        for length in lengths:
+            made.add(bucket_of(length))
+        return made
+
+    def as_json(self) -> dict[str, int]:
+        """For JSON; empty buckets are left out."""
+        return {str(bucket): number for bucket, number in sorted(self.numbers.items()) if number}
+
+    def add(self, bucket: int, number: int = 1) -> None:
+        """Count so many more in a bucket."""
+        self.numbers[bucket] = self.numbers.get(bucket, 0) + number
+
+    def merge(self, other: Self) -> None:
+        """Count all that the other counted."""
+        for bucket, number in other.numbers.items():
+            self.add(bucket, number)
+
+    @property
+    def total(self) -> int:
+        """How many were counted."""
+        return sum(self.numbers.values())
+
+    def percentile(self, share: float) -> float | None:
+        """The length in milliseconds below which `share` (0 to 1) of them are; None of none.
+
+        By nearest rank, placed within its bucket in proportion to its rank there.
+        """
+        rank = max(1, math.ceil(share * self.total))
+        passed = 0
+        for bucket, number in sorted(self.numbers.items()):
+            if number and passed + number >= rank:
+                return _within(bucket, (rank - passed - 0.5) / number)
+            passed += number
+        return None
+
+
+def _within(bucket: int, part: float) -> float:
+    begins, ends = bounds(bucket)
+    if begins <= 0:
+        return ends * part
+    return float(begins * (ends / begins) ** part)
+
 
 # The final states and the counters they go to.
 COUNTERS = {

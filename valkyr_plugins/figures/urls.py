@@ -2,8 +2,8 @@
 
 from django.urls import path
 
-from valkyr_plugins.figures.api import figures
+from valkyr_plugins.figures import api
 
 urlpatterns = [
-    path("v1/Figures", figures.FiguresOf.as_view()),
+    path("v1/Figures", api.FiguresOf.as_view()),
 ]

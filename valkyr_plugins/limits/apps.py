@@ -24,15 +24,18 @@ class LimitsConfig(PluginConfig):
         from runners.public.explain import HOLDS
         from runners.public.models import WaitKind
         from runners.public.recovery import EVERY_SECOND
-        from valkyr_plugins.limits import metrics, starts  # noqa: F401 - connects on import
-        from valkyr_plugins.limits.budgets import kill_switch, spent
-        from valkyr_plugins.limits.costs import recording  # noqa: F401 - connects on import
-        from valkyr_plugins.limits.costs.retention import COSTS
-        from valkyr_plugins.limits.quotas import explain, gate
+        from valkyr_plugins.limits import (
+            admission,  # noqa: F401 - connects on import
+            budget_enforcement,
+            budgets,
+            quota_gate,
+            quotas,
+        )
+        from valkyr_plugins.limits.costs import COSTS
 
-        gates.register(spent.ask, gates.Stage.REFUSE)
-        gates.register(gate.ask, gates.Stage.HOLD)
-        HOLDS[WaitKind.QUOTA] = explain.reasons
-        EVERY_SECOND["budgets"] = kill_switch.sweep
-        READINGS["budgets"] = metrics.budgets
+        gates.register(budget_enforcement.ask, gates.Stage.REFUSE)
+        gates.register(quota_gate.ask, gates.Stage.HOLD)
+        HOLDS[WaitKind.QUOTA] = quotas.reasons
+        EVERY_SECOND["budgets"] = budget_enforcement.sweep
+        READINGS["budgets"] = budgets.budget_ratios
         retention.add_kind(COSTS)

@@ -1,13 +1,32 @@
 """Quotas, budgets and what steps cost. Workspaces' counters of windows are the engine's."""
 
+from enum import StrEnum
+
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, TextChoices
 from uuid6 import uuid7
 
 from executions.public.database import ClockTimestamp
 from executions.public.models import Workflow, WorkflowExecution, Workspace
-from valkyr_plugins.limits.states import BudgetPeriod, Resource
+
+# What quotas count, and after what budgets begin anew.
+
+
+class Resource(TextChoices):
+    """What a quota counts."""
+
+    EXECUTIONS = "executions", "executions"
+    MODULE = "module", "steps of a module type"
+    TOKENS = "tokens", "tokens of language models"
+
+
+class BudgetPeriod(StrEnum):
+    """After what a budget begins anew; days and months in UTC."""
+
+    DAY = "day"
+    MONTH = "month"
+    TOTAL = "total"
 
 
 class SpenderLimit(models.Model):

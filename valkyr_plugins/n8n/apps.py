@@ -11,5 +11,5 @@ class N8nConfig(PluginConfig):
     verbose_name = "n8n import"
     api = "valkyr_plugins.n8n.urls"
     modules = {
-        "n8n.placeholder": "valkyr_plugins.n8n.placeholder_module:Placeholder",
+        "n8n.placeholder": "valkyr_plugins.n8n.placeholder:Placeholder",
     }

@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from executions.public.definitions import Catalog, DefinitionError, storage_problems
-from valkyr_plugins.n8n.bodies import Builder
+from valkyr_plugins.n8n.containers import Builder
 from valkyr_plugins.n8n.export import MAIN, STRETCH, Export, Node, NodeLink
 from valkyr_plugins.n8n.graph import graph_of
 from valkyr_plugins.n8n.levels import Level, NodePort
-from valkyr_plugins.n8n.naming import workflow_slug
+from valkyr_plugins.n8n.mapping import SUCCESS, Left, workflow_slug
 from valkyr_plugins.n8n.placeholder import PLACEHOLDER, inputs_of
 from valkyr_plugins.n8n.report import CHANGED, LEFT, ImportReport, Row
 from valkyr_plugins.n8n.secrecy import without_secrets
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, one
 from valkyr_plugins.n8n.triggers import ImportedTriggers, is_trigger, started
-from valkyr_plugins.n8n.work import SUCCESS, Left
 
 KIND = "stickyNote"
 MAX_TEXT = 10_000

@@ -7,17 +7,10 @@ from typing import Any
 from executions.public.definitions import Catalog
 from valkyr_plugins.n8n import families  # noqa: F401 - each file names its families
 from valkyr_plugins.n8n.export import ERROR_OUTPUT, GO_ON, Node, NodeLink
-from valkyr_plugins.n8n.expressions.sight import Sight
 from valkyr_plugins.n8n.families.lists import item_lists_take
 from valkyr_plugins.n8n.graph import LOOP, LinkGraph
 from valkyr_plugins.n8n.levels import Level, NodePort, by_port, common, exclude, met
-from valkyr_plugins.n8n.naming import Ids, plain
-from valkyr_plugins.n8n.placeholder import PLACEHOLDER, inputs_of, plain_inputs
-from valkyr_plugins.n8n.report import CHANGED, LEFT, ImportReport, Row
-from valkyr_plugins.n8n.secrecy import secret_name, without_secrets
-from valkyr_plugins.n8n.shape import UNKNOWN, Keys, Shape
-from valkyr_plugins.n8n.texts import Texts
-from valkyr_plugins.n8n.work import (
+from valkyr_plugins.n8n.mapping import (
     ERROR,
     FAMILIES,
     ITEM,
@@ -25,10 +18,17 @@ from valkyr_plugins.n8n.work import (
     MERGE,
     SUCCESS,
     TAKES,
+    Ids,
     Left,
     Made,
     NodeWork,
+    plain,
 )
+from valkyr_plugins.n8n.placeholder import PLACEHOLDER, inputs_of, plain_inputs
+from valkyr_plugins.n8n.report import CHANGED, LEFT, ImportReport, Row
+from valkyr_plugins.n8n.secrecy import secret_name, without_secrets
+from valkyr_plugins.n8n.shape import UNKNOWN, Keys, Shape, Sight
+from valkyr_plugins.n8n.texts import Texts
 
 PACKAGES = ("n8n-nodes-base.", "@n8n/n8n-nodes-langchain.")
 MANY = 'Several nodes lead to "{}": it runs once, with what the first of them that ran handed on.'

@@ -1,8 +1,13 @@
-"""The task that stands for a node which has no equal here, and keeps it."""
+"""The task that stands for a node which has no equal here, and its module `n8n.placeholder`."""
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from pydantic import Field
+
+from executions.public.definitions import ConfigProblem
+from runners.public.modules import Bad, Module, ModuleInputs, Result, StepContext, StepError
 from valkyr_plugins.n8n.export import Node
 from valkyr_plugins.n8n.secrecy import scrubbed, without_secrets
 
@@ -42,3 +47,79 @@ def bare(value: Any) -> Any:
     if isinstance(value, list):
         return [bare(item) for item in value]
     return value
+
+
+# `n8n.placeholder`: a node of n8n that has no equal here; it keeps what the node was.
+
+
+CODE = "placeholder"
+
+
+class PlaceholderInputs(ModuleInputs):
+    """What the node was."""
+
+    node_type: str = Field(
+        max_length=200,
+        description="The node's type in n8n.",
+        examples=["n8n-nodes-base.telegram"],
+    )
+    node: str = Field("", max_length=300, description="Its name there.", examples=["Tell Ann"])
+    reason: str = Field(
+        max_length=2_000,
+        description="Why it has no equal, and what to do about it.",
+        examples=["there is no module for it; use http.request"],
+    )
+    parameters: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Its parameters there, expressions in [[ ]] and without secrets.",
+        examples=[{"chatId": "=[[ $json.chat ]]", "text": "Done"}],
+    )
+    credentials: list[str] = Field(
+        default_factory=list,
+        max_length=20,
+        description="The credentials it named there: their types and names.",
+        examples=[["telegramApi: our bot"]],
+    )
+
+
+class Placeholder(Module[PlaceholderInputs]):
+    """Stands for a node of n8n that an import could not map, and keeps what it was.
+
+    A workflow that holds one can be saved and edited, but not published: put the module in that
+    does its work, or take the task out.
+    """
+
+    type = "n8n.placeholder"
+    title = "n8n placeholder"
+    category: ClassVar[str] = "import"
+    Inputs = PlaceholderInputs
+    inline: ClassVar[bool] = True
+    retry: ClassVar[str] = "none"
+    timeout_seconds: ClassVar[float] = 10.0
+    example = {
+        "nodeType": "n8n-nodes-base.telegram",
+        "reason": "there is no module for it; see whether http.request does its work",
+        "parameters": {"chatId": "=[[ $json.chat ]]", "text": "Done"},
+    }
+    bad_inputs = (
+        Bad(
+            "whatever it is",
+            {"nodeType": "n8n-nodes-base.telegram", "reason": "use http.request"},
+            "n8n-nodes-base.telegram was not imported: use http.request",
+        ),
+        Bad("nothing it stands for", {"reason": "unknown"}, "nodeType"),
+    )
+
+    def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
+        return [ConfigProblem((), CODE, said(config))]
+
+    def execute(self, inputs: PlaceholderInputs, ctx: StepContext) -> Result:
+        raise StepError(said(inputs.model_dump(by_alias=True)))
+
+
+def said(config: Mapping[str, Any]) -> str:
+    """What it was, and what to do."""
+    return (
+        f"{config.get('nodeType', 'a node')} was not imported: {config.get('reason', '')}; put the "
+        "module in that does its work, or take the task out"
+    )

@@ -1,4 +1,4 @@
-"""What a node hands on, as our templates read it: one object, or a list of items.
+"""What a node hands on, as our templates read it, and what an expression sees of it.
 
 n8n runs a node once for each item that reaches it, and `$json` is that item. Here a task runs once;
 a list is worked on by a `flow.map`, in whose body `item` is the item.
@@ -6,7 +6,7 @@ a list is worked on by a `flow.map`, in whose body `item` is the item.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 Keys = tuple[str | int, ...]
@@ -73,3 +73,30 @@ def path(base: str, keys: Keys) -> str:
 def operand(expression: str) -> str:
     """An expression that something can be done with: in brackets unless it is a path."""
     return f"({expression})" if " " in expression else expression
+
+
+# What an expression sees where it stands: the item, earlier nodes, the workflow's variables.
+
+
+@dataclass(slots=True)
+class Sight:
+    """`current` is `$json`; `nodes` are those that are done; `numbered` where `index` is known.
+
+    `variable` gives the name of one of our variables for one of n8n's or the environment's, and
+    None for one that must not be one. `remarks` gathers what a reader should know.
+    """
+
+    current: Shape = UNKNOWN
+    nodes: Callable[[str], Shape | None] = lambda name: None
+    variable: Callable[[str], str | None] = lambda name: None
+    numbered: bool = False
+    remarks: dict[str, None] = field(default_factory=dict)
+
+    def remark(self, sentence: str) -> None:
+        """Note something once."""
+        self.remarks[sentence] = None
+
+
+def seen(nodes: Mapping[str, Shape]) -> Callable[[str], Shape | None]:
+    """The look-up of `Sight.nodes` over a mapping."""
+    return nodes.get

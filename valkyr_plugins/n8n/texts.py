@@ -5,11 +5,10 @@ import re
 from typing import Any
 
 from executions.public.templates import inspect_template, todo, todo_call
-from valkyr_plugins.n8n.expressions.sight import Sight
-from valkyr_plugins.n8n.expressions.tree import Untranslatable
-from valkyr_plugins.n8n.expressions.writing import constant, translated
+from valkyr_plugins.n8n.expressions.parsing import Untranslatable
+from valkyr_plugins.n8n.expressions.translation import constant, translated
 from valkyr_plugins.n8n.secrecy import secret_name, secret_value, stand_in, without_secrets
-from valkyr_plugins.n8n.shape import operand
+from valkyr_plugins.n8n.shape import Sight, operand
 
 MAX_KEPT = 1_000
 MAX_PARTS = 500

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from valkyr_plugins.n8n.export import Node
-from valkyr_plugins.n8n.expressions import times
+from valkyr_plugins.n8n.expressions import methods
+from valkyr_plugins.n8n.mapping import Left, below
 from valkyr_plugins.n8n.shape import Keys, Shape, one
-from valkyr_plugins.n8n.work import Left, below
 
 ANSWER_SECONDS = 30
 # Of kinds that end otherwise than in "Trigger".
@@ -92,7 +92,7 @@ def _schedule(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
         schedule, remark = write(rule)
         remarks += [remark] if remark else []
         triggers.append({"type": "CRON", "schedule": schedule, **_zone(settings)})
-    shape = Shape(named={("timestamp",): times.STARTED}, why="a schedule hands on no data")
+    shape = Shape(named={("timestamp",): methods.STARTED}, why="a schedule hands on no data")
     return ImportedTriggers(triggers, shape, remarks, "CRON")
 
 

@@ -1,7 +1,6 @@
 """Redrives: dead letters requeued in bulk, at a rate; each once, despite crashes.
 
-`making` freezes the chosen dead letters in a draft, `preview` says what the draft would do, and
-`lifecycle` moves it. The duty `driving` settles what has ended (`settling`), then sends as many as
-`pacing` allows: steps together in one transaction (`sending`), all else `one_by_one`. `hooks` has
-what the engine asks.
+`lifecycle` freezes the chosen dead letters in a draft and moves it; `preview` says what the draft
+would do. The duty `driver` settles what has ended, then sends (`sending`) as many as `progress`
+allows: steps together in one transaction, all else one by one. `hooks` has what the engine asks.
 """

@@ -14,8 +14,8 @@ class RedriveConfig(PluginConfig):
     api = "valkyr_plugins.redrive.urls"
     api_tags = {"Redrive": "Dead letters sent home together, at a pace."}
     api_enums = {
-        "ItemState": "valkyr_plugins.redrive.states.ItemState",
-        "RedriveState": "valkyr_plugins.redrive.states.RedriveState",
+        "ItemState": "valkyr_plugins.redrive.models.ItemState",
+        "RedriveState": "valkyr_plugins.redrive.models.RedriveState",
     }
     schedule = {
         "valkyr: redrives": {"task": "valkyr_redrive.drive", "every": timedelta(seconds=1)},

@@ -15,8 +15,7 @@ from dlq.public.events import groups_merged, stopped_redrives
 from dlq.public.metrics import BOUND, TRIAGE, Family
 from dlq.public.retention import HOLDS, Aged, LetterHold, add_kind, days
 from executions.public.database import delete_without_cascade
-from valkyr_plugins.redrive.models import Redrive, RedriveItem
-from valkyr_plugins.redrive.states import FINAL, RedriveState
+from valkyr_plugins.redrive.models import FINAL, Redrive, RedriveItem, RedriveState
 
 
 def keep_days() -> float:

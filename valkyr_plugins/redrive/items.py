@@ -11,8 +11,7 @@ from django.db import connection
 
 from executions.public.models import ExecutionState
 from valkyr_plugins.redrive import statements
-from valkyr_plugins.redrive.models import Redrive, RedriveItem
-from valkyr_plugins.redrive.states import ItemState, RedriveState
+from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem, RedriveState
 
 COUNTERS = (
     "sent", "running", "succeeded", "failed_again", "skipped", "pace_since", "pace_sent", "recent",

@@ -1,19 +1,69 @@
 """What a redrive changes in each entry's inputs, and whether the module takes it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from dlq.public.models import DeadLetterEntry
+from executions.public.definitions import DefinitionProblem
 from executions.public.errors import InvalidPayload, PayloadError
 from executions.public.graphs import check_payload, compiled
+from executions.public.templates import Template, TemplateError, inspect_template, one_expression
 from executions.public.values import payloads
 from runners.public.repair import APPROVAL, UnknownModule, merged, module_of
-from valkyr_plugins.redrive import expressions
-from valkyr_plugins.redrive.models import Redrive
-from valkyr_plugins.redrive.states import RedriveScope
+from valkyr_plugins.redrive.models import Redrive, RedriveScope
+
+# The expression that gives each entry its merge patch, in the language of the templates.
+#
+# It is written with or without the braces around it: `{"to": inputs.to | lower}`.
+
+
+NAMES = ("inputs", "error", "attempts", "entry")
+
+
+class Unusable(Exception):
+    """For this entry the expression gives no patch; the message says why."""
+
+
+def problems(text: str) -> Iterator[DefinitionProblem]:
+    """What is wrong with an expression's text."""
+    braced = _braced(text)
+    if not one_expression(braced):
+        yield DefinitionProblem(
+            "expression", "one_expression", "Expected one expression and nothing else."
+        )
+        return
+    template, found = inspect_template(braced)
+    for problem in found:
+        yield DefinitionProblem("expression", problem.code, problem.message)
+    for root in sorted({reference[0] for reference in template.references} - set(NAMES)):
+        text = f"{root!r} is not known here; there are: {', '.join(NAMES)}."
+        yield DefinitionProblem("expression", "unknown_name", text)
+
+
+def compiled_expression(text: str) -> Template:
+    """The expression of a text that has no `problems`."""
+    return inspect_template(_braced(text))[0]
+
+
+def expression_patch(template: Template, scope: Mapping[str, Any]) -> dict[str, Any]:
+    """What the expression makes of one entry; raises Unusable."""
+    try:
+        found = template.render(scope)
+    except TemplateError as error:
+        raise Unusable(f"The expression cannot be evaluated: {error}") from error
+    if not isinstance(found, dict):
+        kind = "null" if found is None else type(found).__name__
+        raise Unusable(f"The expression gives {kind}; expected an object, a merge patch of inputs.")
+    return found
+
+
+def _braced(text: str) -> str:
+    text = text.strip()
+    return text if text.startswith("{{") and text.endswith("}}") else f"{{{{ {text} }}}}"
+
 
 # Columns that a patch is made and checked with, beside the payloads.
 COLUMNS = (
@@ -53,7 +103,7 @@ def patcher(redrive: Redrive) -> Patcher | None:
             return Patched({}, before, before, (OF_APPROVAL,))
         try:
             patch = give(entry)
-        except expressions.Unusable as error:
+        except Unusable as error:
             return Patched({}, before, before, (str(error),))
         try:
             payloads.dump(patch, "patch")
@@ -76,8 +126,8 @@ def _giver(redrive: Redrive) -> Callable[[DeadLetterEntry], dict[str, Any]]:
     same = redrive.overrides
     if same:
         return lambda entry: dict(same)
-    template = expressions.compiled(redrive.expression)
-    return lambda entry: expressions.patch(template, scope(entry))
+    template = compiled_expression(redrive.expression)
+    return lambda entry: expression_patch(template, scope(entry))
 
 
 def subject(redrive: Redrive, entry: DeadLetterEntry) -> Any:

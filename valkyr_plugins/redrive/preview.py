@@ -1,6 +1,7 @@
 """What a redrive would do, before it does it."""
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,13 +9,74 @@ from uuid import UUID
 from dlq.public.models import DeadLetterEntry, Resolution
 from executions.public.errors import NotFound
 from executions.public.graphs import Graph, compiled
-from executions.public.models import WorkflowVersion
+from executions.public.models import VersionKind, Workflow, WorkflowVersion
 from executions.public.templates import Allowance, TimeSpent
-from valkyr_plugins.redrive import effects, patching, statements, versions
-from valkyr_plugins.redrive.effects import Outside
-from valkyr_plugins.redrive.models import Redrive
-from valkyr_plugins.redrive.states import ItemState, RedriveScope
-from valkyr_plugins.redrive.wish import PINNED
+from valkyr_plugins.redrive import patching, statements
+from valkyr_plugins.redrive import side_effects as effects
+from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveScope
+from valkyr_plugins.redrive.options import LATEST, PINNED
+from valkyr_plugins.redrive.side_effects import Outside
+
+# Which version entries would run with, and how its definition differs from the one that failed.
+
+
+MOST_CHANGES = 30
+
+
+def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
+    """The version that the redrive names, of one workflow; None where it has no such one.
+
+    Only for a redrive that is not pinned.
+    """
+    assert redrive.version != PINNED
+    if redrive.version == LATEST:
+        rows = Workflow.objects.select_related("latest_version").filter(pk=workflow_id)
+        workflow = rows.first()
+        return workflow.latest_version if workflow is not None else None
+    return WorkflowVersion.objects.filter(
+        workflow_id=workflow_id, number=int(redrive.version), kind=VersionKind.PUBLISHED
+    ).first()
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """How two definitions differ, a sentence a task or setting; at most one more than is shown."""
+    found = []
+    for sentence in _changes(before, after):
+        found.append(sentence)
+        if len(found) > MOST_CHANGES:
+            break
+    return found
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any], where: str = "") -> Iterator[str]:
+    old, new = (
+        {task["id"]: task for task in version.get("tasks", [])} for version in (before, after)
+    )
+    for name in [*old, *(name for name in new if name not in old)]:
+        path = f"{where}{name}"
+        if name not in new:
+            yield f"Task {path} is gone."
+        elif name not in old:
+            yield f"Task {path} is new."
+        else:
+            yield from _of_task(old[name], new[name], path)
+    for key in sorted({*before, *after} - {"tasks", "ui"}):
+        if before.get(key) != after.get(key):
+            yield f"{where}{key} is different."
+
+
+def _of_task(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[str]:
+    bodies = [task.get("body") for task in (before, after)]
+    keys = sorted(
+        key for key in {*before, *after} - {"body", "ui"} if before.get(key) != after.get(key)
+    )
+    if keys:
+        yield f"Task {path} differs in {', '.join(keys)}."
+    if bodies[0] and bodies[1]:
+        yield from _changes(bodies[0], bodies[1], f"{path}[].")
+    elif bodies[0] != bodies[1]:
+        yield f"Task {path} differs in body."
+
 
 SAMPLES = 10
 TRIED = 1_000
@@ -135,7 +197,7 @@ def _targets(redrive: Redrive, kinds: list[_Kind]) -> dict[UUID, WorkflowVersion
     """The version that each workflow's entries would run with; nothing where each keeps its own."""
     if redrive.scope == RedriveScope.STEP or redrive.version == PINNED:
         return {}
-    return {pk: versions.target_of(redrive, pk) for pk in {kind.workflow_id for kind in kinds}}
+    return {pk: target_of(redrive, pk) for pk in {kind.workflow_id for kind in kinds}}
 
 
 def _counted(redrive: Redrive, gone: list[UUID]) -> tuple[int, list[Skipped]]:
@@ -234,8 +296,8 @@ def _version_changes(
     for version_id, target in pairs:
         before = befores[version_id]
         if target is not None and target.pk != version_id and len(found) < MOST_CHANGED:
-            differs = versions.changes(before.definition, target.definition)
-            shown = differs[: versions.MOST_CHANGES]
+            differs = changes(before.definition, target.definition)
+            shown = differs[:MOST_CHANGES]
             more = len(differs) > len(shown)
             found.append(VersionChange(before.number, target.number, shown, more))
     return sorted(found, key=lambda change: change.before)

@@ -6,9 +6,9 @@ from celery import shared_task
 @shared_task(name="valkyr_redrive.drive")
 def drive() -> int:
     """Every second, and again at once while there is more: carry redrives on for a moment."""
-    from valkyr_plugins.redrive import driving
+    from valkyr_plugins.redrive import driver
 
-    turn = driving.drive_alone()
+    turn = driver.drive_alone()
     if turn.more:
         drive.apply_async(queue="control", expires=5.0)
     return turn.moved
@@ -17,6 +17,6 @@ def drive() -> int:
 @shared_task(name="valkyr_redrive.forget")
 def forget() -> int:
     """Once an hour: delete redrives that nobody started for a day."""
-    from valkyr_plugins.redrive.making import forget_drafts
+    from valkyr_plugins.redrive.lifecycle import forget_drafts
 
     return forget_drafts()

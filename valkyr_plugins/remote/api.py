@@ -4,27 +4,154 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+# ruff: noqa: N815 - the names are the JSON's
+from django.core.validators import RegexValidator
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.public.access import Action, Powers, obtain, workspace_for, workspaces_of
-from executions.public.api import Endpoint, operation
+from executions.public.api import Body, CamelCaseSerializer, Endpoint, Json, Text, Whole, operation
 from executions.public.configuration import limits
 from executions.public.definitions import DefinitionProblem
-from runners.public.api import RunShape
-from runners.public.leased_runs import traceparents
+from runners.public.api import RunShape, RunSummary
+from runners.public.leased_runs import MAX_DELAY_SECONDS, traceparents
 from runners.public.models import Run
 from runners.public.modules import ErrorType
-from valkyr_plugins.remote import finishing, heartbeats, leasing, polling, registration
-from valkyr_plugins.remote.errors import NotRemote
-from valkyr_plugins.remote.shapes import (
-    Completion,
-    FailureReport,
-    Heartbeat,
-    LeasedRun,
-    LeaseRequest,
-    Renewed,
+from valkyr_plugins.remote import leasing, reporting
+from valkyr_plugins.remote.reporting import NotRemote
+
+# What remote runners say, and what they are told.
+
+
+MAX_QUEUES = 20
+MOST_RUNS = 100
+LONGEST_WAIT = 20
+MAX_TOKENS = 2**63 - 1
+REPORTED = [
+    (kind.value, kind.value.lower())
+    for kind in (ErrorType.TRANSIENT, ErrorType.PERMANENT, ErrorType.TIMEOUT)
+]
+# What tells our own workers' names apart, a bar, and a workspace's from its runner's, a slash.
+NAME = RegexValidator(
+    r"\A[A-Za-z0-9][A-Za-z0-9._:@-]*\Z",
+    "Expected letters, digits, and . _ : @ - after the first.",
 )
+
+
+class Seconds(serializers.FloatField):
+    """A JSON number of seconds, not "5" or true."""
+
+    def to_internal_value(self, data: Any) -> float:
+        """The number; raises ValidationError."""
+        if isinstance(data, bool) or not isinstance(data, int | float):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class LeaseRequest(Body):
+    """A remote runner asks for work."""
+
+    runnerId = Text(
+        max_length=100,
+        validators=[NAME],
+        help_text="Its own name: letters, digits, and . _ : @ - after the first.",
+    )
+    queues: Any = serializers.ListField(
+        child=Text(max_length=100),
+        min_length=1,
+        max_length=MAX_QUEUES,
+        help_text="Queues of VALKYR_REMOTE_QUEUES.",
+    )
+    limit = Whole(required=False, default=1, min_value=1, max_value=MOST_RUNS)
+    waitSeconds = Whole(
+        required=False,
+        default=0,
+        min_value=0,
+        max_value=LONGEST_WAIT,
+        help_text="How long to wait where there is no work yet.",
+    )
+
+
+class LeasedRun(RunSummary):
+    """A run in a remote runner's hands, with everything it needs."""
+
+    inputs = Json(help_text="As the workflow renders them, secrets in place.")
+    credential = Json(
+        allow_null=True, help_text="The fields of the credential the step names, if any."
+    )
+    leaseToken = serializers.CharField(help_text="To be shown with everything reported of it.")
+    timeoutSeconds = serializers.FloatField(help_text="How long it may take, from now.")
+    lastDetails = Json(
+        source="heartbeat_details",
+        allow_null=True,
+        help_text="What the attempt or holder before told with its heartbeats.",
+    )
+
+    traceparent = serializers.CharField(
+        allow_null=True,
+        help_text="The parent of the runner's own spans (W3C); null where nothing is traced.",
+    )
+
+    class Meta(RunSummary.Meta):
+        fields = [
+            *RunSummary.Meta.fields, "inputs", "credential", "leaseToken", "timeoutSeconds",
+            "lastDetails", "traceparent",
+        ]  # fmt: skip
+
+
+class Heartbeat(Body):
+    """A remote runner is at work."""
+
+    leaseToken = Text(max_length=200)
+    details = Json(
+        required=False, allow_null=True, default=None, help_text="Kept for the next attempt."
+    )
+
+
+class Renewed(CamelCaseSerializer):
+    """How the lease stands."""
+
+    lease_until = serializers.DateTimeField(
+        allow_null=True, help_text="Null where the run is not wanted."
+    )
+    wanted = serializers.BooleanField(
+        help_text="False once its execution was cancelled, ran out of time or was rolled back."
+    )
+
+
+class Completion(Body):
+    """A step that is done."""
+
+    leaseToken = Text(max_length=200)
+    outputs = Json(allow_null=True)
+    outcome = Text(required=False, default="success", max_length=100)
+    costTokens = Whole(required=False, default=0, min_value=0, max_value=MAX_TOKENS)
+
+
+class FailureReport(Body):
+    """A step that failed."""
+
+    leaseToken = Text(max_length=200)
+    error = Text(max_length=10_000, help_text="A sentence for people; no secrets.")
+    errorType: Any = serializers.ChoiceField(
+        REPORTED, help_text="TRANSIENT and TIMEOUT are tried again."
+    )
+    retryAfter = Seconds(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=0,
+        max_value=MAX_DELAY_SECONDS,
+        help_text="Seconds to wait at least before the next attempt.",
+    )
+    fingerprint = Text(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=200,
+        help_text="What this kind of failure is called; those of one name are one failure group.",
+    )
 
 
 class LeaseRun(Endpoint):
@@ -47,10 +174,10 @@ class LeaseRun(Endpoint):
         runner: str = given["runnerId"]
 
         def look() -> list[leasing.Leased]:
-            registration.note(runner, workspaces, queues, host)
+            leasing.note(runner, workspaces, queues, host)
             return leasing.lease(runner, workspaces, queues, given["limit"], actor=self.actor)
 
-        found = polling.poll(look, given["waitSeconds"], self.gone)
+        found = leasing.poll(look, given["waitSeconds"], self.gone)
         runs = [leased.run for leased in found]
         parents = traceparents(runs) if traceparents.provided else {}
         shown = [_shown(leased, parents.get(leased.run.pk)) for leased in found]
@@ -71,7 +198,7 @@ class HeartbeatRun(Endpoint):
         """
         run, _ = _held(self, id)
         given = self.body(Heartbeat)
-        beat = heartbeats.beat(run, given["leaseToken"], given["details"])
+        beat = reporting.beat(run, given["leaseToken"], given["details"])
         return Response(Renewed(beat).data)
 
 
@@ -88,8 +215,8 @@ class CompleteRun(Endpoint):
         """
         _, may = _held(self, id)
         given = self.body(Completion)
-        reported = finishing.Reported(given["outputs"], given["outcome"], given["costTokens"])
-        finishing.complete(id, given["leaseToken"], reported)
+        reported = reporting.Reported(given["outputs"], given["outcome"], given["costTokens"])
+        reporting.complete(id, given["leaseToken"], reported)
         return _answer(id, may)
 
 
@@ -105,7 +232,7 @@ class FailRun(Endpoint):
         """
         _, may = _held(self, id)
         given = self.body(FailureReport)
-        finishing.fail(
+        reporting.fail(
             id,
             given["leaseToken"],
             given["error"],

@@ -4,22 +4,62 @@ Workers rendered their inputs before (`preparing`); here they are read from the 
 secrets cannot be had fails as it would in a worker.
 """
 
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from threading import BoundedSemaphore
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import transaction
+from django.core.signing import BadSignature, Signer
+from django.db import close_old_connections, transaction
+from uuid6 import uuid7
 
 from executions.public.access import Actor
 from executions.public.access import record as note_activity
+from executions.public.configuration import environment as env
 from executions.public.graphs import Step, compiled, find
 from executions.public.values import payloads
 from runners.public.leased_runs import classify, config, look, refuse, reveal, uses_secrets
 from runners.public.models import Run
 from valkyr_plugins.remote import statements
-from valkyr_plugins.remote.tokens import token_of
+
+# How many remote runners may wait for work.
+
+
+@lru_cache(maxsize=1)
+def waiters() -> int:
+    """How many remote runners one process lets wait at once; read at first use."""
+    return env.integer("VALKYR_REMOTE_WAITERS", 32)
+
+
+# A lease as its holder knows it: the run's token, signed together with the run.
+#
+# The number alone is the fence; the signature keeps one runner from guessing another's.
+
+
+_SALT = "valkyr.lease"
+
+
+def token_of(run_id: UUID, number: int) -> str:
+    """What the holder of a lease shows with everything it reports."""
+    return _signer().sign_object([run_id.hex, number])
+
+
+def number_of(run_id: UUID, token: str) -> int | None:
+    """The fencing number in a token; None for one that is not ours, or of another run."""
+    try:
+        run, number = _signer().unsign_object(token)
+    except (BadSignature, ValueError, TypeError):
+        return None
+    return int(number) if run == run_id.hex else None
+
+
+def _signer() -> Signer:
+    return Signer(salt=_SALT, sep=".")
+
 
 SLACK = 100  # candidates beyond those wanted: as many others may be about to take theirs
 TRIES = 5
@@ -162,5 +202,69 @@ def _note(one: _Made, actor: Actor) -> None:
             "step": one.picked.path,
             "runner": one.picked.holder,
             "secrets": sorted(names),
+        },
+    )
+
+
+# Waiting for work on behalf of a remote runner that asked to be kept waiting.
+#
+# A waiter holds a thread and no database connection; only so many wait at once in a process.
+
+
+T = TypeVar("T")
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 1.0
+
+
+def poll(look: Callable[[], list[T]], seconds: float, gone: Callable[[], bool]) -> list[T]:
+    """What `look` finds, as soon as it is something; nothing after `seconds`.
+
+    Where too many wait already, what the first look found. Once its client is `gone` nothing is
+    looked for: what is found is taken, and would be nobody's until its lease is over.
+    """
+    found = look()
+    if found or seconds <= 0 or not _seats().acquire(blocking=False):
+        return found
+    try:
+        return _wait(look, time.monotonic() + seconds, gone)
+    finally:
+        _seats().release()
+
+
+def _wait(look: Callable[[], list[T]], until: float, gone: Callable[[], bool]) -> list[T]:
+    pause = FIRST_PAUSE
+    while (left := until - time.monotonic()) > 0 and not gone():
+        # The pool lends the connection to others meanwhile.
+        close_old_connections()
+        time.sleep(min(pause, left))
+        pause = min(pause * 1.5, LONGEST_PAUSE)
+        if not gone() and (found := look()):
+            return found
+    return []
+
+
+@lru_cache(maxsize=1)
+def _seats() -> BoundedSemaphore:
+    return BoundedSemaphore(waiters())
+
+
+# Remote runners are listed like workers: who asks for work, for which queues, and when last.
+
+
+# A superuser may run for every workspace there is.
+MOST_WORKSPACES = 100
+
+
+def note(runner: str, workspaces: Sequence[UUID], queues: Sequence[str], host: str) -> None:
+    """List a remote runner in the workspaces it works for, the first hundred, as seen now."""
+    listed = list(workspaces[:MOST_WORKSPACES])
+    statements.fetch(
+        "runner",
+        {
+            "runner": runner,
+            "host": host,
+            "queues": json.dumps(sorted(queues)),
+            "ids": [uuid7() for _ in listed],
+            "workspaces": listed,
         },
     )

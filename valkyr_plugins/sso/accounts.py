@@ -18,9 +18,8 @@ from django.db import IntegrityError, transaction
 
 from executions.public.access import Actor, record
 from executions.public.accounts import follow
-from valkyr_plugins.sso.configuration import SingleSignOn
-from valkyr_plugins.sso.errors import Refused
-from valkyr_plugins.sso.roles import groups_in, roles_for
+from valkyr_plugins.sso.configuration import SingleSignOn, groups_in, roles_for
+from valkyr_plugins.sso.responses import Refused
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,7 @@ from django.http import HttpRequest, HttpResponseRedirect
 
 from valkyr_plugins.sso.accounts import admit
 from valkyr_plugins.sso.configuration import configured
-from valkyr_plugins.sso.errors import ProviderTrouble, Refused
-from valkyr_plugins.sso.pages import failed, landing
+from valkyr_plugins.sso.responses import ProviderTrouble, Refused, failed, landing
 
 log = logging.getLogger(__name__)
 BACKEND = "valkyr_plugins.sso.backends.SingleSignOnBackend"

@@ -40,7 +40,7 @@ class SsoConfig(PluginConfig):
         templates = settings["TEMPLATES"][0]
         # Before those of apps: the sign-in page of django-unfold has no place for the button.
         templates["DIRS"].append(Path(__file__).parent / "templates")
-        templates["OPTIONS"]["context_processors"].append(f"{cls.name}.context.sign_in")
+        templates["OPTIONS"]["context_processors"].append(f"{cls.name}.views.sign_in")
 
     def ready(self) -> None:
         """Name these addresses in the audit trail."""

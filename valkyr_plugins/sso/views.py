@@ -12,9 +12,8 @@ from django.views.decorators.http import require_GET
 
 from executions.public import accounts
 from valkyr_plugins.sso.configuration import configured
-from valkyr_plugins.sso.errors import ProviderTrouble
-from valkyr_plugins.sso.pages import failed, is_ours
 from valkyr_plugins.sso.provider import Conversation
+from valkyr_plugins.sso.responses import ProviderTrouble, failed, is_ours
 
 # No real address of ours is nearly as long.
 LONGEST_NEXT = 2_000
@@ -70,3 +69,19 @@ def _provider(request: HttpRequest) -> Any:
     if sso is None:
         raise Http404
     return get_adapter(request).get_provider(request, sso.issuer)
+
+
+# What the sign-in page is to show.
+
+
+def sign_in(request: HttpRequest) -> dict[str, Any]:
+    """The provider's button, and whether the password's form is shown beside it.
+
+    With VALKYR_OIDC_ONLY the form hides behind `?password`, for superusers when the provider is
+    away; it is shown again after a refused try.
+    """
+    sso = configured()
+    if sso is None or not request.path.startswith("/admin/login"):
+        return {}
+    asked = "password" in request.GET or request.method == "POST"
+    return {"sso_name": sso.name, "password_hidden": sso.only and not asked}

@@ -34,9 +34,9 @@ class TelemetryConfig(PluginConfig):
                 execution_spans,
                 exporting,
                 messages,
-                remote_spans,
                 run_spans,
             )
 
-            for part in (exporting, execution_spans, messages, run_spans, remote_spans):
+            for part in (exporting, execution_spans, messages, run_spans):
                 part.connect()
+            run_spans.connect_remote()

@@ -24,8 +24,8 @@ class TimeTravelConfig(PluginConfig):
         """Keep the engine's checkpoints, fork for redrives, and verify in workers."""
         from runners.public.checkpoints import take_checkpoint
         from runners.public.forks import fork_execution
-        from valkyr_plugins.timetravel import checkpoints, fork, verification_jobs
+        from valkyr_plugins.timetravel import checkpoints, fork, verification
 
         take_checkpoint.provide(checkpoints.take_after_step)
         fork_execution.provide(fork.fork_as_asked)
-        verification_jobs.connect()
+        verification.connect()

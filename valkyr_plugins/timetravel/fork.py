@@ -19,16 +19,16 @@ from executions.public.starting import Branch, start_execution
 from runners.public.forks import LATEST, PINNED, ForkRequest, Overrides
 from runners.public.rendering import merged
 from valkyr_plugins.timetravel import checkpoints, restore_points, statements
-from valkyr_plugins.timetravel.apply_overrides import (
+from valkyr_plugins.timetravel.fork_changes import (
     MAX_NAMED,
     InvalidFork,
+    asked_again,
     changed_variables,
     override_steps,
 )
-from valkyr_plugins.timetravel.asked_again import asked_again
-from valkyr_plugins.timetravel.points import Point, retimed
+from valkyr_plugins.timetravel.point_in_time import Point, retimed
 
-__all__ = ["LATEST", "PINNED", "InvalidFork", "Overrides", "fork"]
+__all__ = ["LATEST", "PINNED", "InvalidFork", "Overrides", "fork", "replay"]
 
 
 def fork(
@@ -50,7 +50,7 @@ def fork(
     whatever state, is left as it is. Trigger type is inherited, and so is the priority, unless it
     is given, and the version, unless `version` is `latest` or a number. `named` is whether the
     caller may see the workflow, so that errors may name its steps and variables. The caller has
-    checked what `fork_permissions` asks for. Raises NotFound, NoSuchPoint, WrongState (checkpoint
+    checked what `fork_changes` asks for. Raises NotFound, NoSuchPoint, WrongState (checkpoint
     of a past rolled back), InvalidFork, and what `start_execution` raises.
     """
     overrides = overrides or Overrides()
@@ -231,3 +231,36 @@ def _require_steps(
                 for path in missing[: MAX_NAMED if named else 0]
             ],
         )
+
+
+# The same once more: a new execution of the same version with the same input.
+
+
+def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
+    """Start an execution again from its beginning; version, priority and trigger type the same.
+
+    Raises NotFound, and what `start_execution` raises.
+    """
+    origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
+    if origin is None:
+        raise NotFound(f"There is no execution {execution_id}.")
+    with transaction.atomic():
+        made = start_execution(
+            origin.workflow,
+            origin.trigger_payload,
+            actor=actor,
+            trigger_type=origin.trigger_type,
+            priority=origin.priority,
+            reason=reason,
+            branch=Branch(origin_id=origin.pk, version_id=origin.version_id),
+        ).execution
+        record(
+            actor,
+            "execution.replay",
+            workspace_id=origin.workspace_id,
+            object_type="WorkflowExecution",
+            object_id=origin.pk,
+            reason=reason,
+            details={"executionId": str(made.pk)},
+        )
+    return WorkflowExecution.objects.get(pk=made.pk)

@@ -15,7 +15,7 @@ from executions.public.models import WorkflowExecution
 from runners.public.models import Run
 from valkyr_plugins.timetravel import statements
 from valkyr_plugins.timetravel.models import Checkpoint
-from valkyr_plugins.timetravel.points import Point, holders, written
+from valkyr_plugins.timetravel.point_in_time import Point, holders, written
 
 DONE = Q(state__in=["SUCCESS", "SKIPPED"]) | Q(state="FAILED", outcome="error")
 MAX_NAMED = 10

@@ -18,7 +18,7 @@ from executions.public.models import WorkflowExecution
 from runners.public.models import LIVE, Waiter
 from valkyr_plugins.timetravel import restore_points, statements
 from valkyr_plugins.timetravel.models import Checkpoint
-from valkyr_plugins.timetravel.points import Point
+from valkyr_plugins.timetravel.point_in_time import Point
 
 
 def roll_back(

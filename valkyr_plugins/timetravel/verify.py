@@ -41,11 +41,10 @@ from runners.public.rendering import (
     results_of,
     task_paths,
 )
-from valkyr_plugins.timetravel.differences import Verification
 from valkyr_plugins.timetravel.models import Checkpoint
-from valkyr_plugins.timetravel.points import written
+from valkyr_plugins.timetravel.point_in_time import written
 from valkyr_plugins.timetravel.restore_points import writers
-from valkyr_plugins.timetravel.verification_jobs import require_final
+from valkyr_plugins.timetravel.verification import Verification, require_final
 
 MAX_RUNS = 20_000
 CHUNK = 100
@@ -95,7 +94,7 @@ def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification
     Compares inputs, config and idempotency key of each attempt, which steps ran and which were
     skipped, and what the execution came to. Steps that a fork brought along were not rendered in
     it, so only how they ended counts. Raises NotFound, WrongState when it is not over, TimeoutError
-    after `seconds`. Requests leave it to a worker (`verification_jobs`).
+    after `seconds`. Requests leave it to a worker (`verification`).
     """
     until = time.monotonic() + seconds
     execution = WorkflowExecution.objects.filter(pk=execution_id).first()

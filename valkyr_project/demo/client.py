@@ -5,8 +5,14 @@ from typing import Any, Self
 
 import httpx
 
-from executions.definition.graph.definition import load_text
-from valkyr_project.demo.errors import DemoError
+from executions.definition.graph.document import load_text
+
+# What stops the demo, in words for the person at the terminal.
+
+
+class DemoError(Exception):
+    """The message names the thing, what was found and what to do."""
+
 
 CONNECT_RETRIES = 5  # over about 8 s
 NO_ANSWER = "{url} does not answer ({error}). Is the stack still running? `make up` starts it."

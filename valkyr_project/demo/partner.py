@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from valkyr_project.demo.partner_rules import DISCONTINUED, Order, Trouble, number, trouble
+from valkyr_project.demo.orders import DISCONTINUED, Order, Trouble, number, trouble
 from valkyr_project.up.environment import PARTNER_ADDRESS
 
 USUAL_PORT = 8790

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from valkyr_project.demo.drive import DemoProgress
 from valkyr_project.demo.orders import Expected
 from valkyr_project.demo.partner import Ledger
 from valkyr_project.demo.stack import Stack
-from valkyr_project.demo.watch import DemoProgress
 
 WIDTH = 48
 

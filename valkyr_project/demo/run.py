@@ -8,13 +8,12 @@ from pathlib import Path
 from types import FrameType
 
 from valkyr_project.demo import report
-from valkyr_project.demo.client import Api
+from valkyr_project.demo.client import Api, DemoError
 from valkyr_project.demo.drive import drive
-from valkyr_project.demo.errors import DemoError
 from valkyr_project.demo.orders import expect, read_orders
 from valkyr_project.demo.partner import PartnerServer, open_partner
 from valkyr_project.demo.stack import Stack, find_or_start
-from valkyr_project.up.errors import UpError
+from valkyr_project.up.options import UpError
 
 
 class Mails:

@@ -9,9 +9,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from valkyr_project.demo.errors import DemoError
+from valkyr_project.demo.client import DemoError
 from valkyr_project.embedded.child import start_child
-from valkyr_project.up import credentials, home, options
+from valkyr_project.up import environment, home, options
 
 PATIENCE_SECONDS = 120.0  # a first start makes a database
 
@@ -78,7 +78,7 @@ def _await_ready(folder: Path, child: "subprocess.Popen[bytes] | None") -> Stack
     while time.monotonic() < deadline:
         facts = home.running(folder) or {}
         if facts.get("ready"):
-            account = credentials.load(folder)
+            account = environment.load(folder)
             return Stack(
                 folder,
                 str(facts["url"]),

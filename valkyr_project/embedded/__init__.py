@@ -5,7 +5,7 @@ whether the servers behind `DATABASE_URL` and `REDIS_URL` are these. The wheel's
 not used: it trusts every local user, leaves the server running and needs a system account.
 """
 
-from valkyr_project.embedded.errors import ServerError
+from valkyr_project.embedded.account import ServerError
 from valkyr_project.embedded.postgres import Postgres
 from valkyr_project.embedded.redis import Redis
 

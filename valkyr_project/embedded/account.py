@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from valkyr_project.embedded.errors import ServerError
+# What can go wrong with an embedded server, in words for the person at the keyboard.
+
+
+class ServerError(Exception):
+    """An embedded server cannot run; the message says what was found and what to do."""
+
 
 CANDIDATES = ("valkyr", "postgres", "nobody")
 

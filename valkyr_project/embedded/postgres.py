@@ -14,12 +14,10 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from valkyr_project.embedded.account import server_account
+from valkyr_project.embedded.account import ServerError, server_account
 from valkyr_project.embedded.child import free_port, plain_environment, spawn, stop
-from valkyr_project.embedded.errors import ServerError
+from valkyr_project.embedded.folders import open_place, postgres_bin, write_private
 from valkyr_project.embedded.leftovers import is_running, stop_leftovers
-from valkyr_project.embedded.place import open_place, write_private
-from valkyr_project.embedded.programs import postgres_bin
 
 USER = "valkyr"
 # SIGINT: fast shutdown, no data to recover; SIGQUIT: at once, recovery at the next start.

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import redis
 
-from valkyr_project.embedded.account import server_account
+from valkyr_project.embedded.account import ServerError, server_account
 from valkyr_project.embedded.child import free_port, spawn, stop
-from valkyr_project.embedded.errors import ServerError
+from valkyr_project.embedded.folders import open_place, redis_server, write_private
 from valkyr_project.embedded.leftovers import stop_leftovers
-from valkyr_project.embedded.place import open_place, write_private
-from valkyr_project.embedded.programs import redis_server
 
 STOP_STEPS = ((signal.SIGTERM, 10.0),)
 START_SECONDS = 60.0

@@ -17,7 +17,7 @@ from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefi
 from django.http import HttpResponse, HttpResponseBase
 from django.urls import Resolver404, resolve, set_script_prefix
 
-from executions.live.answer import LiveAnswer
+from executions.live.event_stream import LiveAnswer
 from executions.vendor_seams.django_requests import origin_verified
 from runners.api.subscribing import SubscribeWorkflow
 

@@ -8,6 +8,7 @@ from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
+from celery.signals import beat_init, worker_init, worker_process_init
 from prometheus_client import make_wsgi_app
 
 from executions import environment as env
@@ -74,3 +75,19 @@ def _refuse(start: Callable[..., Any], status: str, sentence: str) -> Iterable[b
         headers.append(("WWW-Authenticate", 'Bearer realm="metrics"'))
     start(status, headers)
     return [f"{sentence}\n".encode()]
+
+
+# Celery's processes serve their metrics: a worker for its whole pool, and beat.
+
+
+@worker_init.connect(weak=False)
+@beat_init.connect(weak=False)
+def serve(**_: Any) -> None:
+    """Begin before the pool forks, so that each child closes what it inherits."""
+    begin()
+
+
+@worker_process_init.connect(weak=False)
+def count_apart(**_: Any) -> None:
+    """A child of a pool counts in files of its own."""
+    metric_values.count_as_child()

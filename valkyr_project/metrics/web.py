@@ -14,8 +14,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, Metric, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from dlq.metrics.collecting import DATABASE
-from executions.live.places import PLACES
+from dlq.metrics import DATABASE
+from executions.live.event_stream import PLACES
 from executions.observability import metric_values
 from executions.observability.metrics import REQUESTS
 from executions.observability.metrics_access import access

@@ -1,12 +1,110 @@
-"""The environment every process of a stack gets: the caller's, and what the start decided."""
+"""The environment every process of a stack gets, and the passwords in it."""
 
+import base64
 import os
+import secrets
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from valkyr_project import plugins
-from valkyr_project.up.credentials import StackCredentials
-from valkyr_project.up.failing import FILE, VARIABLE
-from valkyr_project.up.options import Options
+from valkyr_project.embedded.folders import write_private
+from valkyr_project.up.failing_processes import FILE, VARIABLE
+from valkyr_project.up.options import Options, UpError
+
+# Passwords made once and kept in `<home>/secrets.env`, which only its owner can read.
+#
+# Beside it, in a file of its own, the key that secrets in the database are sealed with.
+
+
+SECRETS_FILE = "secrets.env"
+KEY_FILE = "installation.key"
+KEY_GIVEN = ("VALKYR_KEY_FILE", "VALKYR_KEY", "VALKYR_KEY_URI")
+HEADER = (
+    "# Made by `make up` at its first start. Whoever reads this can sign in and forge sessions.\n"
+)
+
+
+@dataclass(frozen=True)
+class StackCredentials:
+    """What this installation signs with and how its people sign in.
+
+    `password_is_ours` says that the administrator's password was made here, not given; `key_file`
+    holds the key made here to seal secrets with, None when the environment names one.
+    """
+
+    secret_key: str
+    username: str
+    password: str
+    password_is_ours: bool
+    flower_password: str
+    key_file: Path | None
+
+
+def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCredentials:
+    """Read what is kept, make what is missing, and let the environment decide where it speaks."""
+    path = home / SECRETS_FILE
+    kept = _read(path)
+    made = {
+        "VALKYR_SECRET_KEY": secrets.token_urlsafe(60),
+        "VALKYR_ADMIN_PASSWORD": secrets.token_urlsafe(15),
+        "FLOWER_PASSWORD": secrets.token_urlsafe(15),
+    } | kept
+    if made != kept:
+        write_private(path, HEADER + "".join(f"{key}={value}\n" for key, value in made.items()))
+    given = environment.get("VALKYR_ADMIN_PASSWORD", "")
+    found = StackCredentials(
+        secret_key=environment.get("VALKYR_SECRET_KEY", "") or made["VALKYR_SECRET_KEY"],
+        username=environment.get("VALKYR_ADMIN_USERNAME", "") or "admin",
+        password=given or made["VALKYR_ADMIN_PASSWORD"],
+        password_is_ours=not given,
+        flower_password=environment.get("FLOWER_PASSWORD", "") or made["FLOWER_PASSWORD"],
+        key_file=None
+        if any(environment.get(name, "").strip() for name in KEY_GIVEN)
+        else _key_file(home),
+    )
+    _check_for_flower(found)
+    return found
+
+
+def _check_for_flower(found: StackCredentials) -> None:
+    """Flower takes `name:password`, several separated by commas; raises UpError on a clash."""
+    if {":", ","} & set(found.username) or "," in found.flower_password:
+        raise UpError(
+            "Flower cannot sign in this user: VALKYR_ADMIN_USERNAME must have no colon and no "
+            "comma, FLOWER_PASSWORD no comma."
+        )
+
+
+def _key_file(home: Path) -> Path:
+    """The file of the installation's key, made at the first start and never again."""
+    path = home.resolve() / KEY_FILE
+    if not _is_private(path):
+        write_private(path, base64.b64encode(secrets.token_bytes(32)).decode() + "\n")
+    return path
+
+
+def _read(path: Path) -> dict[str, str]:
+    """The kept values."""
+    if not _is_private(path):
+        return {}
+    lines = path.read_text().splitlines()
+    pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def _is_private(path: Path) -> bool:
+    """Whether it exists; mends a file that others can read, refuses one of another owner."""
+    try:
+        facts = path.lstat()
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
+        raise UpError(f"{path} must be a plain file of this user's; found something else.")
+    path.chmod(0o600)
+    return True
+
 
 # Where the demo's partner listens, and nothing else of this machine: steps may call it without
 # being allowed to call the machine's other services.

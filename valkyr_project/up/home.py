@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
-from valkyr_project.embedded.place import write_private
-from valkyr_project.up.errors import UpError
+from valkyr_project.embedded.folders import write_private
+from valkyr_project.up.options import UpError
 
 
 class Home:

@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from valkyr_project.up.errors import UpError
+# Why a start was refused or given up, in words for the person at the keyboard.
+
+
+class UpError(Exception):
+    """The stack cannot run; the message says what was found and what to do."""
+
 
 PROJECT = Path(__file__).resolve().parents[2]
 EPILOGUE = """\

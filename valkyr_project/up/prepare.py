@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from valkyr_project.embedded.child import start_child
-from valkyr_project.up.errors import UpError
-from valkyr_project.up.options import PROJECT
+from valkyr_project.up.options import PROJECT, UpError
 
 
 def prepare(environment: dict[str, str]) -> str:

@@ -4,13 +4,24 @@ All in all: web, three workers, beat, Flower. Their command lines are in
 valkyr_project/processes/commands.py.
 """
 
+import base64
+import json
 import signal
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+import psycopg
+from celery.utils.nodenames import gethostname, nodename
+from kombu.exceptions import KombuError
+
+from valkyr_project.celery import app
+from valkyr_project.embedded.child import free_port
 from valkyr_project.processes import commands
 from valkyr_project.processes.commands import Pool, ProcessCommand
-from valkyr_project.up.credentials import StackCredentials
+from valkyr_project.up.environment import StackCredentials
 from valkyr_project.up.options import Options
 
 # A worker finishes what it can and gives back the rest (VALKYR_DRAIN_SECONDS); then it is pushed.
@@ -64,3 +75,91 @@ def flower(options: Options, credentials: StackCredentials) -> ProcessSpec:
 
 def _spec(name: str, program: ProcessCommand) -> ProcessSpec:
     return ProcessSpec(name, program.command, program.environment)
+
+
+# Whether each process really does its work: asked, not assumed from its being alive.
+
+
+Probe = Callable[[], bool]
+FAILS = 500
+
+
+def probes(options: Options, credentials: StackCredentials, database_url: str) -> dict[str, Probe]:
+    """A question for every process, by name; each answers within about a second."""
+    sign_in = f"{credentials.username}:{credentials.flower_password}"
+    return {
+        "web": lambda: answers(f"{options.web_url}/actuator/health/ready"),
+        "worker-control": lambda: worker_answers("control"),
+        "worker-default": lambda: worker_answers("default"),
+        "worker-io": lambda: worker_answers("io"),
+        "beat": lambda: beat_reads_its_schedule(database_url),
+        "flower": lambda: answers(f"{options.flower_url}/", sign_in),
+    }
+
+
+def answers(url: str, sign_in: str = "") -> bool:
+    """Whether a GET ends in something better than a server error."""
+    request = urllib.request.Request(url)  # noqa: S310 - our own address
+    if sign_in:
+        request.add_header("Authorization", "Basic " + base64.b64encode(sign_in.encode()).decode())
+    # A proxy set for the outside world has no business here.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=2) as answer:
+            return int(answer.status) < FAILS
+    except urllib.error.HTTPError as error:
+        return error.code < FAILS and error.code != 401
+    except OSError:
+        return False
+
+
+def worker_answers(queue: str) -> bool:
+    """Whether this machine's worker of the queue replies to a ping through the broker."""
+    try:
+        return bool(app.control.ping(destination=[nodename(queue, gethostname())], timeout=0.5))
+    except (OSError, KombuError):
+        return False
+
+
+def beat_reads_its_schedule(database_url: str) -> bool:
+    """Whether a session of a beat process is open in the database."""
+    query = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'valkyr-beat' LIMIT 1"
+    try:
+        with psycopg.connect(database_url, connect_timeout=2) as connection:
+            return connection.execute(query).fetchone() is not None
+    except psycopg.Error:
+        return False
+
+
+# Where Prometheus finds each process of a stack: workers and beat get a free port each.
+#
+# The addresses are kept in a file that Prometheus reads by itself (`file_sd_configs`), so nobody
+# has to choose ports, and two stacks on one machine do not meet.
+
+
+FILE = Path("metrics") / "targets.json"
+
+
+def served(table: Sequence[ProcessSpec], options: Options) -> list[ProcessSpec]:
+    """The processes, Celery's with a port for their metrics; writes the file of targets."""
+    counting = [spec.name for spec in table if spec.name.startswith(("worker", "beat"))]
+    ports = {name: free_port() for name in counting}
+    _write(options.home / FILE, {"web": options.port} | ports)
+    return [_with_port(spec, ports.get(spec.name)) for spec in table]
+
+
+def _with_port(spec: ProcessSpec, port: int | None) -> ProcessSpec:
+    if port is None:
+        return spec
+    return replace(spec, environment={**spec.environment, "VALKYR_METRICS_PORT": str(port)})
+
+
+def _write(path: Path, ports: dict[str, int]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    targets = [
+        {"targets": [f"127.0.0.1:{port}"], "labels": {"process": name}}
+        for name, port in ports.items()
+    ]
+    fresh = path.with_suffix(".new")
+    fresh.write_text(json.dumps(targets, indent=2) + "\n")
+    fresh.replace(path)  # at once: Prometheus may read at any time

@@ -1,27 +1,57 @@
 """One start from the first check to the last process's end."""
 
 import os
+import socket
 import sys
 import time
 from collections.abc import Sequence
 
+import psutil
+
 from valkyr_project.embedded import ServerError
-from valkyr_project.up import credentials as credentials_file
-from valkyr_project.up import scraping
-from valkyr_project.up.credentials import FILE, StackCredentials
-from valkyr_project.up.environment import stack_environment
-from valkyr_project.up.errors import UpError
+from valkyr_project.up import environment as credentials_file
+from valkyr_project.up import processes
+from valkyr_project.up.environment import SECRETS_FILE, StackCredentials, stack_environment
 from valkyr_project.up.home import Home, open_home
-from valkyr_project.up.options import Options, parse
+from valkyr_project.up.options import Options, UpError, parse
 from valkyr_project.up.output import Output, say
-from valkyr_project.up.ports import require_free
 from valkyr_project.up.prepare import prepare
-from valkyr_project.up.processes import specs
-from valkyr_project.up.readiness import probes
-from valkyr_project.up.scraping import FILE as TARGETS
-from valkyr_project.up.servers import Servers
-from valkyr_project.up.stopping import StopRequest
-from valkyr_project.up.supervisor import Supervisor
+from valkyr_project.up.processes import FILE as TARGETS
+from valkyr_project.up.processes import probes, specs
+from valkyr_project.up.supervisor import Servers, StopRequest, Supervisor
+
+# Whether the ports people will use are free, before anything is started.
+
+
+def require_free(port: int, variable: str) -> None:
+    """Raise UpError naming the port, who holds it and the variable to set, if it is taken."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            raise UpError(
+                f"Port {port} ({variable}) may not be used by this account. "
+                f"Set {variable} to a number above 1023."
+            ) from None
+        except OSError:
+            raise UpError(
+                f"Port {port} ({variable}) is in use{_holder(port)}. "
+                f"Stop that program or set {variable} to another port."
+            ) from None
+
+
+def _holder(port: int) -> str:
+    """` by name (process n)` where the system tells us, otherwise nothing."""
+    try:
+        for connection in psutil.net_connections("tcp"):
+            listening = connection.status == psutil.CONN_LISTEN
+            if listening and connection.laddr.port == port and connection.pid:
+                name = psutil.Process(connection.pid).name()
+                return f" by {name} (process {connection.pid})"
+    except (psutil.Error, OSError):
+        return " by another program"
+    return " by another program"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,7 +88,7 @@ def _run(options: Options, home: Home, stop_request: StopRequest, begin: float) 
         os.environ.update(environment)
         admin_state = prepare(environment)
         say(f"  {'tables':<15} ready")
-        table = scraping.served(specs(options, credentials), options)
+        table = processes.served(specs(options, credentials), options)
         output = Output(home.logs, [spec.name for spec in table])
         supervisor = Supervisor(table, environment, servers, output, stop_request)
         stop_request.interrupts = False
@@ -97,7 +127,7 @@ def closing_block(
     options: Options, credentials: StackCredentials, admin_state: str, seconds: float
 ) -> str:
     """Where everything is and how to sign in."""
-    stored = f"password in {options.home / FILE}"
+    stored = f"password in {options.home / SECRETS_FILE}"
     flower = f"user {credentials.username}, {stored} (FLOWER_PASSWORD)"
     return f"""
 Valkyr is ready ({seconds:.1f} s).
@@ -123,5 +153,5 @@ def _password(credentials: StackCredentials, admin_state: str, stored: str) -> s
     if not credentials.password_is_ours:
         return "with the password from VALKYR_ADMIN_PASSWORD"
     if admin_state == "created":
-        return f"password {credentials.password} (kept in {FILE} below)"
+        return f"password {credentials.password} (kept in {SECRETS_FILE} below)"
     return f"{stored} (VALKYR_ADMIN_PASSWORD)"

@@ -4,7 +4,7 @@ import os
 import sys
 from dataclasses import replace
 
-from valkyr_project.up import credentials as credentials_file
+from valkyr_project.up import environment as credentials_file
 from valkyr_project.up.environment import stack_environment
 from valkyr_project.up.home import running
 from valkyr_project.up.options import parse

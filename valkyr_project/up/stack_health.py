@@ -6,9 +6,8 @@ from pathlib import Path
 
 from django.http import HttpRequest
 
-from executions.health.finding import HealthFinding
-from executions.health.parts import Session, register
-from valkyr_project.up.failing import VARIABLE, supervised
+from executions.health.parts import HealthFinding, Session, register
+from valkyr_project.up.failing_processes import VARIABLE, supervised
 
 NAME = "processes"
 EXPECTED = "every process of the stack stays up"

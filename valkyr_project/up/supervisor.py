@@ -1,30 +1,146 @@
 """The loop that keeps a stack alive: relays output, restarts what dies, stops in order.
 
 A process that keeps ending right after its start is started again ever more slowly, and the others
-stay up; `failing` tells the web process, which shows it on every page.
+stay up; `failing_processes` tells the web process, which shows it on every page.
 
 Processes end before the servers they talk to. All children start from the main thread or from a
 thread that lives as long as they, because the kernel ties their death signal to it.
 """
 
+import functools
 import queue
 import signal
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
 
+import honcho.process
 from honcho.printer import Message
 
-from valkyr_project.embedded import ServerError
-from valkyr_project.up.child import ChildProcess
-from valkyr_project.up.errors import UpError
-from valkyr_project.up.failing import FailingProcesses
+from valkyr_project.embedded import Postgres, Redis, ServerError
+from valkyr_project.embedded.child import die_with_parent
+from valkyr_project.up.failing_processes import FailingProcesses
+from valkyr_project.up.options import PROJECT, Options, UpError
 from valkyr_project.up.output import Output, say
-from valkyr_project.up.processes import ProcessSpec
-from valkyr_project.up.readiness import Probe
-from valkyr_project.up.servers import Servers
-from valkyr_project.up.stopping import StopRequest
+from valkyr_project.up.processes import Probe, ProcessSpec
+
+# The embedded PostgreSQL and Redis of a stack, unless the environment names real ones.
+
+
+class Servers:
+    """Zero, one or two embedded servers, and the addresses of both."""
+
+    def __init__(self, options: Options, home: Path) -> None:
+        """Take the places of the servers that are needed; start nothing yet."""
+        self.embedded: list[Postgres | Redis] = []
+        self._database_url = options.database_url
+        self._redis_url = options.redis_url
+        if not options.database_url:
+            self.embedded.append(Postgres(home))
+        if not options.redis_url:
+            self.embedded.append(Redis(home))
+
+    def start(self) -> None:
+        """Launch all, then wait for all."""
+        for server in self.embedded:
+            server.launch()
+        for server in self.embedded:
+            server.wait()
+
+    @property
+    def database_url(self) -> str:
+        """Where PostgreSQL answers."""
+        found = [server.url for server in self.embedded if isinstance(server, Postgres)]
+        return found[0] if found else self._database_url
+
+    @property
+    def redis_url(self) -> str:
+        """Where Redis answers."""
+        found = [server.url for server in self.embedded if isinstance(server, Redis)]
+        return found[0] if found else self._redis_url
+
+    def stop(self) -> None:
+        """Stop what was started, Redis before PostgreSQL."""
+        for server in reversed(self.embedded):
+            server.stop()
+
+
+# How a person or the system asks the stack to stop: Ctrl-C, SIGTERM or a closed terminal.
+
+
+class StopRequest:
+    """Set by signals; `insisted` by the second one.
+
+    While nothing watches (`interrupts`), a signal raises KeyboardInterrupt, so that the steps of a
+    start are cut short like any Python program.
+    """
+
+    def __init__(self) -> None:
+        """Catch the signals from now on."""
+        self.wanted = False
+        self.insisted = False
+        self.interrupts = True
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._receive)
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        self.insisted = self.wanted
+        self.wanted = True
+        if self.interrupts:
+            self.interrupts = False
+            raise KeyboardInterrupt
+
+
+# One process of the stack: honcho's, started without a shell, ended with its supervisor.
+
+
+class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has no types
+    """Runs `spec` in a thread that relays its output and its end to `events`."""
+
+    def __init__(self, spec: ProcessSpec, environment: Mapping[str, str]) -> None:
+        """Start nothing yet."""
+        super().__init__(
+            spec.command, name=spec.name, env={**environment, **spec.environment}, cwd=str(PROJECT)
+        )
+        self.spec = spec
+        self.started_at = time.monotonic()
+        # The engine survives kill -9 of its processes by design; after a supervisor's death the
+        # servers are stopping too, so an orderly end could only wait for them in vain.
+        self._child_ctor = functools.partial(
+            honcho.process.Popen, shell=False, preexec_fn=die_with_parent(signal.SIGKILL)
+        )
+
+    def launch(self, events: "queue.Queue[Message]") -> None:
+        """Start the process; the thread lives as long as it, and so does its death signal."""
+        self.started_at = time.monotonic()
+        threading.Thread(target=self.run, args=(events,), name=self.name, daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """The process id, or 0 before it has one."""
+        return self._child.pid if self._child else 0
+
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._child is not None and self._child.poll() is None
+
+    def send(self, number: signal.Signals) -> None:
+        """Send the process itself (not its group) a signal, if it still runs."""
+        if self.alive():
+            self._child.send_signal(number)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end; says whether it came."""
+        deadline = time.monotonic() + seconds
+        while self.alive():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        return True
+
 
 QUICK_SECONDS = 10.0
 MOST_QUICK_DEATHS = 3

@@ -5,9 +5,9 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from dlq.admin.dashboard import banners, cards, lists
+from dlq.admin.dashboard import panels
 from dlq.admin.dashboard.blocks import BLOCKS
-from dlq.admin.dashboard.gathering import facts
+from dlq.admin.dashboard.facts import facts
 
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -19,10 +19,10 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     added_cards = [card for view in views for card in view.cards]
     return context | {
         "title": "Dashboard",
-        "banners": [*banners.banners(kept, now), *added_banners],
-        "cards": cards.cards(kept, now, added_cards),
+        "banners": [*panels.banners(kept, now), *added_banners],
+        "cards": panels.cards(kept, now, added_cards),
         "blocks": views,
-        "panels": lists.panels(kept, now),
+        "panels": panels.panels(kept, now),
         "nothing_yet": kept["any"] is False,
         "taken_at": kept["at"],
     }

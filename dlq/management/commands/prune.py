@@ -9,18 +9,35 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.template.defaultfilters import filesizeformat
 
-from dlq.management.prune_text import of_tally
-from dlq.retention import duty, pruning
-from dlq.retention.pace import PruningPace
-from dlq.retention.tally import PruningTally
+from dlq.retention import pruning
+from dlq.retention.batches import PruningPace, PruningTally
+from dlq.retention.by_age import weigh
+from dlq.retention.periods import RetentionPeriods, as_set, older_than
 from dlq.retention.terms import RetentionScope
-from dlq.retention.wanted import Wanted, as_set, older_than
-from dlq.retention.weight import weigh
 from executions.access.actor import Actor
 from executions.database.clock import database_now
 from executions.models import Workflow, Workspace
 from executions.states import FINAL
+
+# What pruning did, or would do, in words.
+
+
+def of_tally(tally: PruningTally, *, bytes_: int | None = None) -> Iterator[str]:
+    """A line about what goes, and one for each reason for which others stay."""
+    parts = "".join(f", {number:,} {part}" for part, number in tally.parts.items() if number)
+    span = f", from {tally.first:%Y-%m-%d} to {tally.last:%Y-%m-%d}" if _spans(tally) else ""
+    size = f", about {filesizeformat(bytes_)}".replace("\xa0", " ") if bytes_ else ""
+    more = " (time was over: there is more)" if tally.more else ""
+    yield f"{tally.kind:<14}{tally.rows:>12,}{parts}{span}{size}{more}"
+    for reason, number in tally.kept.most_common():
+        yield f"{'':<14}{number:>12,} stay: {reason}"
+
+
+def _spans(tally: PruningTally) -> bool:
+    return tally.first is not None and tally.last is not None
+
 
 UNITS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
 MORE = 3  # exit code: stopped with more to do
@@ -92,7 +109,9 @@ class Command(BaseCommand):
         if any(tally.more for tally in tallies):
             raise CommandError("Stopped; there is more to do. Run it again.", returncode=MORE)
 
-    def _go(self, options: dict[str, Any], wanted: Wanted, pace: PruningPace) -> list[PruningTally]:
+    def _go(
+        self, options: dict[str, Any], wanted: RetentionPeriods, pace: PruningPace
+    ) -> list[PruningTally]:
         dry = options["dry_run"]
         self.stdout.write("would delete" if dry else "deleted")
         made = (pruning.look if dry else pruning.prune)(options["what"], wanted, pace)
@@ -104,11 +123,11 @@ class Command(BaseCommand):
                     self.stdout.write(line)
         finally:
             if not dry:
-                duty.note(done, Actor.of_command(), **_asked(options))
+                pruning.note(done, Actor.of_command(), **_asked(options))
         return done
 
 
-def _wanted(options: dict[str, Any]) -> Wanted:
+def _wanted(options: dict[str, Any]) -> RetentionPeriods:
     scope = RetentionScope(
         *_place(options["workspace"], options["workflow"]), states=options["state"]
     )

@@ -6,10 +6,9 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
-from executions.definition.graph.definition import ERROR
+from executions.definition.graph.document import ERROR
 from executions.definition.graph.model import CheckpointPolicy, Concurrency, Edge, Graph, Step, Task
-from executions.definition.graph.references import tasks_read
-from executions.definition.graph.step_building import BodyContext, LazySteps
+from executions.definition.graph.step_building import BodyContext, LazySteps, tasks_read
 from executions.definition.graph.topology import topological_order
 from executions.definition.templates import Template, compile_template
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from executions.definition.catalog import Catalog, ModuleSpec
-from executions.definition.graph.definition import ERROR, SUCCESS, outcome_text, split_after
+from executions.definition.graph.document import ERROR, SUCCESS, outcome_text, split_after
 from executions.definition.templating.errors import Pointer
 
 MAIN = "main"

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from executions.definition.catalog import Catalog, ModuleSpec
-from executions.definition.graph.canonical import sha256_hex
-from executions.definition.graph.definition import modules_of, normalise
-from executions.definition.graph.limits import DEFAULTS, Limits
-from executions.definition.graph.policies import written_out
+from executions.definition.graph.document import modules_of, normalise
+from executions.definition.graph.model import DEFAULTS, Limits, written_out
+from executions.definition.graph.storable import sha256_hex
 
 PRIORITY = 5
 CONCURRENCY: Mapping[str, Any] = {"limit": 1, "onConflict": "queue"}

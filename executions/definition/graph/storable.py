@@ -3,6 +3,7 @@
 PostgreSQL's JSONB refuses NUL and lone surrogates; a document past the caps is not looked at.
 """
 
+import hashlib
 import json
 import math
 import re
@@ -64,3 +65,16 @@ def too_large(size: int) -> DefinitionProblem:
     return problem(
         (), "too_large", f"the definition has {size:,} bytes; at most {MAX_BYTES:,} may be"
     )
+
+
+# JSON in one spelling, so that equal values have equal hashes.
+
+
+def canonical_json(value: Any) -> str:
+    """`value` as ASCII JSON with sorted keys and no spaces; raises ValueError for NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def sha256_hex(value: Any) -> str:
+    """The SHA-256 of a JSON value's canonical spelling, in lower-case hex."""
+    return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()

@@ -8,25 +8,32 @@ from itertools import chain
 from typing import Any
 
 from executions.definition.catalog import Catalog
-from executions.definition.graph.limits import DEFAULTS, Limits
+from executions.definition.graph.model import DEFAULTS, Limits
 from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import count_tasks, read_body
-from executions.definition.graph.rules.bodies import body_problems, path_problems
-from executions.definition.graph.rules.caching import cache_problems
-from executions.definition.graph.rules.credentials import credential_problems
-from executions.definition.graph.rules.edges import contradictions, edge_problems
+from executions.definition.graph.rules.containers import loop_problems, subworkflow_problems
 from executions.definition.graph.rules.input_schema import input_problems
-from executions.definition.graph.rules.loops import loop_problems
-from executions.definition.graph.rules.modules import module_problems
-from executions.definition.graph.rules.order import order_problems
-from executions.definition.graph.rules.queues import queue_problems
-from executions.definition.graph.rules.references import bodies_by_task, template_problems
-from executions.definition.graph.rules.settings import settings_problems
-from executions.definition.graph.rules.subworkflows import subworkflow_problems
+from executions.definition.graph.rules.modules import (
+    cache_problems,
+    credential_problems,
+    module_problems,
+    queue_problems,
+)
+from executions.definition.graph.rules.references import (
+    bodies_by_task,
+    settings_problems,
+    template_problems,
+)
+from executions.definition.graph.rules.structure import (
+    body_problems,
+    contradictions,
+    edge_problems,
+    order_problems,
+    path_problems,
+)
 from executions.definition.graph.rules.triggers import trigger_problems
 from executions.definition.graph.rules.typed_reads import typed_read_warnings
-from executions.definition.graph.schema import MAX_TASKS
-from executions.definition.graph.shape import shape_problems
+from executions.definition.graph.schema import MAX_TASKS, shape_problems
 from executions.definition.graph.storable import storage_problems
 from executions.definition.json_schema.budget import one_definition
 from executions.definition.templates import has_template

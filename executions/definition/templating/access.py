@@ -10,7 +10,7 @@ from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.comparing import SCALARS
 from executions.definition.templating.errors import TooLarge
 from executions.definition.templating.paths import kind, lacks
-from executions.definition.templating.sizes import scan
+from executions.definition.templating.values import scan
 
 MAX_ATTRIBUTE = 200
 READ_WORK = 8  # of reading one key of one item

@@ -15,7 +15,7 @@ from executions.definition.templating import formats
 from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.comparing import taken
 from executions.definition.templating.errors import TooLarge
-from executions.definition.templating.sizes import (
+from executions.definition.templating.values import (
     MAX_ITEMS,
     POINTER,
     bounded_bits,

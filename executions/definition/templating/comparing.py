@@ -12,8 +12,7 @@ from typing import Any
 from jinja2 import Undefined
 
 from executions.definition.templating.budget import RenderBudget
-from executions.definition.templating.sizes import OBJECT, POINTER, scan
-from executions.definition.templating.weight import weigh
+from executions.definition.templating.values import OBJECT, POINTER, scan, weigh
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
 SHORT_TEXT = 128  # comparing one costs no more than calling what compares

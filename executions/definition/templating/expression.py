@@ -22,9 +22,8 @@ from executions.definition.templating.errors import (
     TemplateTimeout,
     quoted,
 )
-from executions.definition.templating.paths import path_evaluator, plain_path
-from executions.definition.templating.rewriting import rewritten
-from executions.definition.templating.sandbox import ENVIRONMENT, FUNCTIONS, ScopeContext
+from executions.definition.templating.paths import Keys, path_evaluator, plain_path
+from executions.definition.templating.sandbox import ENVIRONMENT, FUNCTIONS, ScopeContext, rewritten
 from executions.definition.templating.secrets import (
     ROOT,
     SecretField,
@@ -32,8 +31,7 @@ from executions.definition.templating.secrets import (
     secret_evaluator,
     secret_of,
 )
-from executions.definition.templating.syntax import check_syntax
-from executions.definition.templating.unfinished import refuse_unfinished
+from executions.definition.templating.syntax import check_syntax, refuse_unfinished
 from executions.definition.templating.values import UnusableValue, as_json
 
 Reference = tuple[str, ...]
@@ -197,3 +195,33 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "the expression needs too much memory"
     return quoted(str(error), MAX_REASON) or type(error).__name__
+
+
+# The paths that an expression reads for certain, in full: more than its references name.
+#
+# A path whose absence the expression provides for (`default`, `is defined`, a choice) is none of
+# them, nor is a method that it calls.
+
+
+PROVIDES = frozenset({"default", "d", "defined", "undefined", "none"})
+CHOICES = (nodes.CondExpr, nodes.And, nodes.Or, nodes.Call, nodes.Not)
+
+
+def certain_paths(source: str) -> list[Keys]:
+    """The paths read by an expression's text, without those of a method or a choice."""
+    keys = plain_path(source)
+    if keys is not None:
+        return [keys]
+    try:
+        tree = parse(source)
+        found = check_syntax(tree)
+    except ExpressionSyntaxError:
+        return []
+    everything = [tree, *tree.find_all(nodes.Node)]
+    return [] if any(_unsure(node) for node in everything) else found
+
+
+def _unsure(node: nodes.Node) -> bool:
+    if isinstance(node, nodes.Filter | nodes.Test):
+        return node.name in PROVIDES
+    return isinstance(node, CHOICES)

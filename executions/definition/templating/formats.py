@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from executions.definition.templating.budget import RenderBudget
-from executions.definition.templating.sizes import bounded_text, built_text, scan
-from executions.definition.templating.values import as_text
+from executions.definition.templating.values import as_text, bounded_text, built_text, scan
 
 # Possessive, so that no text is read twice.
 _DIRECTIVE = re.compile(

@@ -20,9 +20,8 @@ from executions.definition.templating.access import (
 from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.comparing import equal, extreme, ordered, taken
 from executions.definition.templating.errors import TooLarge
-from executions.definition.templating.sizes import OBJECT, POINTER, bounded_items
 from executions.definition.templating.texts import whole
-from executions.definition.templating.weight import weigh
+from executions.definition.templating.values import OBJECT, POINTER, bounded_items, weigh
 
 CALL_WORK = 50  # of one call of a filter or test for one item
 MAX_ARGUMENTS = 100

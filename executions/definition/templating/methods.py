@@ -11,7 +11,7 @@ from typing import Any
 
 from executions.definition.templating import comparing, texts
 from executions.definition.templating.budget import RenderBudget
-from executions.definition.templating.sizes import (
+from executions.definition.templating.values import (
     MAX_ITEMS,
     OBJECT,
     bounded_text,

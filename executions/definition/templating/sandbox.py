@@ -7,16 +7,152 @@ object. All of them are given the budget of the rendering, which the context car
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jinja2 import pass_context
+from jinja2 import nodes, pass_context
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.tests import TESTS
 from jinja2.utils import missing
+from jinja2.visitor import NodeTransformer
 
-from executions.definition.templating import arithmetic, items, judging, rewriting, texts
+from executions.definition.templating import arithmetic, items, texts
 from executions.definition.templating.access import StrictName, item_of
+from executions.definition.templating.arithmetic import number
 from executions.definition.templating.budget import RenderBudget
-from executions.definition.templating.comparing import taken
+from executions.definition.templating.comparing import COMPARISONS, Chained, contains, key, taken
+from executions.definition.templating.items import sliced
 from executions.definition.templating.methods import BoundMethod, check_call, method_of
+from executions.definition.templating.texts import concatenated, string
+
+# Turns the operators that Jinja compiles to plain Python into filters that count their work.
+#
+# `+`, `*`, `**` and `%` are intercepted by Jinja's sandbox. Comparisons, `~`, slices and the keys
+# of object literals are not, so their nodes are replaced; the names of these filters cannot be
+# written.
+
+
+def rewritten(tree: nodes.Expr) -> nodes.Expr:
+    """The expression with every operator counted."""
+    return _Rewriting().visit(tree)  # type: ignore[no-any-return]
+
+
+class _Rewriting(NodeTransformer):
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Filter:  # noqa: N802 - Jinja's name
+        self.generic_visit(node)
+        return _filter(nodes.List(node.nodes, lineno=node.lineno), "(~)")
+
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:  # noqa: N802 - Jinja's name
+        self.generic_visit(node)
+        if len(node.ops) == 1:
+            operand = node.ops[0]
+            return _filter(node.expr, f"({operand.op})", operand.expr)
+        node.expr = _filter(node.expr, "(chained)")
+        for operand in node.ops:
+            operand.expr = _filter(operand.expr, "(chained)")
+        return node
+
+    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:  # noqa: N802 - Jinja's name
+        self.generic_visit(node)
+        if not isinstance(node.arg, nodes.Slice):
+            return node
+        none = nodes.Const(None, lineno=node.lineno)
+        part = node.arg
+        return _filter(
+            node.node, "(slice)", part.start or none, part.stop or none, part.step or none
+        )
+
+    def visit_Pair(self, node: nodes.Pair) -> nodes.Pair:  # noqa: N802 - Jinja's name
+        self.generic_visit(node)
+        if not isinstance(node.key, nodes.Const):
+            node.key = _filter(node.key, "(key)")
+        return node
+
+
+def _filter(value: nodes.Expr, name: str, *args: nodes.Expr) -> nodes.Filter:
+    return nodes.Filter(value, name, list(args), [], None, None, lineno=value.lineno)
+
+
+def _within(budget: RenderBudget, item: Any, container: Any) -> bool:
+    return contains(budget, container, item)
+
+
+def _not_within(budget: RenderBudget, item: Any, container: Any) -> bool:
+    return not contains(budget, container, item)
+
+
+def _key(_: RenderBudget, value: Any) -> Any:
+    return key(value)
+
+
+OPERATORS: Mapping[str, Callable[..., Any]] = {
+    **{f"({name})": compare for name, compare in COMPARISONS.items()},
+    "(in)": _within,
+    "(notin)": _not_within,
+    "(chained)": Chained,
+    "(slice)": sliced,
+    "(key)": _key,
+    "(~)": concatenated,
+}
+
+
+# The tests after `is`; those that compare count it, those of numbers take numbers only.
+#
+# Jinja's `odd`, `even` and `divisibleby` use `%`, which for a text is a format.
+
+
+# They look at the type of a value, or whether it is there: no work, whatever it holds.
+OF_TYPE = (
+    *("boolean", "callable", "defined", "escaped", "false", "float", "integer", "iterable"),
+    *("mapping", "none", "number", "sameas", "sequence", "string", "true", "undefined"),
+)
+_ALIASES = {
+    "eq": ("eq", "==", "equalto"),
+    "ne": ("ne", "!="),
+    "gt": ("gt", ">", "greaterthan"),
+    "gteq": ("ge", ">="),
+    "lt": ("lt", "<", "lessthan"),
+    "lteq": ("le", "<="),
+}
+
+
+def _odd(_: RenderBudget, value: Any) -> bool:
+    return bool(number(value, "odd") % 2 == 1)
+
+
+def _even(_: RenderBudget, value: Any) -> bool:
+    return bool(number(value, "even") % 2 == 0)
+
+
+def _divisible(_: RenderBudget, value: Any, num: Any) -> bool:
+    return bool(number(value, "divisibleby") % number(num, "divisibleby") == 0)
+
+
+def _lower(budget: RenderBudget, value: Any) -> bool:
+    text = string(budget, value)
+    budget.spend(1 + (len(text) >> 3))
+    return text.islower()
+
+
+def _upper(budget: RenderBudget, value: Any) -> bool:
+    text = string(budget, value)
+    budget.spend(1 + (len(text) >> 3))
+    return text.isupper()
+
+
+def _is_in(budget: RenderBudget, value: Any, seq: Any) -> bool:
+    return contains(budget, seq, value)
+
+
+COUNTED: Mapping[str, Callable[..., Any]] = {
+    **{alias: COMPARISONS[name] for name, aliases in _ALIASES.items() for alias in aliases},
+    "divisibleby": _divisible,
+    "even": _even,
+    "in": _is_in,
+    "lower": _lower,
+    "odd": _odd,
+    "upper": _upper,
+}
+_TESTS: Mapping[str, Any] = TESTS
+PLAIN: Mapping[str, Callable[..., Any]] = {name: _TESTS[name] for name in OF_TYPE}
 
 
 class ScopeContext(Context):
@@ -135,13 +271,11 @@ def _environment() -> ExpressionEnvironment:
         undefined=StrictName, autoescape=False, auto_reload=False, cache_size=0, optimized=False
     )
     environment.globals.clear()
-    named = {**_FILTERS, **rewriting.OPERATORS}
+    named = {**_FILTERS, **OPERATORS}
     environment.filters = {name: counted(name, function) for name, function in named.items()}
     environment.filters |= {name: pass_context(items.each(name)) for name in _EACH}
-    environment.tests = {
-        name: counted(name, function) for name, function in judging.COUNTED.items()
-    }
-    environment.tests |= judging.PLAIN
+    environment.tests = {name: counted(name, function) for name, function in COUNTED.items()}
+    environment.tests |= PLAIN
     return environment
 
 

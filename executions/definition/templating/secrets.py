@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from secrets import token_hex
 from typing import Any
 
-from executions.definition.templating import refusal
+from executions.definition.templating import render_guard
 from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.errors import ExpressionSyntaxError, Pointer, TemplateError
 
@@ -92,7 +92,7 @@ def reveal(
     Also says which texts were left as they are, because they are not what the template yields:
     somebody wrote others since. `value` itself is not changed.
     """
-    refusal.check()
+    render_guard.check()
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
     budget = budget or RenderBudget()
     left = []
@@ -113,7 +113,7 @@ def places(
     begins, the credential and the field. Also says which texts have none, because they are not what
     the template yields: somebody wrote others since.
     """
-    refusal.check()
+    render_guard.check()
     budget = budget or RenderBudget()
     found: list[Place] = []
     left: list[Pointer] = []

@@ -13,8 +13,13 @@ from urllib.parse import quote, quote_plus
 from executions.definition.templating import formats
 from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.comparing import taken
-from executions.definition.templating.sizes import bounded_items, bounded_text, built_text, scan
-from executions.definition.templating.values import as_text
+from executions.definition.templating.values import (
+    as_text,
+    bounded_items,
+    bounded_text,
+    built_text,
+    scan,
+)
 
 CASES = ("capitalize", "casefold", "lower", "swapcase", "title", "upper")
 

@@ -9,15 +9,67 @@ from typing import Any
 from jinja2 import Undefined
 
 from executions.definition.templating.budget import RenderBudget
+from executions.definition.templating.errors import TooLarge
 from executions.definition.templating.paths import kind
-from executions.definition.templating.sizes import (
-    MAX_CHARACTERS,
-    MAX_DEPTH,
-    MAX_TEXT,
-    MAX_VALUES,
-    bounded_text,
-    built_text,
-)
+
+# How large a single value of an expression may be, and the size of texts and lists in bytes.
+
+
+MAX_TEXT = 1_048_576  # characters: of a rendered text and of any text in an expression's value
+MAX_ITEMS = 100_000  # items of a list that an expression makes
+MAX_VALUES = 1_000_000  # values in one result, nested ones counted
+MAX_CHARACTERS = 5 * 1024 * 1024  # characters in all texts of one result: what a payload may hold
+MAX_DEPTH = 64
+MAX_BITS = 8_192  # of a number that an expression computes
+
+POINTER = 8  # bytes of an item's place in a list
+OBJECT = 72  # bytes of a short text, a pair or a number
+
+
+def bounded_text(length: int) -> None:
+    """Refuse a text of more than MAX_TEXT characters."""
+    if length > MAX_TEXT:
+        raise TooLarge(
+            f"the text would have {_shown(length)} characters; at most {MAX_TEXT:,} may be"
+        )
+
+
+def bounded_items(count: int) -> None:
+    """Refuse a list of more than MAX_ITEMS items."""
+    if count > MAX_ITEMS:
+        raise TooLarge(f"the list would have {_shown(count)} items; at most {MAX_ITEMS:,} may be")
+
+
+def bounded_bits(bits: int) -> None:
+    """Refuse a number of more than MAX_BITS bits."""
+    if bits > MAX_BITS:
+        raise TooLarge(
+            f"the number would have about {_shown(bits)} bits; at most {MAX_BITS:,} may be"
+        )
+
+
+def built_text(budget: RenderBudget, text: str) -> str:
+    """A text that was just built, counted."""
+    bounded_text(len(text))
+    budget.hold(sys.getsizeof(text))
+    return text
+
+
+def built_texts(budget: RenderBudget, texts: Any) -> Any:
+    """A list or tuple of texts that was just built, counted."""
+    bounded_items(len(texts))
+    budget.hold(sum(map(sys.getsizeof, texts)) + POINTER * len(texts))
+    return texts
+
+
+def scan(text: str) -> int:
+    """The work of reading a text once, character by character."""
+    return 1 + (len(text) >> 3)
+
+
+def _shown(number: int) -> str:
+    return f"{number:,}" if number.bit_length() <= 256 else "far too many"
+
 
 ENCODING_WORK = 40  # of writing any list or object as JSON
 MAX_DIGITS = 4_300  # as in Python: writing a longer number takes time with the square of it
@@ -157,3 +209,63 @@ def _checked_number(value: float) -> float:
     if not math.isfinite(value):
         raise UnusableValue(f"the number is {value}, which JSON cannot hold")
     return value
+
+
+# How large a value is when everything in it is counted as often as it occurs.
+#
+# `[["a"] * 100] * 100` is three objects in memory and 10,101 values to whoever compares or writes
+# it. A shared list is looked into once, so weighing costs what the objects cost, not what
+# they weigh.
+
+
+_LIGHT = frozenset({float, bool, type(None)})
+_CALL = 10  # units of a call that looks into one value
+_BLOCK = 7  # a comparison looks at about 2**7 characters in the time of one value
+
+
+def weigh(budget: RenderBudget, value: Any) -> int:
+    """The work of comparing, hashing or copying a value; raises TooLarge when it nests too deep.
+
+    The result may be astronomic: spend it before doing anything with the value.
+    """
+    return 1 + _more(budget, value, {}, 0)
+
+
+def _more(budget: RenderBudget, value: Any, known: dict[int, int], depth: int) -> int:
+    """What a value weighs beyond the one that every value does."""
+    if type(value) in _LIGHT:
+        return 0
+    if isinstance(value, str):
+        return len(value) >> _BLOCK
+    if isinstance(value, int):
+        return value.bit_length() >> _BLOCK
+    if isinstance(value, range):
+        return len(value)
+    if isinstance(value, (list, tuple, Mapping)):
+        found = known.get(id(value))
+        if found is None:
+            found = known[id(value)] = _inside(budget, value, known, depth)
+        return found
+    return 0  # an iterator is compared as one object
+
+
+def _inside(budget: RenderBudget, value: Any, known: dict[int, int], depth: int) -> int:
+    if depth > MAX_DEPTH:
+        raise TooLarge(f"the value is nested more than {MAX_DEPTH} deep")
+    budget.spend(2 + 2 * len(value))
+    total = len(value)
+    for item in value.values() if isinstance(value, Mapping) else value:
+        kind = type(item)
+        if kind is str:
+            total += len(item) >> _BLOCK
+        elif kind is int:
+            total += item.bit_length() >> _BLOCK
+        elif kind not in _LIGHT:
+            weight = known.get(id(item))
+            if weight is None:
+                budget.spend(_CALL)
+                weight = _more(budget, item, known, depth + 1)
+            total += weight
+    if isinstance(value, Mapping):
+        total += sum(len(key) >> _BLOCK for key in value if isinstance(key, str))
+    return total

@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from executions.errors import ValkyrError
 from executions.triggers.queues.consumer import Consumer
-from executions.triggers.queues.opening import broker_url, find, open_source, shown
-from executions.triggers.queues.source import UnusableSource
+from executions.triggers.queues.message import UnusableSource
+from executions.triggers.queues.sources import broker_url, find, open_source, shown
 
 
 class Command(BaseCommand):

@@ -12,8 +12,7 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError, close_old_connections, connections
 
 from executions.triggers.queues.intake import IntakeCount, IntakeVerdict, refuse, take
-from executions.triggers.queues.message import QueueMessage
-from executions.triggers.queues.source import Lost, MessageSource
+from executions.triggers.queues.message import Lost, MessageSource, QueueMessage
 
 log = logging.getLogger(__name__)
 

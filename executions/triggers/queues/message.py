@@ -1,4 +1,4 @@
-"""A message of a queue, and its body as a payload.
+"""A message of a queue, its body as a payload, and what a consumer asks of a broker.
 
 Pure.
 """
@@ -8,7 +8,7 @@ import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 from uuid import UUID
 
 MAX_BYTES = 1024 * 1024
@@ -104,3 +104,33 @@ def id_of(properties: Mapping[str, Any], headers: Mapping[str, Any]) -> str | No
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
+
+
+# What a consumer asks of a broker: one message at a time, acknowledged or given back.
+
+
+class Lost(Exception):
+    """The broker does not answer just now; what was not acknowledged comes again."""
+
+
+class UnusableSource(Exception):
+    """The broker answers, and trying again will not help."""
+
+
+class MessageSource(Protocol):
+    """One queue of one broker.
+
+    Each method may raise Lost, and may be called again after it; `get` may raise Unusable.
+    """
+
+    def get(self) -> QueueMessage | None:
+        """The next message, now held by this source; None when there is none now."""
+
+    def acknowledge(self) -> None:
+        """The message held is done with; it does not come again."""
+
+    def give_back(self) -> None:
+        """Put the message held back where it was, ahead of the others."""
+
+    def close(self) -> None:
+        """Let the broker go; a message still held comes again."""

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from executions.definition.catalog import ModuleSpec
-from runners.management.module_pages.pages import pages
+from runners.management.module_pages import pages
 from runners.modules import registry
 from runners.modules.declared import declared
 

@@ -1,1 +1,267 @@
 """The pages of all modules, docs/modules.md and docs/modules/, from what they say of themselves."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from executions.definition.catalog import ModuleSpec
+
+# Types of JSON Schema in words, and texts that fit into a table's cell.
+
+
+WORDS = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "object": "object",
+    "null": "null",
+}
+FORMATS = {
+    "date-time": "instant",
+    "date": "date",
+    "uri": "address",
+    "uuid": "UUID",
+    "binary": "bytes",
+}
+
+
+def kind(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
+    """What a value is, in words; an object's keys are named."""
+    if "$ref" in schema:
+        return kind(referred(schema, root), root)
+    if "enum" in schema or "const" in schema:
+        return codes(schema.get("enum", [schema.get("const")]))
+    options = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
+    if options:
+        kinds = dict.fromkeys(kind(option, root) for option in options)
+        return " / ".join(name for name in kinds if name != "null")
+    return _one_kind(schema, root)
+
+
+def _one_kind(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
+    if schema.get("type") == "array":
+        return f"list of ({kind(schema.get('items', {}), root)})"
+    if schema.get("type") == "object" and schema.get("properties"):
+        return f"object: {codes(schema['properties'])}"
+    if schema.get("format") in FORMATS:
+        return FORMATS[schema["format"]]
+    return WORDS.get(schema.get("type", ""), "any value")
+
+
+def bounds(schema: Mapping[str, Any]) -> str:
+    """What a value is held to, where the schema says so: `0 to 10`, `at most 200 characters`."""
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f"{low:,} to {high:,}"
+    if low is not None:
+        return f"from {low:,}"
+    if high is not None:
+        return f"up to {high:,}"
+    if (most := schema.get("maxLength")) is not None:
+        return f"at most {most:,} characters"
+    if (most := schema.get("maxItems")) is not None:
+        return f"at most {most:,} items"
+    return ""
+
+
+def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema itself, or the one of `$defs` that it stands for."""
+    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
+    found: Mapping[str, Any] = root.get("$defs", {}).get(name, {}) if name else schema
+    return found
+
+
+def codes(values: Iterable[Any]) -> str:
+    """Names as code, with commas."""
+    return ", ".join(code(value if isinstance(value, str) else as_json(value)) for value in values)
+
+
+def code(text: str) -> str:
+    """As code, also where it holds a backtick itself."""
+    return f"`` {cell(text)} ``" if "`" in text else f"`{cell(text)}`"
+
+
+def cell(text: str) -> str:
+    """In one line, and without what would end a cell."""
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def as_json(value: Any) -> str:
+    """A value as a definition would write it."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+# One module's entry: what it does, its inputs, outputs, an example, and what goes wrong.
+
+
+EFFECTS = {
+    "none": "none: it may run again at any time.",
+    "idempotent": (
+        "idempotent: it may run again after a crash, and the idempotency key keeps it from "
+        "happening twice."
+    ),
+    "external": "external: after a crash it may happen twice, with the same idempotency key.",
+}
+LONGEST = 300
+
+
+def entry(spec: ModuleSpec) -> str:
+    """The module's part of its category's page."""
+    parts = [f"## {spec.type}", spec.description, "\n".join(_facts(spec)), "\n".join(_task(spec))]
+    parts += ["\n".join(lines) for lines in (_inputs(spec), _outputs(spec), _bad(spec)) if lines]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _facts(spec: ModuleSpec) -> Iterator[str]:
+    yield f"- *Effect*: {EFFECTS[spec.effect]}"
+    where = "runs inline, with the steps around it" if spec.inline else f"queue `{spec.queue}`"
+    yield f"- *Runs*: {where}; retry `{spec.retry}`; time-out {spec.timeout_seconds:g} s."
+    if spec.outcomes:
+        yield f"- *Outcomes*: {codes(spec.outcomes)}."
+    if spec.credential:
+        names = " or ".join(code(name) for name in spec.credential)
+        yield f"- *Credential*: of type {names}, named by `credential` of the task."
+    if spec.circuit_target:
+        yield f"- *Circuit*: {spec.circuit_target.rstrip('.')}."
+    if not spec.takes_secrets:
+        yield "- *Secrets*: none may stand in its `with`, which is stored or shown."
+
+
+def _task(spec: ModuleSpec) -> list[str]:
+    task: dict[str, Any] = {"id": spec.type.rpartition(".")[2], "use": spec.type}
+    if spec.example:
+        task["with"] = dict(spec.example)
+    text = yaml.safe_dump([task], sort_keys=False, allow_unicode=True, width=90)
+    return ["```yaml", text.rstrip("\n"), "```"]
+
+
+def _inputs(spec: ModuleSpec) -> list[str]:
+    schema = spec.inputs_schema
+    rows = list(_input_rows(schema))
+    if not rows:
+        return ["It takes no inputs."]
+    return ["| input | type | default | |", "|---|---|---|---|", *rows]
+
+
+def _input_rows(schema: Mapping[str, Any]) -> Iterator[str]:
+    required = schema.get("required", [])
+    for key, value in schema.get("properties", {}).items():
+        default = "required" if key in required else code(_default(value))
+        held = bounds(value)
+        told = f"{kind(value, schema)}, {held}" if held else kind(value, schema)
+        yield f"| `{key}` | {told} | {default} | {_meaning(value)} |"
+
+
+def _meaning(value: Mapping[str, Any]) -> str:
+    text = cell(value.get("description", ""))
+    for example in value.get("examples", [])[:1]:
+        text += f" Example: {code(_short(as_json(example)))}"
+    return text.strip()
+
+
+def _default(schema: Mapping[str, Any]) -> str:
+    """The default as JSON; where a factory makes it, the empty value of its type."""
+    if "default" in schema:
+        return _short(as_json(schema["default"]))
+    return "{}" if schema.get("type") == "object" else "[]"
+
+
+def _outputs(spec: ModuleSpec) -> list[str]:
+    root = spec.outputs_schema
+    if root is None:
+        return []
+    top = referred(root, root)
+    keys = top.get("properties", {})
+    if not keys:
+        text = cell(top.get("description", ""))
+        return [f"Its output is {kind(root, root)}{': ' + text if text else '.'}"]
+    rows = [
+        f"| `{key}` | {kind(value, root)} | {cell(value.get('description', ''))} |"
+        for key, value in keys.items()
+    ]
+    return ["| output | type | |", "|---|---|---|", *rows]
+
+
+def _bad(spec: ModuleSpec) -> list[str]:
+    if not spec.bad_inputs:
+        return []
+    rows = [
+        f"| {cell(bad.what)} | {bad.error_type} | {cell(bad.says)} |" for bad in spec.bad_inputs
+    ]
+    return ["| bad input | error type | its message says |", "|---|---|---|", *rows]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+# All pages by name: an index that says how to read them, and one page a category.
+
+
+INDEX = "modules.md"
+OPENING = """\
+# Modules
+
+What a step can do. These pages are written by `python manage.py describe_modules` from the modules
+themselves, and a test keeps them so; the JSON Schemas are at `/v1/ModuleType`.
+
+## How to read them
+
+Each module has its section: what it does, a task as you would write it, its inputs (what stands
+under `with`) and outputs (what later tasks read as `tasks.<id>.output`), and what goes wrong.
+
+*Effect* is what a repeat after a crash does: `none` (nothing), `idempotent` (nothing, thanks to the
+idempotency key), `external` (it may happen twice, with the same key). *Queue* says which workers
+run it; a module that runs inline is pure, and is recorded together with the steps around it.
+*Retry* is the policy that failures of the types TRANSIENT and TIMEOUT are tried again by; PERMANENT
+ones are not. *Circuit* is what failures are counted by: while it is open, steps wait. *Credential*
+is the type of the one it may use.
+
+## All of them
+"""
+HEAD = "| type | what it does | effect |\n|---|---|---|"
+YOUR_OWN = Path(__file__).with_name("your_own.md")
+
+
+def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
+    """The pages' texts by their paths below `docs/`."""
+    ordered = sorted(specs.values(), key=lambda spec: (spec.category, spec.type))
+    by_category = {
+        category: list(members) for category, members in groupby(ordered, lambda s: s.category)
+    }
+    found = {path_of(name): _category(name, members) for name, members in by_category.items()}
+    return {INDEX: _index(by_category), **found}
+
+
+def path_of(category: str) -> str:
+    """The page of a category."""
+    return f"modules/{category.replace(' ', '-')}.md"
+
+
+def _index(by_category: Mapping[str, Sequence[ModuleSpec]]) -> str:
+    parts = [OPENING]
+    for category, members in by_category.items():
+        parts.append(f"### [{category.capitalize()}]({path_of(category)})\n\n{HEAD}")
+        parts[-1] += "".join(f"\n{_row(spec, category)}" for spec in members) + "\n"
+    return "\n".join([*parts, YOUR_OWN.read_text(encoding="utf-8")])
+
+
+def _row(spec: ModuleSpec, category: str) -> str:
+    anchor = spec.type.replace(".", "")
+    return f"| [`{spec.type}`]({path_of(category)}#{anchor}) | {_line(spec)} | {spec.effect} |"
+
+
+def _line(spec: ModuleSpec) -> str:
+    """The first sentence of its description."""
+    paragraph = cell(spec.description.split("\n\n")[0])
+    return paragraph.split(". ")[0].rstrip(".") + "."
+
+
+def _category(category: str, members: Sequence[ModuleSpec]) -> str:
+    opening = f"# Modules: {category}\n\n[All modules](../{INDEX}), and how to read this page.\n"
+    return "\n".join([opening, *(entry(spec) for spec in members)])

@@ -1,54 +1,43 @@
-"""Whatever should be moving and is not is set moving again: one duty a file.
+"""Whatever should be moving and is not is set moving again; duties by subject.
 
 Plugins add duties of their own. One sweep of a kind runs at a time.
 """
 
 import logging
 
-from executions.database.advisory_lock import alone
-from executions.database.advisory_locks import AdvisoryLock
-from runners import metrics
+from executions.database.advisory_locks import AdvisoryLock, alone
+from runners.observability import metrics
 from runners.recovery.duties import EVERY_FIVE_SECONDS, EVERY_SECOND, Duty
 from runners.recovery.sweeper import (
     admission,
-    cache,
-    children,
-    due,
-    events,
-    expired,
-    jobs,
-    joins,
-    leftovers,
-    lost,
-    orphans,
-    overdue,
-    places,
-    runners,
-    stalled,
-    timers,
+    executions,
+    leases,
+    messages,
+    old_rows,
+    waits,
 )
 
 log = logging.getLogger(__name__)
 
 OFTEN: dict[str, Duty] = {
-    "due": due.sweep,
-    "timers": timers.sweep,
-    "orphans": orphans.sweep,
+    "due": messages.due_runs,
+    "timers": waits.due_timers,
+    "orphans": leases.orphaned_steps,
 }
 SELDOM: dict[str, Duty] = {
-    "places": places.sweep,
-    "expired": expired.sweep,
-    "lost": lost.sweep,
-    "stalled": stalled.sweep,
-    "joins": joins.sweep,
-    "overdue": overdue.sweep,
-    "children": children.sweep,
-    "events": events.sweep,
-    "leftovers": leftovers.sweep,
-    "admission": admission.sweep,
-    "cache": cache.sweep,
-    "runners": runners.sweep,
-    "jobs": jobs.sweep,
+    "places": admission.workspace_places,
+    "expired": leases.expired_leases,
+    "lost": messages.lost_messages,
+    "stalled": executions.stalled_executions,
+    "joins": executions.unplanned_joins,
+    "overdue": executions.overdue_executions,
+    "children": executions.child_executions,
+    "events": waits.undelivered_events,
+    "leftovers": executions.leftover_runs,
+    "admission": admission.waiting_executions,
+    "cache": old_rows.expired_results,
+    "runners": old_rows.silent_runners,
+    "jobs": old_rows.lost_jobs,
 }
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from valkyr_plugins.alerts.backoff import next_attempt
+from valkyr_plugins.alerts.decisions import next_attempt
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valkyr_plugins.alerts.baseline import hours, is_high, rate
+from valkyr_plugins.alerts.decisions import hours, is_high, rate
 
 NOON = datetime(2026, 3, 8, 12, tzinfo=UTC)
 HALF_PAST = NOON + timedelta(minutes=30)

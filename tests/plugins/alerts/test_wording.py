@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valkyr_plugins.alerts.channels.slack import _line
-from valkyr_plugins.alerts.channels.wording import footer, headline, lines
-from valkyr_plugins.alerts.clipping import clipped
+from valkyr_plugins.alerts.channels import _line, footer, headline, lines
+from valkyr_plugins.alerts.decisions import clipped
 
 HOSTILE = "boom\r\nBcc: eve@example.com\n<!channel> <https://evil.example|click> \u202egnp.exe\x00"
 

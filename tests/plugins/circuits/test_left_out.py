@@ -9,9 +9,9 @@ django.setup()
 from django.contrib import admin
 from django.urls import NoReverseMatch, resolve, reverse
 from drf_spectacular.generators import SchemaGenerator
-from dlq.metrics.readings import READINGS
+from dlq.metrics import READINGS
 from executions.definition.catalog import catalog
-from executions.definition.graph.definition import normalise
+from executions.definition.graph.document import normalise
 from executions.definition.graph.resolve import resolve as resolved
 from executions.events import LASTING
 from runners.explain.holds import HOLDS

@@ -1,6 +1,6 @@
 """How many answers of each target a process remembers, and for how long."""
 
-from valkyr_plugins.circuits.tallies import Tallies
+from valkyr_plugins.circuits.memory import Tallies
 
 
 class Clock:

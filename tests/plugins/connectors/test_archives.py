@@ -14,7 +14,7 @@ from runners.modules.base import Bad, StepError
 from runners.segment.step_context import Context
 from tests.plugins.connectors import files_with_trouble, hostile_archives
 from tests.support.bad_inputs import check_row, rows
-from valkyr_plugins.connectors.archives.opening import Bounds, archive
+from valkyr_plugins.connectors.archives.safe_archive import Bounds, archive
 
 TYPES = ["archive.zip", "archive.unzip"]
 BOUNDS = Bounds(entries=100, bytes=100_000, ratio=200)

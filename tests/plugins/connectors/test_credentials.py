@@ -13,7 +13,7 @@ from runners.modules.function_step import step
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.step_context import Context
 from tests.support.partner import Partner
-from valkyr_plugins.connectors.mail.settings import SmtpServer, destination
+from valkyr_plugins.connectors.mail.delivery import SmtpServer, destination
 
 MakeContext = Callable[..., Context]
 BASIC = {"username": "ann", "password": "päss:word"}

@@ -7,8 +7,7 @@ from pydantic import ValidationError
 
 from runners.modules import registry
 from runners.modules.base import StepError
-from valkyr_plugins.connectors.data.html_document import Document
-from valkyr_plugins.connectors.data.selectors import taken_apart
+from valkyr_plugins.connectors.data.html_document import Document, taken_apart
 
 PAGE = """
 <html><head><title>Tea &amp; more</title></head><body>

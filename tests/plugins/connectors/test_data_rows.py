@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from runners.modules import registry
 from runners.modules.base import StepError
-from valkyr_plugins.connectors.data.expressions import compiled
-from valkyr_plugins.connectors.data.fields import getter
+from valkyr_plugins.connectors.data.jmespath_query import compiled
+from valkyr_plugins.connectors.data.rows import getter
 
 ORDERS = [
     {"id": 1, "country": "DE", "total": "0.10", "customer": {"name": "Ann"}},

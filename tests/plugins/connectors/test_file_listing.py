@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from runners.modules import registry
 from runners.modules.base import StepError
-from valkyr_plugins.connectors.files.patterns import FilePattern
+from valkyr_plugins.connectors.files.listing import FilePattern
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from runners.modules.base import Result, StepError
 from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.support.module_fixtures import KEY
-from valkyr_plugins.connectors.network.graphql import MAX_DOCUMENT
-from valkyr_plugins.connectors.network.operation import kind_of, operations
+from valkyr_plugins.connectors.network.graphql import MAX_DOCUMENT, kind_of, operations
 
 PERMANENT, TRANSIENT = ErrorType.PERMANENT, ErrorType.TRANSIENT
 QUERY = "query Order($id: ID!) { order(id: $id) { total } }"

@@ -6,7 +6,7 @@ import httpcore
 import pytest
 
 from tests.support.counterparts.http import BadServer, bad_server
-from valkyr_plugins.connectors.network.connections import Connections
+from valkyr_plugins.connectors.network.transport import Connections
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ def test_a_silent_server_ends_at_the_deadline(monkeypatch, make_context):
 
 
 def test_a_password_is_not_sent_in_the_clear(post_office, monkeypatch, step_context):
-    monkeypatch.setattr("valkyr_plugins.connectors.mail.settings.LOOPBACK", frozenset())
+    monkeypatch.setattr("valkyr_plugins.connectors.mail.delivery.LOOPBACK", frozenset())
     url = f"smtp://ann:secret@127.0.0.1:{_port()}"
     monkeypatch.setenv("VALKYR_EMAIL_URL", url)
 

@@ -101,7 +101,7 @@ def test_a_stream_is_kept_to_about_its_length(send: Send, store: "redis.Redis") 
 def test_a_queue_trigger_reads_what_a_step_sent(send: Send, store: "redis.Redis", url: str) -> None:
     from uuid import uuid4
 
-    from executions.triggers.queues.redis_source import RedisSource
+    from executions.triggers.queues.sources import RedisSource
 
     send(queue="orders", json={"orderId": 17})
     source = RedisSource(url, "orders", uuid4(), raw=True)

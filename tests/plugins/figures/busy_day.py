@@ -11,7 +11,7 @@ from tests.support.figure_rows import ended
 from valkyr_plugins.circuits.models import CircuitBreaker
 from valkyr_plugins.figures.ranges import HOUR, floor
 from valkyr_plugins.figures.rollup import count_hour
-from valkyr_plugins.limits.budgets.usage import start_of
+from valkyr_plugins.limits.budgets import start_of
 from valkyr_plugins.limits.models import Budget, BudgetUse
 from valkyr_plugins.redrive.models import Redrive
 

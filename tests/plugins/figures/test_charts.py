@@ -6,10 +6,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from valkyr_plugins.figures.admin.cards import change
 from valkyr_plugins.figures.admin.charts import by_state, charts, decade, throughput
-from valkyr_plugins.figures.admin.drawing import HEIGHT, WIDTH, line, stacked
-from valkyr_plugins.figures.admin.scales import linear, logarithmic, round_up
+from valkyr_plugins.figures.admin.drawing import (
+    HEIGHT,
+    WIDTH,
+    line,
+    linear,
+    logarithmic,
+    round_up,
+    stacked,
+)
+from valkyr_plugins.figures.admin.home import change
 from valkyr_plugins.figures.ranges import RANGES
 from valkyr_plugins.figures.reading import Figures
 from valkyr_plugins.figures.tally import Tally

@@ -10,12 +10,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from guardian.shortcuts import assign_perm
 
-from dlq.retention.executions import prune
-from dlq.retention.families import PruningPosition
-from dlq.retention.pace import PruningPace
-from dlq.retention.wanted import Wanted, older_than
+from dlq.retention.batches import PruningPace
+from dlq.retention.executions import PruningPosition, prune
+from dlq.retention.periods import RetentionPeriods, older_than
 from executions.access import reach_of
-from executions.access.scope import Scope
+from executions.access.scoping import Scope
 from executions.database.advisory_locks import AdvisoryLock
 from executions.database.clock import database_now
 from executions.definition.graph.trial import TrialRequest
@@ -31,11 +30,10 @@ from tests.support.aging import aged
 from tests.support.figure_rows import ended, run
 from tests.support.workflows import ACTOR
 from valkyr_plugins.figures import rollup
-from valkyr_plugins.figures.counting import Stretch, count
+from valkyr_plugins.figures.breakdowns import versions
 from valkyr_plugins.figures.models import CountedHour, ExecutionHour
 from valkyr_plugins.figures.ranges import HOUR, RANGES, floor
-from valkyr_plugins.figures.reading import read
-from valkyr_plugins.figures.versions import versions
+from valkyr_plugins.figures.reading import Stretch, count, read
 from valkyr_project.messaging.beat import direct_conninfo
 
 pytestmark = pytest.mark.django_db
@@ -345,6 +343,6 @@ def test_retention_keeps_what_is_not_counted_yet(workflow: Workflow) -> None:
     assert deleted(wanted) == 1
 
 
-def deleted(wanted: Wanted) -> int:
+def deleted(wanted: RetentionPeriods) -> int:
     tally, _ = prune(wanted, PruningPace(rest=0.0), PruningPosition())
     return tally.rows

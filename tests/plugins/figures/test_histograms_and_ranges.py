@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valkyr_plugins.figures.histogram import LAST, PER_DECADE, Histogram, bounds, bucket_of
+from valkyr_plugins.figures.breakdowns import place_of
 from valkyr_plugins.figures.ranges import HOUR, RANGES, floor, range_named
 from valkyr_plugins.figures.rollup import KEPT, due, sums
-from valkyr_plugins.figures.steps import place_of
-from valkyr_plugins.figures.tally import Tally
+from valkyr_plugins.figures.tally import LAST, PER_DECADE, Histogram, Tally, bounds, bucket_of
 
 NOW = datetime(2026, 11, 22, 14, 37, 12, tzinfo=UTC)
 OLDEST = datetime(2020, 1, 1)  # noqa: DTZ001 - the strategy adds the zone

@@ -9,12 +9,11 @@ from executions.database.clock import database_now
 from executions.events import LASTING
 from tests.support.alerts import rule
 from tests.support.workflows import ACTOR, default_workspace
-from valkyr_plugins.alerts.folding import fold
 from valkyr_plugins.alerts.models import Alert, AlertState
+from valkyr_plugins.alerts.news import fold
 from valkyr_plugins.alerts.watching import watch
-from valkyr_plugins.limits.budgets.rules import BUDGETS
-from valkyr_plugins.limits.budgets.telling import tell
-from valkyr_plugins.limits.budgets.usage import start_of
+from valkyr_plugins.limits.budget_enforcement import tell
+from valkyr_plugins.limits.budgets import BUDGETS, start_of
 from valkyr_plugins.limits.models import Budget, BudgetUse
 
 pytestmark = pytest.mark.django_db

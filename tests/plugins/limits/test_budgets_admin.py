@@ -14,7 +14,7 @@ from executions.models import Activity, Membership, WorkflowExecution
 from executions.triggers.start import start_batch
 from tests.support import admin_rows as rows
 from tests.support.workflows import ACTOR, publish, task
-from valkyr_plugins.limits.budgets.usage import start_of
+from valkyr_plugins.limits.budgets import start_of
 from valkyr_plugins.limits.models import Budget, BudgetUse, CostEntry
 
 pytestmark = pytest.mark.django_db

@@ -12,8 +12,8 @@ from rest_framework.test import APIClient
 
 from executions.database.clock import database_now
 from executions.models import Activity, WorkflowExecution, Workspace
-from valkyr_plugins.limits import known
-from valkyr_plugins.limits.budgets.usage import end_of, start_of
+from valkyr_plugins.limits import known_limits
+from valkyr_plugins.limits.budgets import end_of, start_of
 from valkyr_plugins.limits.models import Budget, BudgetUse, CostEntry
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _nothing_known() -> None:
-    known.forget()
+    known_limits.forget()
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_a_spender_who_was_stopped_is_told_when_to_come_back(
 ) -> None:
     made = create(admin, amount=5, currency="USD", killSwitch=True, period="day").json()
     spend(Budget.objects.get(), "5.25")
-    known.forget()
+    known_limits.forget()
 
     answer = author.post(f"/v1/WorkflowExecution/{greeting['id']}/execute", {}, format="json")
     named = {"params": {"name": "Ada"}}

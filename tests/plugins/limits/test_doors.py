@@ -16,10 +16,10 @@ from executions.database.clock import database_now
 from executions.models import CronTick, QuotaUse, RefusedMessage, Tier, Trigger, WorkflowExecution
 from executions.tasks import start_ticks
 from executions.triggers import cron
-from executions.triggers.cron_start import start_due
+from executions.triggers.cron import start_due
 from executions.triggers.event import publish_event
 from executions.triggers.queues.consumer import Consumer
-from executions.triggers.queues.redis_source import RedisSource
+from executions.triggers.queues.sources import RedisSource
 from executions.triggers.webhook import secret_of
 from tests.support.schedules import every_hour, let_pass, queued, scheduled, statuses
 from tests.support.schedules import workspace as workspace_of_schedules

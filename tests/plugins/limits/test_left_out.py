@@ -9,7 +9,7 @@ django.setup()
 from django.apps import apps
 from django.urls import resolve
 from drf_spectacular.generators import SchemaGenerator
-from dlq.metrics.readings import READINGS
+from dlq.metrics import READINGS
 from dlq.retention import pruning
 from executions.quotas.limits import read_ceilings
 from runners.explain.holds import HOLDS

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from executions.database.clock import database_now
 from executions.models import Activity, QuotaUse, Tier, Workspace
-from executions.quotas.windows import start_of
+from executions.quotas.counting import start_of
 from executions.states import QuotaWindow
 from tests.support.windows import wait_for_a_long_hour
 from valkyr_plugins.limits.models import Quota, QuotaHold

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from dlq.retention.duty import turn
+from dlq.retention.pruning import turn
 from runners.models import Run
 from tests.support import admin_rows
 from tests.support.aging import aged

@@ -8,7 +8,7 @@ from typing import Any
 from executions.definition.catalog import catalog
 from executions.definition.graph.validation import problems
 from valkyr_plugins.n8n.conversion import Conversion, convert
-from valkyr_plugins.n8n.reading import read_exports
+from valkyr_plugins.n8n.export import read_exports
 
 DATA = Path(__file__).parents[2] / "data" / "n8n"
 # What an import may leave for people to do, and nothing else.

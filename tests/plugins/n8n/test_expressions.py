@@ -3,10 +3,9 @@
 import pytest
 
 from executions.definition.templates import RenderBudget, compile_expression, compile_template
-from valkyr_plugins.n8n.expressions.sight import Sight
-from valkyr_plugins.n8n.expressions.tree import Untranslatable
-from valkyr_plugins.n8n.expressions.writing import translated
-from valkyr_plugins.n8n.shape import Shape, many, one
+from valkyr_plugins.n8n.expressions.parsing import Untranslatable
+from valkyr_plugins.n8n.expressions.translation import translated
+from valkyr_plugins.n8n.shape import Shape, Sight, many, one
 from valkyr_plugins.n8n.texts import Texts, parts
 
 NODES = {

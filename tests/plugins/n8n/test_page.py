@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-from valkyr_plugins.n8n.bodies import Builder
+from valkyr_plugins.n8n.containers import Builder
 from valkyr_plugins.n8n.conversion import KIND
 from valkyr_plugins.n8n.graph import LOOP
+from valkyr_plugins.n8n.mapping import FAMILIES
 from valkyr_plugins.n8n.triggers import MAKERS
-from valkyr_plugins.n8n.work import FAMILIES
 
 PAGE = Path(__file__).parents[3] / "docs" / "n8n.md"
 

@@ -9,7 +9,7 @@ import pytest
 
 from executions.definition.graph.problem import DefinitionError
 from tests.plugins.n8n.exports import converted, export, node
-from valkyr_plugins.n8n.reading import MAX_BYTES, read_exports, read_text
+from valkyr_plugins.n8n.export import MAX_BYTES, read_exports, read_text
 
 ONE = export(node("It", "noOp"))
 

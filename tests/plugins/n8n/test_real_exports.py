@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from executions.definition.graph.shape import shape_problems
+from executions.definition.graph.schema import shape_problems
 from tests.plugins.n8n.exports import DATA, LEFT_TO_DO, codes, converted
 
 COUNTS = {

@@ -8,8 +8,8 @@ from dlq.models import DeadLetterEntry
 from executions.models import Workspace
 from tests.support.simulation import World
 from tests.support.workflows import ACTOR, effect, publish, start_many
-from valkyr_plugins.redrive import driving, lifecycle
-from valkyr_plugins.redrive.making import Wish, make
+from valkyr_plugins.redrive import driver, lifecycle
+from valkyr_plugins.redrive.lifecycle import RedriveOptions, make
 from valkyr_plugins.redrive.models import Redrive, RedriveItem
 
 BROKEN = {
@@ -33,7 +33,7 @@ def dead(
 
 def made(ids: Sequence[UUID], **wish: Any) -> Redrive:
     """A draft."""
-    return make(DeadLetterEntry.objects.filter(pk__in=ids), Wish(**wish), actor=ACTOR)
+    return make(DeadLetterEntry.objects.filter(pk__in=ids), RedriveOptions(**wish), actor=ACTOR)
 
 
 def begun(ids: Sequence[UUID], **wish: Any) -> Redrive:
@@ -55,7 +55,7 @@ def told(redrive: Redrive) -> list[str]:
 def to_the_end(queue: World, redrive: Redrive, turns: int = 20) -> Redrive:
     """Drive and work until the redrive is over."""
     for _ in range(turns):
-        driving.drive()
+        driver.drive()
         queue.drain()
         redrive.refresh_from_db()
         if not redrive.busy:

@@ -13,7 +13,7 @@ from executions.models import Activity, Workspace
 from executions.states import Permission
 from runners.models import Run
 from tests.support.workflows import publish, start, task
-from valkyr_plugins.redrive import driving
+from valkyr_plugins.redrive import driver
 from valkyr_plugins.redrive.models import Redrive
 
 pytestmark = pytest.mark.django_db
@@ -61,7 +61,7 @@ def test_a_redrive_is_made_previewed_started_and_followed(
 
     begun = post(author, f"{REDRIVES}/{made['id']}/start")
     assert begun["state"] == "RUNNING"
-    driving.drive()
+    driver.drive()
     now = author.get(f"{REDRIVES}/{made['id']}").json()
     assert (now["progress"]["running"], now["progress"]["queued"]) == (1, 2)
     sent = author.get(f"{REDRIVES}/{made['id']}/items?state=RUNNING").json()
@@ -97,7 +97,7 @@ def test_many_are_requeued_at_once_by_filter(
     condition = {"path": "values.to", "op": "eq", "value": "Ann"}
     body = {"filter": {"module": "data.set", "inputs": [condition]}, "reason": "mended"}
     begun = post(author, f"{LETTERS}/requeue", body, 202)
-    driving.drive()
+    driver.drive()
 
     assert (begun["state"], begun["total"]) == ("RUNNING", 2)
     assert begun["selection"] == {"filter": body["filter"]}

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.compiled import graph_of
 from tests.support.workflows import effect, task
-from valkyr_plugins.redrive import effects
-from valkyr_plugins.redrive.versions import changes
+from valkyr_plugins.redrive import side_effects
+from valkyr_plugins.redrive.preview import changes
 
 BODY = {"tasks": [effect("draft"), task("count"), effect("check", "count")]}
 DOCUMENT: dict[str, Any] = {
@@ -38,43 +38,43 @@ LOOP: dict[str, Any] = {
 }
 
 
-def steps(found: list[effects.Outside]) -> set[str]:
+def steps(found: list[side_effects.Outside]) -> set[str]:
     return {outside.step for outside in found}
 
 
 def test_a_step_alone_runs_again_by_itself() -> None:
     graph = graph_of(DOCUMENT)
 
-    assert effects.of_step(graph, "last.main") == [
-        effects.Outside("last.main", "test.effect", "idempotent")
+    assert side_effects.of_step(graph, "last.main") == [
+        side_effects.Outside("last.main", "test.effect", "idempotent")
     ]
-    assert effects.of_step(graph, "quiet.main") == []
-    assert steps(effects.of_step(graph, "each[1].draft.main")) == {"each[].draft.main"}
+    assert side_effects.of_step(graph, "quiet.main") == []
+    assert steps(side_effects.of_step(graph, "each[1].draft.main")) == {"each[].draft.main"}
     with pytest.raises(KeyError):
-        effects.of_step(graph, "gone.main")
+        side_effects.of_step(graph, "gone.main")
 
 
 def test_from_a_step_on_all_that_follows_runs_again() -> None:
     graph = graph_of(DOCUMENT)
     inside = {"each[].draft.main", "each[].check.main"}
 
-    assert steps(effects.from_step(graph, "quiet.main")) == {"last.main", *inside}
-    assert steps(effects.from_step(graph, "first.main")) == {
+    assert steps(side_effects.from_step(graph, "quiet.main")) == {"last.main", *inside}
+    assert steps(side_effects.from_step(graph, "first.main")) == {
         "first.main", "last.main", "aside.main", *inside,
     }  # fmt: skip
-    assert steps(effects.from_step(graph, "each[0].count.main")) == {"each[].check.main"}
+    assert steps(side_effects.from_step(graph, "each[0].count.main")) == {"each[].check.main"}
 
 
 def test_in_a_loop_the_steps_before_come_again_with_the_next_turn() -> None:
     graph = graph_of(LOOP)
 
-    assert steps(effects.from_step(graph, "refine[2].check.main")) == {
+    assert steps(side_effects.from_step(graph, "refine[2].check.main")) == {
         "refine[].draft.main", "refine[].check.main", "after.main",
     }  # fmt: skip
 
 
 def test_a_whole_execution_runs_everything_again() -> None:
-    assert steps(effects.of_graph(graph_of(LOOP))) == {
+    assert steps(side_effects.of_graph(graph_of(LOOP))) == {
         "refine[].draft.main", "refine[].check.main", "after.main",
     }  # fmt: skip
 

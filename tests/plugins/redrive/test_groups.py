@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from dlq.admin import additions, groups_page
-from dlq.groups import joining
+from dlq.groups import merging
 from executions.admin import links
 from tests.support import admin_rows as rows
 from tests.support.failures import fail
@@ -27,7 +27,7 @@ def test_redrives_of_a_merged_group_are_the_other_ones() -> None:
     redrive = rows.redrive(letter, "DONE")
     assert letter.group_id != kept.pk
 
-    joining.merge(kept.pk, [letter.group_id], actor=ACTOR)
+    merging.merge(kept.pk, [letter.group_id], actor=ACTOR)
 
     redrive.refresh_from_db()
     assert redrive.group_id == kept.pk

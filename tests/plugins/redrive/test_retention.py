@@ -10,18 +10,16 @@ from django.utils import timezone
 from dlq.models import DeadLetterEntry, FailureGroup, Resolution
 from dlq.resolve import transitions
 from dlq.retention import pruning
-from dlq.retention.duty import turn
-from dlq.retention.pace import PruningPace
-from dlq.retention.tally import PruningTally
-from dlq.retention.wanted import as_set
-from dlq.retention.weight import weigh
+from dlq.retention.batches import PruningPace, PruningTally
+from dlq.retention.by_age import weigh
+from dlq.retention.periods import as_set
+from dlq.retention.pruning import turn
 from executions.access.actor import Actor
 from executions.database.clock import database_now
 from executions.models import Workflow, WorkflowExecution
 from tests.support import admin_rows
 from tests.support.failures import fail
-from valkyr_plugins.redrive.models import Redrive, RedriveItem
-from valkyr_plugins.redrive.states import RedriveState
+from valkyr_plugins.redrive.models import Redrive, RedriveItem, RedriveState
 
 pytestmark = pytest.mark.django_db
 LONG_AGO = timezone.now() - timedelta(days=400)

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from valkyr_plugins.redrive.settling import judge_execution, judge_step
+from valkyr_plugins.redrive.driver import judge_execution, judge_step
 
 AGAIN = UUID(int=7)
 

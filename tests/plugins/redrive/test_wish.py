@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from valkyr_plugins.redrive import expressions
-from valkyr_plugins.redrive.wish import InvalidRedrive, Wish, check
+from valkyr_plugins.redrive import patching
+from valkyr_plugins.redrive.options import InvalidRedrive, RedriveOptions, check
 
 # New executions are forks.
 NEWEST = ({"scope": "EXECUTION", "version": "newest"}, "version", "pinned, latest or a number")
@@ -36,7 +36,7 @@ NOUGHT = ({"scope": "EXECUTION", "version": 0}, "version", "pinned, latest or a 
 )
 def test_what_cannot_be_is_refused_by_name(wish: dict[str, Any], path: str, says: str) -> None:
     with pytest.raises(InvalidRedrive) as caught:
-        check(Wish(**wish))
+        check(RedriveOptions(**wish))
 
     (problem,) = caught.value.problems
     assert problem.path == path
@@ -48,9 +48,11 @@ def test_what_cannot_be_is_refused_by_name(wish: dict[str, Any], path: str, says
     ['{"to": inputs.to | lower}', '{{ {"to": inputs.to | lower} }}', ' {"to": inputs.to|lower} '],
 )
 def test_an_expression_is_written_with_or_without_braces(text: str) -> None:
-    check(Wish(expression=text))
+    check(RedriveOptions(expression=text))
 
-    assert expressions.patch(expressions.compiled(text), {"inputs": {"to": "A@B"}}) == {"to": "a@b"}
+    assert patching.expression_patch(
+        patching.compiled_expression(text), {"inputs": {"to": "A@B"}}
+    ) == {"to": "a@b"}
 
 
 @pytest.mark.parametrize(
@@ -58,12 +60,12 @@ def test_an_expression_is_written_with_or_without_braces(text: str) -> None:
     [("inputs.to", "expected an object"), ("null_ if false else none", "expected an object")],
 )
 def test_an_expression_that_gives_no_object_says_so(text: str, says: str) -> None:
-    with pytest.raises(expressions.Unusable, match=says):
-        expressions.patch(expressions.compiled(text), {"inputs": {"to": "x"}})
+    with pytest.raises(patching.Unusable, match=says):
+        patching.expression_patch(patching.compiled_expression(text), {"inputs": {"to": "x"}})
 
 
 def test_an_expression_that_fails_says_where() -> None:
-    template = expressions.compiled('{"n": 1 / inputs.n}')
+    template = patching.compiled_expression('{"n": 1 / inputs.n}')
 
-    with pytest.raises(expressions.Unusable, match="division by zero"):
-        expressions.patch(template, {"inputs": {"n": 0}})
+    with pytest.raises(patching.Unusable, match="division by zero"):
+        patching.expression_patch(template, {"inputs": {"n": 0}})

@@ -18,10 +18,10 @@ from executions.database.clock import database_now
 from executions.models import Activity, WorkflowExecution, Workspace
 from runners.models import Run, Runner
 from runners.planning import plan_execution
-from runners.recovery.sweeper import runners
+from runners.recovery.sweeper import old_rows
 from tests.contract.people import a_member, an_author
 from tests.support.preparing import prepare_remote_runs
-from valkyr_plugins.remote import polling
+from valkyr_plugins.remote import leasing
 
 from .leasing import ASK, begun, film, lease, one_film, render, report, tell
 
@@ -94,7 +94,7 @@ def test_who_was_not_seen_for_a_day_is_forgotten(runner: APIClient) -> None:
     long_ago = database_now() - timedelta(days=2)
     Runner.objects.exclude(name="default/box-2").update(seen_at=long_ago)
 
-    assert runners.sweep() == 1
+    assert old_rows.silent_runners() == 1
 
     assert {row.name for row in Runner.objects.all()} == {"default/box-2", worker.name}
 
@@ -104,7 +104,7 @@ def test_where_too_many_wait_the_next_is_answered_at_once(
 ) -> None:
     taken = BoundedSemaphore(1)
     taken.acquire()
-    monkeypatch.setattr(polling, "_seats", lambda: taken)
+    monkeypatch.setattr(leasing, "_seats", lambda: taken)
     began = time.monotonic()
 
     assert lease(runner, waitSeconds=20) == []

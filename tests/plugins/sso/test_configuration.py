@@ -6,8 +6,14 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from valkyr_plugins.sso.configuration import Grant, SingleSignOn, from_environment, read_groups
-from valkyr_plugins.sso.roles import groups_in, roles_for
+from valkyr_plugins.sso.configuration import (
+    Grant,
+    SingleSignOn,
+    from_environment,
+    groups_in,
+    read_groups,
+    roles_for,
+)
 
 GOOD = {
     "VALKYR_OIDC_ISSUER": "https://id.example.org/realms/x",

@@ -44,7 +44,7 @@ def test_the_standards_variables_decide(
 def test_without_a_collector_the_sdk_is_never_imported() -> None:
     program = (
         "import sys, valkyr_project.celery, django; django.setup(); "
-        "import runners.pipeline.execute, valkyr_plugins.remote.finishing; "
+        "import runners.pipeline.execute, valkyr_plugins.remote.reporting; "
         "from valkyr_plugins.telemetry.requests import traced; traced(print); "
         "print([m for m in sys.modules if m.startswith(('opentelemetry.sdk.trace', "
         "'opentelemetry.exporter', 'google.protobuf'))])"

@@ -24,7 +24,7 @@ from tests.support.workflows import (
     start,
     states,
 )
-from valkyr_plugins.timetravel import checkpoints, verification_jobs
+from valkyr_plugins.timetravel import checkpoints, verification
 from valkyr_plugins.timetravel.admin.verification import VERIFY
 from valkyr_plugins.timetravel.models import Checkpoint
 
@@ -216,7 +216,7 @@ def test_verifying_tells_what_would_come_out_otherwise(op: Client, failed: UUID)
 
 
 def test_a_verification_that_is_not_done_yet_says_so(op: Client, failed: UUID) -> None:
-    verification_jobs.request(failed, "op")
+    verification.request(failed, "op")
 
     page = op.get(f"{PAGES}{failed}/change/").content.decode()
 

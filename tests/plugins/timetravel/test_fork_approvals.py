@@ -10,10 +10,10 @@ from django.contrib.auth import get_user_model
 
 from executions.models import Membership, Workflow, WorkflowExecution
 from executions.publishing import versioning
-from runners.containers.children import wake_parent
+from runners.containers.child_executions import wake_parent
 from runners.models import Run
 from runners.waits.approvals import decide
-from runners.waits.signals import signal
+from runners.waits.events import signal
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
 from tests.support.simulation import World, configured, world

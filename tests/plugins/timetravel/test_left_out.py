@@ -16,7 +16,7 @@ from tests.support.engine_database import engine_database
 from tests.support.left_out import run_without
 from tests.support.simulation import World, world
 from tests.support.workflows import ACTOR, effect, publish, start, states
-from valkyr_plugins.redrive.wish import InvalidRedrive, Wish, check
+from valkyr_plugins.redrive.options import InvalidRedrive, RedriveOptions, check
 from valkyr_plugins.timetravel import checkpoints
 from valkyr_plugins.timetravel.models import Checkpoint
 
@@ -28,7 +28,7 @@ from django.urls import NoReverseMatch, resolve, reverse
 from drf_spectacular.generators import SchemaGenerator
 import valkyr_project.celery
 from executions.admin.execution import WorkflowExecutionAdmin, panels
-from executions.jobs.kinds import kind_named
+from executions.jobs.worker import kind_named
 from runners.ports import take_checkpoint
 from runners.repair.forks import fork_execution
 from valkyr_project.messaging.periodic_tasks import SCHEDULE
@@ -103,11 +103,11 @@ def test_a_workflow_with_checkpoints_runs_and_keeps_none(queue: World) -> None:
 @pytest.mark.parametrize("scope", ["FROM", "EXECUTION"])
 def test_a_redrive_of_new_executions_is_refused(scope: str) -> None:
     with pytest.raises(InvalidRedrive) as refused:
-        check(Wish(scope=scope))
+        check(RedriveOptions(scope=scope))
 
     [problem] = refused.value.problems
     assert (problem.path, problem.code) == ("scope", "needs_plugin")
-    check(Wish(scope="STEP"))
+    check(RedriveOptions(scope="STEP"))
 
 
 @pytest.mark.django_db

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valkyr_plugins.timetravel.differences import MAX_DIFFERENCES, Verification, shown
-from valkyr_plugins.timetravel.points import holders, retimed, written
+from valkyr_plugins.timetravel.point_in_time import holders, retimed, written
+from valkyr_plugins.timetravel.verification import MAX_DIFFERENCES, Verification, shown
 
 
 def test_the_containers_around_places_are_named_each_once() -> None:

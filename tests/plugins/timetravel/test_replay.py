@@ -14,10 +14,9 @@ from tests.support.engine_database import engine_database
 from tests.support.modules import marks
 from tests.support.simulation import World, configured, world
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
-from valkyr_plugins.timetravel.differences import Verification
-from valkyr_plugins.timetravel.fork import Overrides, fork
-from valkyr_plugins.timetravel.replay import replay
+from valkyr_plugins.timetravel.fork import Overrides, fork, replay
 from valkyr_plugins.timetravel.rollback import roll_back
+from valkyr_plugins.timetravel.verification import Verification
 from valkyr_plugins.timetravel.verify import verify
 
 

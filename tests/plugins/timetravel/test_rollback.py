@@ -11,7 +11,7 @@ from dlq.models import DeadLetterEntry
 from executions import lifecycle
 from executions.errors import NotFound, WrongState
 from executions.models import Activity, WorkflowExecution
-from runners.containers import children
+from runners.containers import child_executions
 from runners.models import Run, Waiter
 from runners.states import WaitKind
 from runners.waits import wake_runs
@@ -432,7 +432,7 @@ def test_the_children_of_undone_steps_are_cancelled(queue: World) -> None:
 
     roll_back(pk, step_path="one.main", actor=ACTOR)
     queue.drain()
-    children.cancel_of(pk)
+    child_executions.cancel_of(pk)
 
     first.refresh_from_db()
     assert first.state == "CANCELLED"

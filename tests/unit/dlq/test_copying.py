@@ -12,10 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlq.copying.curl import curl, options_of, requeuing, variable, word
 from dlq.copying.pytest_file import pytest_file
-from dlq.copying.redacted import redacted, references
-from dlq.copying.requests import request_of
+from dlq.copying.requests import (
+    curl,
+    options_of,
+    redacted,
+    references,
+    request_of,
+    requeuing,
+    variable,
+    word,
+)
 from tests.support.counterparts.http import BadServer
 from tests.support.stack import PROJECT
 

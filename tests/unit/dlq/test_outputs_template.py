@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from dlq.resolve.outputs_template import shape
+from dlq.resolve.fix_or_skip import shape
 from runners.modules import registry
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlq.admin.sparkline import HEIGHT, LEAST, bars, sparkline
+from dlq.admin.groups_page import HEIGHT, LEAST, bars, sparkline
 
 COUNTS = st.lists(st.integers(0, 10**12), max_size=60)
 

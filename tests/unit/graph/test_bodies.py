@@ -1,7 +1,7 @@
 import pytest
 
-from executions.definition.graph.definition import normalise
-from executions.definition.graph.limits import Limits
+from executions.definition.graph.document import normalise
+from executions.definition.graph.model import Limits
 from executions.definition.graph.resolve import checksum, resolve
 from executions.definition.graph.validation import problems
 from tests.unit.graph.catalog import definition, noop

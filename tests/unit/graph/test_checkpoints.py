@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from executions.definition.graph.checkpoints import Passed, due
-from executions.definition.graph.model import CheckpointPolicy
+from executions.definition.graph.model import CheckpointPolicy, Passed, due
 
 
 def policy(**changed: Any) -> CheckpointPolicy:

@@ -3,7 +3,7 @@ from uuid import UUID, uuid5
 import pytest
 
 from executions.definition.graph.compile import compile_graph
-from executions.definition.graph.policies import POLICIES, policy, written_out
+from executions.definition.graph.model import POLICIES, policy, written_out
 from executions.definition.graph.resolve import checksum, resolve
 from tests.unit.graph.catalog import CATALOG, definition, noop
 

@@ -4,7 +4,7 @@ import json
 
 from jsonschema import Draft202012Validator
 
-from executions.definition.graph.definition import load_text
+from executions.definition.graph.document import load_text
 from executions.definition.graph.schema import WORKFLOW_SCHEMA
 from executions.definition.graph.validation import problems
 from tests.unit.graph.containers import CONTAINERS

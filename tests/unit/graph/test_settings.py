@@ -1,6 +1,6 @@
 import pytest
 
-from executions.definition.graph.limits import Limits
+from executions.definition.graph.model import Limits
 from executions.definition.graph.resolve import resolve
 from executions.definition.graph.validation import problems
 from tests.unit.graph.catalog import definition, noop

@@ -1,6 +1,6 @@
 import pytest
 
-from executions.definition.graph.definition import DefinitionError, load_text, normalise
+from executions.definition.graph.document import DefinitionError, load_text, normalise
 
 
 def refused(text, content_type="application/yaml"):

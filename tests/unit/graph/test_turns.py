@@ -1,6 +1,6 @@
 """The counters of a map, whose items a roll-back set back."""
 
-from executions.definition.graph.turns import MapTurns
+from executions.definition.graph.iterations import MapTurns
 
 # Of six items, at most three at a time, two of which have rows.
 TURNS = MapTurns(6, 3, next=4, open=(1, 3), spare=(0, 2))

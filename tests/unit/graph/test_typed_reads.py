@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from executions.definition.catalog import catalog
-from executions.definition.graph.definition import load_text
-from executions.definition.graph.types.schemas import Missing, Typed
+from executions.definition.graph.document import load_text
+from executions.definition.graph.types import Missing, Typed
 from executions.definition.graph.validation import warnings
 from tests.unit.graph.catalog import CATALOG, spec
 

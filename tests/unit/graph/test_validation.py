@@ -1,6 +1,6 @@
 import pytest
 
-from executions.definition.graph.definition import load_text
+from executions.definition.graph.document import load_text
 from executions.definition.graph.validation import MAX_PROBLEMS, problems
 from tests.unit.graph.catalog import CATALOG, definition, noop, spec
 

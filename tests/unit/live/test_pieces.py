@@ -8,15 +8,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from executions.live import memory as memories
+from executions.live import hub as memories
 from executions.live import viewer as viewers
-from executions.live.cursor import Mark, read_cursor
-from executions.live.frame import frame
-from executions.live.memory import RowFingerprints
-from executions.live.pacing import LookPacing
-from executions.live.places import Full, StreamSlots
-from executions.live.viewer import StreamEnded, Viewer
-from runners.live.execution import EXECUTIONS
+from executions.live.event_stream import Full, StreamSlots
+from executions.live.feed import Mark, read_cursor
+from executions.live.hub import LookPacing, RowFingerprints
+from executions.live.viewer import StreamEnded, Viewer, frame
+from runners.live.feeds import EXECUTIONS
 from tests.support.coroutines import awaited
 
 AT = Mark(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), 77)

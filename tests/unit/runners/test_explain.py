@@ -7,10 +7,10 @@ from uuid import uuid4
 import pytest
 
 from executions.definition.graph.plan import StepFact, StepStatus
-from executions.explain.standing import PauseRecord, QueuePosition, standing
+from executions.explain.execution import PauseRecord, QueuePosition, standing
 from executions.models import WorkflowExecution
+from runners.explain.explanation import waiting_tasks
 from runners.explain.steps import Around, step_reason
-from runners.explain.tasks import waiting_tasks
 from runners.models import Run
 from tests.support.compiled import graph_of
 from tests.support.workflows import task

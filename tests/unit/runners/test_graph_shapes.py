@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from runners.api.graph_shapes import shown
+from runners.api.execution import shown
 from tests.support.compiled import graph_of
 from tests.support.workflows import task
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.machine_memory import MEBIBYTE, memory, share_of
+from runners.conf import MEBIBYTE, memory, share_of
 
 LIMITED = """
 import resource

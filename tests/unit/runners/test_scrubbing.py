@@ -11,8 +11,7 @@ import pytest
 from executions.errors import PayloadError
 from runners.failures.classification import MAX_MESSAGE_CHARACTERS, classify
 from runners.modules.base import StepError
-from runners.secrets.log_scrubbing import scrubbed_logs
-from runners.secrets.scrubbing import Scrubber
+from runners.secrets.scrubbing import Scrubber, scrubbed_logs
 from runners.segment.step_context import Context
 
 SECRET = "kö/+ \"q'&<%>\\9f8e7d6c5b4a"

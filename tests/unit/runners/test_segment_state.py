@@ -7,8 +7,7 @@ from uuid import UUID
 from executions.definition.graph.places import Place
 from runners.segment.context import SegmentContext
 from runners.segment.state import SegmentState
-from runners.segment.template_data import TemplateData, failed, result
-from runners.segment.template_scope import missing, reads_of
+from runners.segment.template_data import TemplateData, failed, missing, reads_of, result
 from tests.support.compiled import graph_of
 from tests.support.workflows import effect, task
 

@@ -2,8 +2,15 @@
 
 import pytest
 
-from runners.targets.defaults import BASE, DEFAULTS, timeout_seconds
-from runners.targets.rules import TargetLimits, TargetRule, limits_for, matches
+from runners.targets.rules import (
+    BASE,
+    DEFAULTS,
+    TargetLimits,
+    TargetRule,
+    limits_for,
+    matches,
+    timeout_seconds,
+)
 
 
 @pytest.mark.parametrize(

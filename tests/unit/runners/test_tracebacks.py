@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runners.failures.tracebacks import own_frames
+from runners.failures.failure_text import own_frames
 
 
 def own_function(secret):

@@ -3,7 +3,7 @@
 import pytest
 
 from executions.sealing import WrongInstallationKey
-from executions.sealing.installation_key import Aead, aead_of
+from executions.sealing.installation_key import Aead, KeySource, aead_of
 from executions.sealing.keys import (
     ids_in,
     new_keys,
@@ -12,7 +12,6 @@ from executions.sealing.keys import (
     with_new_primary,
     without,
 )
-from executions.sealing.sources import KeySource
 
 
 def installation(byte: int = 1) -> Aead:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from executions.sealing import NoInstallationKey, sources
+from executions.sealing import NoInstallationKey, installation_key
 from executions.sealing.installation_key import required
 
 KEY = base64.b64encode(bytes(range(32))).decode()
@@ -15,7 +15,7 @@ ARN = "aws-kms://arn:aws:kms:eu-central-1:111122223333:key/1234"
 
 @pytest.fixture(autouse=True)
 def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (*sources.PRESENT, *sources.OLD):
+    for name in (*installation_key.PRESENT, *installation_key.OLD):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -28,7 +28,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_no_key_is_fine_until_one_is_needed() -> None:
-    assert sources.present() is None
+    assert installation_key.present() is None
     with pytest.raises(NoInstallationKey, match="VALKYR_KEY_FILE, VALKYR_KEY, VALKYR_KEY_URI"):
         required()
 
@@ -37,10 +37,10 @@ def test_a_key_may_come_from_a_file_the_environment_or_a_kms(
     monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
     found = []
-    for name, value in zip(sources.PRESENT, (str(file), KEY, ARN), strict=True):
+    for name, value in zip(installation_key.PRESENT, (str(file), KEY, ARN), strict=True):
         with monkeypatch.context() as patch:
             patch.setenv(name, value)
-            source = sources.present()
+            source = installation_key.present()
             assert source is not None
             found.append((source.uri, source.material))
 
@@ -50,8 +50,8 @@ def test_a_key_may_come_from_a_file_the_environment_or_a_kms(
 def test_a_source_never_shows_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VALKYR_KEY", KEY)
 
-    assert KEY not in repr(sources.present())
-    assert "material" not in repr(sources.present())
+    assert KEY not in repr(installation_key.present())
+    assert "material" not in repr(installation_key.present())
 
 
 def test_more_than_one_is_refused(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
@@ -59,14 +59,14 @@ def test_more_than_one_is_refused(monkeypatch: pytest.MonkeyPatch, file: Path) -
     monkeypatch.setenv("VALKYR_KEY_FILE", str(file))
 
     with pytest.raises(ImproperlyConfigured, match="VALKYR_KEY_FILE and VALKYR_KEY are set"):
-        sources.present()
+        installation_key.present()
 
 
 def test_the_old_key_has_variables_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VALKYR_KEY_OLD", KEY)
 
-    assert sources.present() is None
-    old = sources.old()
+    assert installation_key.present() is None
+    old = installation_key.old()
     assert old is not None
     assert old.variable == "VALKYR_KEY_OLD"
 
@@ -79,7 +79,7 @@ def test_a_file_that_others_may_read_is_refused(
     monkeypatch.setenv("VALKYR_KEY_FILE", str(file))
 
     with pytest.raises(ImproperlyConfigured, match=f"mode {mode:04o}.*chmod 600") as error:
-        sources.present()
+        installation_key.present()
 
     assert KEY not in str(error.value)
 
@@ -90,7 +90,7 @@ def test_a_file_that_is_missing_or_no_file_is_refused(
     for path in (tmp_path / "none", tmp_path):
         monkeypatch.setenv("VALKYR_KEY_FILE", str(path))
         with pytest.raises(ImproperlyConfigured, match=f"VALKYR_KEY_FILE: {path}"):
-            sources.present()
+            installation_key.present()
 
 
 @pytest.mark.parametrize(
@@ -107,14 +107,14 @@ def test_a_key_of_another_form_is_refused_without_being_shown(
 ) -> None:
     monkeypatch.setenv("VALKYR_KEY", text)
     with pytest.raises(ImproperlyConfigured, match=reason) as error:
-        sources.present()
+        installation_key.present()
     assert text not in str(error.value)
 
     monkeypatch.delenv("VALKYR_KEY")
     file.write_text(text)
     monkeypatch.setenv("VALKYR_KEY_FILE", str(file))
     with pytest.raises(ImproperlyConfigured, match=reason):
-        sources.present()
+        installation_key.present()
 
 
 @pytest.mark.parametrize("uri", ["gcp-kms://projects/x", "arn:aws:kms:x", "aws-kms://alias/x"])
@@ -122,4 +122,4 @@ def test_another_kms_is_refused(monkeypatch: pytest.MonkeyPatch, uri: str) -> No
     monkeypatch.setenv("VALKYR_KEY_URI", uri)
 
     with pytest.raises(ImproperlyConfigured, match="expected the URI of a key"):
-        sources.present()
+        installation_key.present()

@@ -7,15 +7,15 @@ import sys
 import pytest
 
 from executions.definition.templates import compile_template
-from executions.definition.templating import refusal
-from executions.definition.templating.refusal import RenderedInRequest
+from executions.definition.templating import render_guard
+from executions.definition.templating.render_guard import RenderedInRequest
 from executions.definition.templating.secrets import REFERENCES, reveal
 
 TEMPLATE = compile_template({"sum": "{{ 1 + input.one }}"})
 
 
 def test_a_template_is_refused_while_a_request_is_answered() -> None:
-    with refusal.refused(), pytest.raises(RenderedInRequest, match="Let a worker render it"):
+    with render_guard.refused(), pytest.raises(RenderedInRequest, match="Let a worker render it"):
         TEMPLATE.render({"input": {"one": 1}})
 
     assert TEMPLATE.render({"input": {"one": 1}}) == {"sum": 2}
@@ -24,20 +24,20 @@ def test_a_template_is_refused_while_a_request_is_answered() -> None:
 def test_secrets_are_not_put_in_by_rendering_while_a_request_is_answered() -> None:
     sealed = compile_template({"key": "{{ secrets.shop }}"}).sealed
 
-    with refusal.refused(), pytest.raises(RenderedInRequest):
+    with render_guard.refused(), pytest.raises(RenderedInRequest):
         reveal(sealed, {"key": "[secret:shop]"}, {"secrets": REFERENCES}, {})
 
 
 def test_a_value_without_expressions_is_no_rendering() -> None:
-    with refusal.refused():
+    with render_guard.refused():
         assert compile_template({"a": [1, "b"]}).render({}) == {"a": [1, "b"]}
 
 
 def test_what_a_request_cannot_do_without_is_allowed_by_name() -> None:
-    with refusal.refused():
-        with refusal.allowed():
+    with render_guard.refused():
+        with render_guard.allowed():
             assert TEMPLATE.render({"input": {"one": 2}}) == {"sum": 3}
-        assert not refusal.renders_here()
+        assert not render_guard.renders_here()
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,8 @@ def test_a_web_process_renders_nowhere_not_even_beside_requests(
     process: str, renders: bool
 ) -> None:
     code = (
-        "from executions.definition.templating.refusal import renders_here; print(renders_here())"
+        "from executions.definition.templating.render_guard import renders_here;"
+        "print(renders_here())"
     )
     found = subprocess.run(
         [sys.executable, "-c", code],

@@ -4,7 +4,7 @@ import pytest
 
 from executions.definition.graph.validation import problems
 from executions.definition.templates import inspect_template
-from executions.definition.templating.unfinished import todo
+from executions.definition.templating.syntax import todo
 from tests.unit.graph.catalog import CATALOG, definition, noop
 
 

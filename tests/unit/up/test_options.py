@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from valkyr_project.up.errors import UpError
-from valkyr_project.up.options import PROJECT, parse
+from valkyr_project.up.options import PROJECT, UpError, parse
 
 
 def test_without_any_variable_the_documented_defaults_hold() -> None:

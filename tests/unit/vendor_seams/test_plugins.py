@@ -42,7 +42,7 @@ def test_smtplib_opens_sockets_in_the_method_that_is_guarded() -> None:
 
 
 def test_python_tells_encodings_of_text_from_others() -> None:
-    see = "Python has changed: see valkyr_plugins/connectors/files/content.py"
+    see = "Python has changed: see valkyr_plugins/connectors/files/inputs.py"
     text: Any = codecs.lookup("cp1252")
     other: Any = codecs.lookup("rot13")
 
@@ -51,6 +51,6 @@ def test_python_tells_encodings_of_text_from_others() -> None:
 
 
 def test_django_checks_a_models_fields_in_the_method_that_the_alert_form_replaces() -> None:
-    see = "Django has changed: see valkyr_plugins/alerts/admin/forms.py"
+    see = "Django has changed: see valkyr_plugins/alerts/admin/alert_rules.py"
     assert [*inspect.signature(ModelForm._post_clean).parameters] == ["self"], see
     assert "self._post_clean()" in inspect.getsource(ModelForm.full_clean), see

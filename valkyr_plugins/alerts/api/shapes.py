@@ -6,7 +6,6 @@ from typing import Any
 from rest_framework import serializers
 
 from executions.public.api import Body, CamelCase, Flag, Id, ListQuery, Text, Whole
-from valkyr_plugins.alerts.checking import BOUNDS, LONGEST_SECRET, MOST_RECIPIENTS
 from valkyr_plugins.alerts.models import (
     Alert,
     AlertChannel,
@@ -17,6 +16,7 @@ from valkyr_plugins.alerts.models import (
     DeliveryReason,
     DeliveryState,
 )
+from valkyr_plugins.alerts.rules import BOUNDS, LONGEST_SECRET, MOST_RECIPIENTS
 
 KINDS = AlertKind.choices
 

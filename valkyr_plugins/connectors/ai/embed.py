@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 
 from runners.public.modules import Bad, ModuleOutputs, Result, StepContext
-from valkyr_plugins.connectors.ai.asked import UsedTokens
-from valkyr_plugins.connectors.ai.family import LlmModule
-from valkyr_plugins.connectors.ai.provider import ProviderInputs
+from valkyr_plugins.connectors.ai.conversation import UsedTokens
+from valkyr_plugins.connectors.ai.provider import LlmModule, ProviderInputs
 
 MAX_TEXTS = 2_000
 MAX_CHARACTERS = 100_000  # of one text; models take some 8,000 tokens
@@ -106,9 +105,9 @@ class LlmEmbed(LlmModule[EmbedInputs]):
     )  # fmt: skip
 
     def warm_up(self) -> None:
-        import valkyr_plugins.connectors.ai.embedding  # noqa: F401 - loads openai and httpx
+        import valkyr_plugins.connectors.ai.requests  # noqa: F401 - loads openai and httpx
 
     def execute(self, inputs: EmbedInputs, ctx: StepContext) -> Result:
-        from valkyr_plugins.connectors.ai.embedding import embed
+        from valkyr_plugins.connectors.ai.requests import embed
 
         return Result(embed(inputs, ctx))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from pydantic import Field, field_validator
 
 from runners.public.modules import Bad, ModuleOutputs, Result, StepContext, StepError
-from valkyr_plugins.connectors.ai.asked import AskedInputs, UsedTokens, used
-from valkyr_plugins.connectors.ai.family import LlmModule
+from valkyr_plugins.connectors.ai.conversation import AskedInputs, UsedTokens, used
+from valkyr_plugins.connectors.ai.provider import LlmModule
 from valkyr_plugins.connectors.data.validate import Validate, require_schema
 
 if TYPE_CHECKING:
-    from valkyr_plugins.connectors.ai.answer import StreamedAnswer
+    from valkyr_plugins.connectors.ai.answers import StreamedAnswer
 
 MAX_SHOWN = 2_000
 
@@ -129,10 +129,10 @@ class LlmExtract(LlmModule[ExtractInputs]):
     def warm_up(self) -> None:
         import jsonschema  # noqa: F401
 
-        import valkyr_plugins.connectors.ai.asking  # noqa: F401 - loads openai and httpx
+        import valkyr_plugins.connectors.ai.requests  # noqa: F401 - loads openai and httpx
 
     def execute(self, inputs: ExtractInputs, ctx: StepContext) -> Result:
-        from valkyr_plugins.connectors.ai.asking import ask, usage_of
+        from valkyr_plugins.connectors.ai.requests import ask, usage_of
 
         body = inputs.extract_body()
         usages = []

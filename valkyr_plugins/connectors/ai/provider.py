@@ -7,16 +7,17 @@ own environment variables, and it connects only where HTTP steps may.
 import os
 import time
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from runners.public.modules import ModuleInputs, StepContext, StepError, timeout_seconds
+from runners.public.modules import Module, ModuleInputs, StepContext, StepError, timeout_seconds
 
 if TYPE_CHECKING:
     import httpx
     from openai import OpenAI
+
 
 BASE_URL = "VALKYR_LLM_BASE_URL"
 OPENAI = "https://api.openai.com/v1"
@@ -147,3 +148,27 @@ def _connections(pid: int) -> "httpx.Client":
     from valkyr_plugins.connectors.ai.transport import BoundedTransport
 
     return httpx.Client(transport=BoundedTransport(), follow_redirects=False, trust_env=False)
+
+
+# What the steps that ask a language model have in common.
+
+
+InputsT = TypeVar("InputsT", bound=ProviderInputs)
+
+
+class LlmModule(Module[InputsT]):
+    """A step that asks one model, pays for it, and rests with it."""
+
+    category: ClassVar[str] = "language models"
+    queue: ClassVar[str] = "io"
+    effect: ClassVar[str] = "external"
+    retry: ClassVar[str] = "llm"
+    timeout_seconds: ClassVar[float] = STEP_SECONDS
+    credential: ClassVar[tuple[str, ...]] = ("bearer",)
+    judges_hosts: ClassVar[str] = "everything"
+    addresses: ClassVar[tuple[str, ...]] = ("baseUrl",)
+    costs: ClassVar[bool] = True
+    circuit_target: ClassVar[str] = "`llm:` and the model"
+
+    def circuit(self, inputs: InputsT) -> str | None:
+        return f"llm:{inputs.model}"

@@ -5,12 +5,20 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator, model_validator
 
 from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
-from valkyr_plugins.connectors.archives.opening import Archive, Bounds, archive
-from valkyr_plugins.connectors.files.content import Charset, Encoding, decoded, encoded
-from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
-from valkyr_plugins.connectors.files.patterns import FilePattern
+from valkyr_plugins.connectors.archives.safe_archive import Archive, Bounds, archive
+from valkyr_plugins.connectors.files.inputs import (
+    CIRCUIT_TARGET,
+    Charset,
+    Encoding,
+    StoreInputs,
+    circuit_of,
+    decoded,
+    encoded,
+    stores,
+    warm_up,
+)
+from valkyr_plugins.connectors.files.listing import FilePattern
 from valkyr_plugins.connectors.files.store import MAX_BYTES, MEBIBYTE, Stores
-from valkyr_plugins.connectors.files.warming import warm_up
 
 MAX_INLINE = 3 * MEBIBYTE  # as Base64 it is a third more, and an output may hold 5 MiB
 

@@ -8,11 +8,17 @@ from typing import ClassVar
 from pydantic import Field, model_validator
 
 from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
-from valkyr_plugins.connectors.archives.names import require_apart, safe_name
-from valkyr_plugins.connectors.files.content import Encoding, encoded
-from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
+from valkyr_plugins.connectors.archives.safe_archive import require_apart, safe_name
+from valkyr_plugins.connectors.files.inputs import (
+    CIRCUIT_TARGET,
+    Encoding,
+    StoreInputs,
+    circuit_of,
+    encoded,
+    stores,
+    warm_up,
+)
 from valkyr_plugins.connectors.files.store import MAX_BYTES, MEBIBYTE, Stores
-from valkyr_plugins.connectors.files.warming import warm_up
 
 MAX_FILES = 1_000
 MAX_INLINE = 3 * MEBIBYTE  # as Base64 it is a third more, and an output may hold 5 MiB

@@ -148,8 +148,7 @@ class PythonCode(Module[PythonCodeInputs]):
         return found
 
     def execute(self, inputs: PythonCodeInputs, ctx: StepContext) -> Result:
-        from valkyr_plugins.connectors.code.process import run
-        from valkyr_plugins.connectors.code.verdict import log_printed, result_of
+        from valkyr_plugins.connectors.code.process import log_printed, result_of, run
 
         if not is_on():
             raise StepError(OFF)

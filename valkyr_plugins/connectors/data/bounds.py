@@ -1,11 +1,13 @@
-"""How much data a step may take and give: what comes in is bounded before a parser sees it.
+"""How much data a step may take and give, and the base class of modules that only compute.
+
+What comes in is bounded before a parser sees it.
 
 Parsers in C neither hear a time-out nor ask how much memory is left.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
-from runners.public.modules import StepError
+from runners.public.modules import Module, StepError
 
 # What a step's inputs or outputs may hold as JSON (executions.payloads.MAX_BYTES).
 MAX_BYTES = 5 * 1024 * 1024
@@ -59,3 +61,16 @@ def weight(value: Any, most: int = MAX_BYTES) -> int:
         else:
             total += 1
     return total
+
+
+# What the modules have in common that only work out a value from values, and so run inline.
+
+
+class PureModule(Module[Any]):
+    """Reads and writes nothing: repeating it does no harm, and trying again no good."""
+
+    category: ClassVar[str] = "data"
+    inline: ClassVar[bool] = True
+    computes: ClassVar[bool] = True
+    retry: ClassVar[str] = "none"
+    timeout_seconds: ClassVar[float] = 10.0

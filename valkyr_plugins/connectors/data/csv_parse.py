@@ -7,17 +7,23 @@ from pydantic import Field, model_validator
 
 from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
 from valkyr_plugins.connectors.data.bounds import MAX_BYTES, MAX_ROWS
-from valkyr_plugins.connectors.data.csv_batches import (
+from valkyr_plugins.connectors.data.csv_format import (
+    AUTO,
     CsvBatch,
+    CsvForm,
+    FileLines,
+    Record,
+    columns_of,
     cut,
     heed,
+    opened,
+    records,
     require_few,
+    require_fit,
     row_overhead,
+    sniffed,
+    text_lines,
 )
-from valkyr_plugins.connectors.data.csv_file import opened
-from valkyr_plugins.connectors.data.csv_form import AUTO, CsvForm, sniffed
-from valkyr_plugins.connectors.data.csv_lines import FileLines, text_lines
-from valkyr_plugins.connectors.data.csv_records import Record, columns_of, records, require_fit
 
 
 class CsvParseInputs(CsvForm):

@@ -11,8 +11,7 @@ from pydantic import Field, model_validator
 
 from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
 from valkyr_plugins.connectors.data.bounds import MAX_BYTES, MAX_ROWS, checked_text
-from valkyr_plugins.connectors.data.csv_file import written
-from valkyr_plugins.connectors.data.csv_form import AUTO, CsvForm
+from valkyr_plugins.connectors.data.csv_format import AUTO, CsvForm, written
 
 # What a value becomes in a cell of a CSV, and how a cell is kept from being a formula.
 

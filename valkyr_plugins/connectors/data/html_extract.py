@@ -15,7 +15,7 @@ from runners.public.modules import (
     StepError,
 )
 from valkyr_plugins.connectors.data.bounds import MAX_BYTES, checked_text
-from valkyr_plugins.connectors.data.selectors import taken_apart
+from valkyr_plugins.connectors.data.html_document import taken_apart
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

@@ -9,8 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from runners.public.modules import Bad, ModuleInputs, ModuleOutputs, Result, StepContext, StepError
-from valkyr_plugins.connectors.data.bounds import MAX_ROWS, checked_text, without_nul
-from valkyr_plugins.connectors.data.pure import PureModule
+from valkyr_plugins.connectors.data.bounds import MAX_ROWS, PureModule, checked_text, without_nul
 
 MAX_DEPTH = 256
 # Escapes of what a text may not hold: NUL, and surrogates, which may be pairs or stand alone.

@@ -5,8 +5,13 @@ from typing import ClassVar
 from pydantic import Field
 
 from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
-from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
-from valkyr_plugins.connectors.files.warming import warm_up
+from valkyr_plugins.connectors.files.inputs import (
+    CIRCUIT_TARGET,
+    StoreInputs,
+    circuit_of,
+    stores,
+    warm_up,
+)
 
 
 class FileDeleteInputs(StoreInputs):

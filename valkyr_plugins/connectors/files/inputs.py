@@ -1,10 +1,14 @@
-"""What all file steps ask: a path, and for a store on the network where that is."""
+"""What file steps ask alike: a path, for a store on the network where that is, and content."""
 
-from pydantic import Field
+import base64
+import binascii
+import codecs
+from typing import Annotated, Literal
 
-from runners.public.modules import ModuleInputs, StepContext
-from valkyr_plugins.connectors.files.places import S3
-from valkyr_plugins.connectors.files.store import Stores, Where
+from pydantic import AfterValidator, Field
+
+from runners.public.modules import ModuleInputs, StepContext, StepError
+from valkyr_plugins.connectors.files.store import S3, Stores, Where
 
 
 class StoreInputs(ModuleInputs):
@@ -43,3 +47,68 @@ def circuit_of(inputs: StoreInputs, *paths: str | None) -> str | None:
 
 
 CIRCUIT_TARGET = "`s3:` and the server's host, for paths in S3; none below the files folder"
+
+
+# The content of files as a step's inputs and outputs hold it: text in a charset, or Base64.
+
+
+Encoding = Literal["text", "base64"]
+MAX_CHARSET = 40
+
+
+def _known(charset: str) -> str:
+    """The name, if Python knows it as an encoding of text; ValueError otherwise."""
+    try:
+        known = codecs.lookup(charset)
+    except (LookupError, ValueError):
+        known = None
+    if known is None or not getattr(known, "_is_text_encoding", True):
+        raise ValueError(f"{charset!r} is no charset: expected one such as utf-8 or cp1252")
+    return charset
+
+
+Charset = Annotated[
+    str,
+    AfterValidator(_known),
+    Field(max_length=MAX_CHARSET, examples=["cp1252"]),
+]
+
+
+def decoded(data: bytes, encoding: Encoding, charset: str, name: str) -> str:
+    """Bytes as an output; StepError where they are no text in that charset."""
+    if encoding == "base64":
+        return base64.b64encode(data).decode("ascii")
+    try:
+        return data.decode(charset)
+    except UnicodeError as error:
+        at = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
+        spelled = "UTF-8" if charset.lower() in ("utf-8", "utf8") else charset
+        raise StepError(
+            f"{name!r} is not {spelled} text{at}: read it as base64, or name its charset"
+        ) from error
+
+
+def encoded(content: str, encoding: Encoding, charset: str, name: str = "content") -> bytes:
+    """An input as bytes; StepError where it cannot be."""
+    try:
+        if encoding == "base64":
+            return base64.b64decode(content, validate=True)
+        return content.encode(charset)
+    except (binascii.Error, UnicodeError, ValueError) as error:
+        kind = "base64" if encoding == "base64" else f"text that {charset} can hold"
+        raise StepError(f"{name} is not {kind}: {_short(error)}") from error
+
+
+def _short(error: Exception) -> str:
+    """The reason without the text itself, which may be long or secret."""
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.reason} (character {error.start})"
+    return str(error)[:200]
+
+
+# Loads what stores on the network need, once, before a worker forks.
+
+
+def warm_up() -> None:
+    """Import s3fs and what it brings, about a second; it starts no thread yet."""
+    import valkyr_plugins.connectors.files.s3.store  # noqa: F401

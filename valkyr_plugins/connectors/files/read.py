@@ -13,10 +13,17 @@ from runners.public.modules import (
     StepContext,
     StepError,
 )
-from valkyr_plugins.connectors.files.content import Charset, Encoding, decoded
-from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
+from valkyr_plugins.connectors.files.inputs import (
+    CIRCUIT_TARGET,
+    Charset,
+    Encoding,
+    StoreInputs,
+    circuit_of,
+    decoded,
+    stores,
+    warm_up,
+)
 from valkyr_plugins.connectors.files.store import MAX_BYTES, MEBIBYTE
-from valkyr_plugins.connectors.files.warming import warm_up
 
 
 class FileReadInputs(StoreInputs):

@@ -5,9 +5,16 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext
-from valkyr_plugins.connectors.files.content import Charset, Encoding, encoded
-from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
-from valkyr_plugins.connectors.files.warming import warm_up
+from valkyr_plugins.connectors.files.inputs import (
+    CIRCUIT_TARGET,
+    Charset,
+    Encoding,
+    StoreInputs,
+    circuit_of,
+    encoded,
+    stores,
+    warm_up,
+)
 
 
 class FileWriteInputs(StoreInputs):

@@ -17,8 +17,7 @@ from runners.public.modules import (
     StepContext,
     StepError,
 )
-from valkyr_plugins.connectors.mail.delivery import deliver
-from valkyr_plugins.connectors.mail.settings import destination
+from valkyr_plugins.connectors.mail.delivery import deliver, destination
 
 MAX_RECIPIENTS = 100
 MAX_COPIES = 1_000

@@ -5,10 +5,9 @@ from typing import Any
 
 from runners.public.modules import ErrorType, StepContext, StepError
 from valkyr_plugins.connectors.messages.slack import SlackPostInputs
-from valkyr_plugins.connectors.network.addressed import http_url
-from valkyr_plugins.connectors.network.content import json_content
 from valkyr_plugins.connectors.network.exchange import Answer, Call, send
-from valkyr_plugins.connectors.network.failures import refused, retry_after
+from valkyr_plugins.connectors.network.request_parts import http_url, json_content
+from valkyr_plugins.connectors.network.response import refused, retry_after
 
 API_URL = "https://slack.com/api"
 MAX_ANSWER = 256 * 1024

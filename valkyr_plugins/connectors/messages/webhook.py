@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 
 from runners.public.modules import Bad, ErrorType, Module, ModuleOutputs, Result, StepContext
-from valkyr_plugins.connectors.network.addressed import AddressedInputs, target
+from valkyr_plugins.connectors.network.request_parts import AddressedInputs, target
 
 OWN_HEADERS = frozenset({"webhook-id", "webhook-timestamp", "webhook-signature"})
 

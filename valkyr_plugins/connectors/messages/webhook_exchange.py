@@ -9,10 +9,9 @@ from typing import Any
 
 from runners.public.modules import StepContext, StepError
 from valkyr_plugins.connectors.messages.webhook import WebhookPostInputs
-from valkyr_plugins.connectors.network.body import read_start
-from valkyr_plugins.connectors.network.content import json_content
 from valkyr_plugins.connectors.network.exchange import Call, opened
-from valkyr_plugins.connectors.network.failures import SHOWN_BODY_BYTES, request_name
+from valkyr_plugins.connectors.network.request_parts import json_content
+from valkyr_plugins.connectors.network.response import SHOWN_BODY_BYTES, read_start, request_name
 
 # Signatures of webhooks after Standard Webhooks 1.0: pure.
 

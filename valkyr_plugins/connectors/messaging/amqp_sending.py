@@ -9,8 +9,12 @@ from kombu import Connection, Exchange, Producer
 from kombu.exceptions import KombuError
 
 from runners.public.modules import StepError, error_type_of
-from valkyr_plugins.connectors.messaging.broker import Broker, permitted
-from valkyr_plugins.connectors.messaging.message import BrokerMessage, BrokerReceipt
+from valkyr_plugins.connectors.messaging.broker import (
+    Broker,
+    BrokerMessage,
+    BrokerReceipt,
+    permitted,
+)
 
 PERSISTENT, TRANSIENT = 2, 1
 

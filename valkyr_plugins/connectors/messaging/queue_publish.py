@@ -14,8 +14,13 @@ from runners.public.modules import (
     StepContext,
     StepError,
 )
-from valkyr_plugins.connectors.messaging.broker import Broker, broker_of
-from valkyr_plugins.connectors.messaging.message import BrokerMessage, BrokerReceipt, body_of
+from valkyr_plugins.connectors.messaging.broker import (
+    Broker,
+    BrokerMessage,
+    BrokerReceipt,
+    body_of,
+    broker_of,
+)
 
 MAX_SECONDS = 30.0
 # AMQP's short strings end at 255 bytes; one bound for all.

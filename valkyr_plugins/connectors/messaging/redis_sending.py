@@ -7,8 +7,12 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from runners.public.modules import ErrorType, StepError, error_type_of
-from valkyr_plugins.connectors.messaging.broker import Broker, permitted
-from valkyr_plugins.connectors.messaging.message import BrokerMessage, BrokerReceipt
+from valkyr_plugins.connectors.messaging.broker import (
+    Broker,
+    BrokerMessage,
+    BrokerReceipt,
+    permitted,
+)
 
 # Redis is full, loading, failing over or busy: it may take the message later.
 PASSING = (

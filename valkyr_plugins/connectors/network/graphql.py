@@ -1,12 +1,62 @@
 """`graphql.query`: what a step asks for and what it yields; the exchange itself is beside it."""
 
+import re
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from runners.public.modules import Bad, ErrorType, Module, ModuleOutputs, Result, StepContext
-from valkyr_plugins.connectors.network.addressed import MEBIBYTE, AddressedInputs, target
-from valkyr_plugins.connectors.network.operation import kind_of, operations
+from valkyr_plugins.connectors.network.request_parts import MEBIBYTE, AddressedInputs, target
+
+# What kind of operation a GraphQL document holds. Pure, in time linear in the document.
+#
+# A tenant writes the document, and Python's `re` holds the interpreter while it matches. So no
+# expression here can backtrack.
+
+
+KINDS = ("query", "mutation", "subscription")
+# Block strings, strings and comments, which may hold any word or brace. One without an end reaches
+# to the end of the document, or of its line.
+_QUOTED = re.compile(
+    r'"""(?:\\"""|[^"]|"(?!""))*+(?:""")?|"(?:\\.|[^"\\\n])*+"?|#[^\n]*',
+)
+_BRACKET = re.compile(r"([{}()])")
+# On what stands outside of all brackets: a keyword and perhaps a name.
+_HEAD = re.compile(r"([_A-Za-z]\w*+)\s*+([_A-Za-z]\w*+)?")
+
+
+def operations(document: str) -> dict[str, str]:
+    """The kind of each operation by its name; one without a name is called ""."""
+    found: dict[str, str] = {}
+    *definitions, _ = _outside(document).split("{}")
+    for definition in definitions:
+        head = _HEAD.search(definition)  # none: a selection alone
+        kind, name = ("query", "") if head is None else (head[1], head[2] or "")
+        if kind in KINDS:
+            found[name] = kind
+    return found
+
+
+def kind_of(document: str, name: str | None) -> str:
+    """query, mutation or subscription: what is run; "" where the document does not tell."""
+    known = operations(document)
+    if name is not None:
+        return known.get(name, "")
+    return next(iter(known.values())) if len(known) == 1 else ""
+
+
+def _outside(document: str) -> str:
+    """The document without what its brackets hold; of the outermost braces {} stays."""
+    kept, depth = [], 0
+    for piece in _BRACKET.split(_QUOTED.sub(" ", document)):
+        if piece in ("}", ")"):
+            depth -= 1
+        if depth == 0 and piece not in ("(", ")"):
+            kept.append(piece)
+        if piece in ("{", "("):
+            depth += 1
+    return "".join(kept)
+
 
 MAX_DOCUMENT = 200_000
 QUERY = "query Order($id: ID!) { order(id: $id) { state total } }"

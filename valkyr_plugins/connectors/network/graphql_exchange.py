@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from runners.public.modules import ErrorType, StepContext, StepError, status_error_type
-from valkyr_plugins.connectors.network.content import json_content
 from valkyr_plugins.connectors.network.exchange import Answer, Call, send
-from valkyr_plugins.connectors.network.failures import refused, retry_after
-from valkyr_plugins.connectors.network.graphql import GraphqlQueryInputs
-from valkyr_plugins.connectors.network.operation import kind_of
+from valkyr_plugins.connectors.network.graphql import GraphqlQueryInputs, kind_of
+from valkyr_plugins.connectors.network.request_parts import json_content
+from valkyr_plugins.connectors.network.response import refused, retry_after
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 SHOWN_ERRORS = 10

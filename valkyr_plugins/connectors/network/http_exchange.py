@@ -5,12 +5,11 @@ import time
 from typing import Any
 
 from runners.public.modules import StepContext, StepError
-from valkyr_plugins.connectors.network import content
-from valkyr_plugins.connectors.network.body import ResponseTooLarge, unpacked
+from valkyr_plugins.connectors.network import request_parts
 from valkyr_plugins.connectors.network.exchange import Call, opened, send
-from valkyr_plugins.connectors.network.failures import request_name
 from valkyr_plugins.connectors.network.http_request import HttpRequestInputs
-from valkyr_plugins.connectors.network.stored import written_whole
+from valkyr_plugins.connectors.network.request_parts import written_whole
+from valkyr_plugins.connectors.network.response import ResponseTooLarge, request_name, unpacked
 
 
 def http_exchange(inputs: HttpRequestInputs, ctx: StepContext) -> dict[str, Any]:
@@ -79,15 +78,17 @@ def _call(inputs: HttpRequestInputs, ctx: StepContext) -> Call:
 def _body(inputs: HttpRequestInputs, ctx: StepContext) -> tuple[dict[str, Any], str]:
     """Arguments of httpx for the body, and its type where httpx does not know it."""
     if inputs.body is not None:
-        return content.text_content(inputs.body), ""
+        return request_parts.text_content(inputs.body), ""
     if inputs.body_base64 is not None:
-        return content.bytes_content(inputs.body_base64), ""
+        return request_parts.bytes_content(inputs.body_base64), ""
     if inputs.form is not None:
-        return content.form_content(inputs.form), ""
+        return request_parts.form_content(inputs.form), ""
     if inputs.multipart is not None:
         # Nobody knows the key before, so no content holds it; and a repeat sends the same bytes.
         boundary = ctx.idempotency_key[:32]
-        return content.parts_content(inputs.multipart), f"multipart/form-data; boundary={boundary}"
+        return request_parts.parts_content(
+            inputs.multipart
+        ), f"multipart/form-data; boundary={boundary}"
     if "json_body" in inputs.model_fields_set:
-        return content.json_content(inputs.json_body), "application/json"
+        return request_parts.json_content(inputs.json_body), "application/json"
     return {}, ""

@@ -1,12 +1,47 @@
-"""`http.paginate`: what a step asks for and what it yields; turning pages is in turning.py."""
+"""`http.paginate`: what a step asks for and what it yields; the requests are in pages.py."""
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from runners.public.modules import Bad, ErrorType, Module, ModuleOutputs, Result, StepContext
-from valkyr_plugins.connectors.network.addressed import MEBIBYTE, QueriedInputs, target
-from valkyr_plugins.connectors.network.expressions import Expression
+from runners.public.modules import (
+    Bad,
+    ErrorType,
+    Module,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+)
+from valkyr_plugins.connectors.data.bounds import MAX_BYTES
+from valkyr_plugins.connectors.data.jmespath_query import compiled
+from valkyr_plugins.connectors.network.request_parts import MEBIBYTE, QueriedInputs, target
+
+# JMESPath expressions of HTTP steps: checked when publishing, applied to answers.
+#
+# They are evaluated in a thread of a process that runs the steps of others, so their work is
+# bounded.
+
+
+def parsed(expression: str) -> str:
+    """The expression as it is; ValueError where it is none."""
+    compiled(expression)
+    return expression
+
+
+Expression = Annotated[str, AfterValidator(parsed)]
+
+
+def select(expression: str, data: Any, field: str, most: int | None = MAX_BYTES) -> Any:
+    """What the expression of that input selects; StepError where it does not fit the data.
+
+    `most` bounds the bytes of its JSON; None bounds only what is built on the way.
+    """
+    try:
+        return compiled(expression)(data, most)
+    except StepError as error:
+        raise StepError(f"{field}: {error.message}") from error
+
 
 USUAL_PARAMETER = {"cursor": "cursor", "page": "page", "offset": "offset"}
 Strategy = Literal["link", "next", "cursor", "page", "offset"]
@@ -169,9 +204,9 @@ class HttpPaginate(Module[HttpPaginateInputs]):
         return target(inputs.url)
 
     def warm_up(self) -> None:
-        import valkyr_plugins.connectors.network.turning  # noqa: F401 - loads httpx
+        import valkyr_plugins.connectors.network.pages  # noqa: F401 - loads httpx
 
     def execute(self, inputs: HttpPaginateInputs, ctx: StepContext) -> Result:
-        from valkyr_plugins.connectors.network.turning import all_pages
+        from valkyr_plugins.connectors.network.pages import all_pages
 
         return Result(all_pages(inputs, ctx))

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from runners.public.modules import Bad, ErrorType, Module, ModuleOutputs, Result, StepContext
-from valkyr_plugins.connectors.network.addressed import MEBIBYTE, AddressedInputs, target
+from valkyr_plugins.connectors.network.request_parts import MEBIBYTE, AddressedInputs, target
 
 
 class RssReadInputs(AddressedInputs):

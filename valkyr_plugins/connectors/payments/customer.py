@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from runners.public.modules import Bad, ModuleOutputs, Result, StepContext
-from valkyr_plugins.connectors.payments.fields import (
+from valkyr_plugins.connectors.payments.stripe_module import (
     METADATA_HELP,
     CustomerId,
     Metadata,
@@ -110,8 +110,7 @@ class Customer(StripeModule[CustomerInputs]):
 
     def execute(self, inputs: CustomerInputs, ctx: StepContext) -> Result:
         # stripe takes a while to load, and most workers never need it.
-        from valkyr_plugins.connectors.payments.connection import connect
-        from valkyr_plugins.connectors.payments.failures import told
+        from valkyr_plugins.connectors.payments.stripe_client import connect, told
 
         customers, customer = connect(ctx).v1.customers, inputs.customer or ""
         once = options(inputs, ctx.idempotency_key)

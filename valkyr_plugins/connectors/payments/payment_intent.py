@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from executions.public.definitions import OutcomeRule
 from runners.public.modules import Bad, ModuleOutputs, Result, StepContext
-from valkyr_plugins.connectors.payments.fields import (
+from valkyr_plugins.connectors.payments.stripe_module import (
     METADATA_HELP,
     Amount,
     Currency,
@@ -213,6 +213,6 @@ class PaymentIntent(StripeModule[PaymentIntentInputs]):
 
     def execute(self, inputs: PaymentIntentInputs, ctx: StepContext) -> Result:
         # stripe takes a while to load, and most workers never send a payment.
-        from valkyr_plugins.connectors.payments.paying import pay
+        from valkyr_plugins.connectors.payments.payment_requests import pay
 
         return pay(inputs, ctx)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from runners.public.modules import Bad, ModuleOutputs, Result, StepContext
-from valkyr_plugins.connectors.payments.fields import (
+from valkyr_plugins.connectors.payments.stripe_module import (
     METADATA_HELP,
     Amount,
     ChargeId,
@@ -95,8 +95,7 @@ class Refund(StripeModule[RefundInputs]):
 
     def execute(self, inputs: RefundInputs, ctx: StepContext) -> Result:
         # stripe takes a while to load, and most workers never give money back.
-        from valkyr_plugins.connectors.payments.connection import connect
-        from valkyr_plugins.connectors.payments.failures import told
+        from valkyr_plugins.connectors.payments.stripe_client import connect, told
 
         client = connect(ctx)
         params = given(

@@ -13,8 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from runners.public.modules import ErrorType, StepError
-from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
-from valkyr_plugins.connectors.network.own_machine import same_machine
+from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect, same_machine
 
 ALLOWED_HOSTS = "VALKYR_SQL_ALLOWED_HOSTS"
 OWN = ("DATABASE_URL", "DATABASE_DIRECT_URL")

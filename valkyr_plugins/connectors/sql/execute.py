@@ -8,8 +8,7 @@ from pydantic import Field, model_validator
 from executions.public.definitions import ConfigProblem
 from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
 from valkyr_plugins.connectors.sql.database import CIRCUIT_TARGET, circuit_of
-from valkyr_plugins.connectors.sql.query import MAX_STATEMENT
-from valkyr_plugins.connectors.sql.templates import template_problems
+from valkyr_plugins.connectors.sql.query import MAX_STATEMENT, template_problems
 
 MAX_STATEMENTS = 50
 MAX_SETS = 10_000
@@ -176,10 +175,10 @@ class SqlExecute(Module[SqlExecuteInputs]):
         return circuit_of(credential)
 
     def warm_up(self) -> None:
-        import valkyr_plugins.connectors.sql.writing  # noqa: F401 - loads SQLAlchemy
+        import valkyr_plugins.connectors.sql.transactions  # noqa: F401 - loads SQLAlchemy
 
     def execute(self, inputs: SqlExecuteInputs, ctx: StepContext) -> Result:
-        from valkyr_plugins.connectors.sql.writing import write
+        from valkyr_plugins.connectors.sql.transactions import write
 
         if inputs.statements is not None:
             work = [(one.statement, one.params) for one in inputs.statements]

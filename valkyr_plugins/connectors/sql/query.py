@@ -1,6 +1,6 @@
 """`sql.query`: rows of a PostgreSQL database, read in a transaction that cannot write."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -8,7 +8,35 @@ from pydantic import Field
 from executions.public.definitions import ConfigProblem
 from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
 from valkyr_plugins.connectors.sql.database import CIRCUIT_TARGET, circuit_of
-from valkyr_plugins.connectors.sql.templates import template_problems
+
+# Refuses templates in the text of a statement, when a workflow is published.
+
+
+MARKS = ("{{", "{%")
+SENTENCE = (
+    "a statement holds no templates, or data could become SQL: write :name in it, and the template "
+    "under params"
+)
+
+
+def template_problems(config: Mapping[str, Any]) -> Iterator[ConfigProblem]:
+    """A problem for each text of a statement in a `with` that holds a template."""
+    if _has_template(config.get("statement")):
+        yield ConfigProblem(("statement",), "template_not_allowed", SENTENCE)
+    statements = config.get("statements")
+    if _has_template(statements):
+        yield ConfigProblem(("statements",), "template_not_allowed", SENTENCE)
+    for number, item in enumerate(statements if isinstance(statements, list) else ()):
+        pointer = ("statements", number)
+        if _has_template(item):
+            yield ConfigProblem(pointer, "template_not_allowed", SENTENCE)
+        elif isinstance(item, Mapping) and _has_template(item.get("statement")):
+            yield ConfigProblem((*pointer, "statement"), "template_not_allowed", SENTENCE)
+
+
+def _has_template(value: Any) -> bool:
+    return isinstance(value, str) and any(mark in value for mark in MARKS)
+
 
 MAX_ROWS = 100_000
 MAX_STATEMENT = 100_000
@@ -137,10 +165,10 @@ class SqlQuery(Module[SqlQueryInputs]):
         return circuit_of(credential)
 
     def warm_up(self) -> None:
-        import valkyr_plugins.connectors.sql.reading  # noqa: F401 - loads SQLAlchemy
+        import valkyr_plugins.connectors.sql.transactions  # noqa: F401 - loads SQLAlchemy
 
     def execute(self, inputs: SqlQueryInputs, ctx: StepContext) -> Result:
-        from valkyr_plugins.connectors.sql.reading import read
+        from valkyr_plugins.connectors.sql.transactions import read
 
         found = read(inputs.statement, inputs.params, inputs.max_rows, ctx)
         return Result({"rows": found.rows, "columns": found.columns, "count": len(found.rows)})

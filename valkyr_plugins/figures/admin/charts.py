@@ -4,11 +4,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from executions.public.admin import marks
-from valkyr_plugins.figures.admin.drawing import Chart, grid, line, stacked
-from valkyr_plugins.figures.admin.scales import linear, logarithmic
-from valkyr_plugins.figures.histogram import Histogram
+from valkyr_plugins.figures.admin.drawing import Chart, grid, line, linear, logarithmic, stacked
 from valkyr_plugins.figures.reading import Figures
-from valkyr_plugins.figures.tally import Tally
+from valkyr_plugins.figures.tally import Histogram, Tally
 
 # (counter, word), from the bottom up: what is wrong stands on top, where it is seen.
 STATES = (

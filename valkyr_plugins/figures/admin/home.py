@@ -1,19 +1,110 @@
 """The figures of a range on the home page: cards, charts, and a line of numbers."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from dlq.public.dashboard import BlockView, HomeBlock, add_block
+from dlq.public.dashboard import EXECUTIONS, Banner, BlockView, Card, HomeBlock, add_block
 from executions.public.access import Scope
-from executions.public.admin import reach, scoped
+from executions.public.admin import links, reach, scoped
 from executions.public.models import WorkflowExecution
-from valkyr_plugins.figures.admin.cards import banners, cards, measures
-from valkyr_plugins.figures.admin.charts import charts
+from valkyr_plugins.figures.admin.charts import charts, percent, summary, throughput
 from valkyr_plugins.figures.ranges import RANGES, Range, range_named
 from valkyr_plugins.figures.reading import Figures, read
+
+# What ended, on the home page and a workflow's page: cards, banners, a line of numbers.
+
+
+NOT_AVAILABLE = "not available"
+
+
+def cards(figures: Figures | None, **only: str) -> list[Card]:
+    """What succeeded and what failed; `only` narrows the lists behind them."""
+    if figures is None:
+        return [
+            Card("Succeeded", "check_circle", None, "", _listing("succeeded", only)),
+            Card("Failed", "cancel", None, "", _listing("failed", only)),
+        ]
+    age = only | {"since": figures.window.range.name}
+    total = figures.total
+    return [
+        Card(
+            "Succeeded", "check_circle", total.succeeded, _since(figures),
+            _listing("succeeded", age), figures.capped,
+        ),
+        Card(
+            "Failed", "cancel", total.ended_badly, change(figures),
+            _listing("failed", age), figures.capped,
+        ),
+    ]  # fmt: skip
+
+
+def banners(figures: Figures, *, anything: bool) -> list[Banner]:
+    """Hours still to be counted, where there is anything to count; numbers that are too low."""
+    found = []
+    if figures.uncounted and anything:
+        found.append(_uncounted(figures.uncounted))
+    if figures.capped:
+        text = "More ended than can be counted at once: the newest numbers are too low."
+        found.append(Banner(text, urgent=False))
+    return found
+
+
+def measures(figures: Figures | None) -> list[tuple[str, str]]:
+    """The range in a line of numbers, as (name, value)."""
+    if figures is None:
+        return [("Figures of this time", NOT_AVAILABLE)]
+    total = figures.total
+    return [
+        ("Throughput", throughput(figures)),
+        ("Failure rate", percent(total.failure_rate)),
+        ("Execution takes", summary(total.durations)),
+        ("Step waits for a worker", summary(total.dispatches)),
+        ("Failed attempts", f"{total.failed_attempts:,}"),
+        ("Dead letters", f"{total.dead_letters:,}"),
+    ]
+
+
+def change(figures: Figures) -> str:
+    """How failures compare with the period before, an hour each, since this one is not over."""
+    title = figures.window.range.title
+    before = figures.before.ended_badly
+    now = figures.total.ended_badly
+    if not before:
+        return f"none in the {title} before" if now else f"none in the {title} before either"
+    elapsed = max(figures.window.elapsed, timedelta(minutes=1))
+    times = (now / elapsed.total_seconds()) / (before / figures.window.range.length.total_seconds())
+    if times >= 2:
+        return f"{times:.1f} times the rate of the {title} before"
+    percent = round(100 * (times - 1))
+    if percent == 0:
+        return f"as in the {title} before"
+    return f"{abs(percent)} % {'more' if percent > 0 else 'less'} than in the {title} before"
+
+
+def _uncounted(hours: int) -> Banner:
+    what = "One hour is" if hours == 1 else f"{hours:,} hours are"
+    return Banner(
+        f"{what} still to be counted and shown as empty. A duty of the worker 'control' does it, "
+        "the newest first.",
+        urgent=False,
+    )
+
+
+def _listing(state: str, only: dict[str, str]) -> str:
+    return links.listing(EXECUTIONS, state=state, **only)
+
+
+def _since(figures: Figures) -> str:
+    start = figures.window.start
+    return (
+        f"since {start:%H:%M} UTC"
+        if figures.window.range.length <= timedelta(days=1)
+        else f"since {start:%d %b %H:%M} UTC"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """The figures of one workflow: as on the first page, with its steps, versions and costs."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -7,16 +9,140 @@ from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.html import format_html
 
-from dlq.public.dashboard import KEPT_SECONDS, cards
-from executions.public.admin import OperatingAdmin, WorkflowAdmin
+from dlq.public.dashboard import (
+    KEPT_SECONDS,
+    NOT_AVAILABLE,
+    WORKFLOW_SECTIONS,
+    WorkflowSection,
+    cards,
+    of_workflow,
+)
+from executions.public.access import Scope
+from executions.public.admin import Cell, OperatingAdmin, PageSection, WorkflowAdmin, links, marks
+from executions.public.database import soon
 from executions.public.models import Workflow
-from valkyr_plugins.figures.admin import cards as figures_cards
-from valkyr_plugins.figures.admin.charts import charts
+from valkyr_plugins.figures import breakdowns as of_steps
+from valkyr_plugins.figures import breakdowns as of_versions
+from valkyr_plugins.figures.admin import home as figures_cards
+from valkyr_plugins.figures.admin.charts import charts, percent
 from valkyr_plugins.figures.admin.home import ranges, wanted_range
-from valkyr_plugins.figures.admin.workflow_facts import Facts, gather
-from valkyr_plugins.figures.admin.workflow_lists import panels
+from valkyr_plugins.figures.breakdowns import StepTable, newest, step_table, versions
 from valkyr_plugins.figures.ranges import Range
+from valkyr_plugins.figures.reading import read
+
+# What a workflow's page of figures shows, as plain rows; each within bounds and in time.
+
+
+Facts = dict[str, Any]
+
+
+def gather(workflow: Workflow, wanted: Range) -> Facts:
+    """The facts by name; None stands for what could not be had in time. The caller asked before."""
+    now = timezone.now()
+    since = wanted.window(now).start
+    queries: dict[str, Callable[[], Any]] = {
+        "figures": lambda: read(Scope(workflows=(workflow.pk,)), wanted, now),
+        "steps": lambda: step_table(newest(workflow.pk, since)),
+        "versions": lambda: versions(workflow.pk, since),
+    }
+    return {
+        "at": now,
+        "now": of_workflow(workflow),
+        "added": {
+            one.title: soon(partial(one.gather, workflow, since)) for one in WORKFLOW_SECTIONS
+        },
+    } | {name: soon(query) for name, query in queries.items()}
+
+
+# The panels of a workflow's figures: its steps, its versions, what plugins add.
+
+
+SHOWN = 25
+STEPS = ("Step", "Share of time", "p50", "p95", "Attempts", "Failed", "Retries")
+VERSIONS = ("Version", "Executions", "Failure rate", "p50", "p95")
+NONE_ENDED = "No execution ended in this time."
+
+
+def panels(kept: Facts) -> list[PageSection]:
+    """Steps, versions, and what plugins add; one that could not be had says so."""
+    return [_steps(kept), _versions(kept), *_added(kept)]
+
+
+def _steps(kept: Facts) -> PageSection:
+    table: StepTable | None = kept["steps"]
+    rows = [] if table is None else [_step_row(table, step) for step in table.steps[:SHOWN]]
+    return PageSection(
+        "Slowest steps",
+        headers=STEPS,
+        rows=rows,
+        empty=NOT_AVAILABLE if table is None else NONE_ENDED,
+        more=_looked_at(table) if rows and table else "",
+    )
+
+
+def _step_row(table: StepTable, step: of_steps.StepFigures) -> list[Cell]:
+    share = 100 * table.share(step)
+    bar = format_html(
+        '<progress class="vk-bar" max="100" value="{}" aria-hidden="true"></progress>'
+        '<span class="vk-nowrap">{} %</span>',
+        f"{share:.1f}",
+        f"{share:.0f}",
+    )
+    return [
+        format_html("{}<br><span class='vk-subtle'>{}</span>", marks.path(step.place), step.module),
+        bar,
+        marks.took(step.lengths.percentile(0.5)),
+        marks.took(step.lengths.percentile(0.95)),
+        f"{step.attempts:,}",
+        f"{step.failed:,} ({percent(step.failure_rate)})" if step.failed else "0",
+        f"{step.retries:,}",
+    ]
+
+
+def _looked_at(table: StepTable) -> str:
+    runs = f", and of them {of_steps.RUNS:,} attempts" if table.capped else ""
+    return (
+        f"From the newest {table.executions:,} executions that ended{runs}. All iterations of a "
+        "step count together; what holds others, such as a loop, has no time of its own."
+    )
+
+
+def _versions(kept: Facts) -> PageSection:
+    found = kept["versions"]
+    return PageSection(
+        "Versions",
+        headers=VERSIONS,
+        rows=[
+            [
+                links.to("executions_workflowversion", one.version_id, f"v{one.number}"),
+                f"{one.tally.ended:,}",
+                percent(one.tally.failure_rate),
+                marks.took(one.tally.durations.percentile(0.5)),
+                marks.took(one.tally.durations.percentile(0.95)),
+            ]
+            for one in (found or [])[:SHOWN]
+        ],
+        empty=NOT_AVAILABLE if found is None else NONE_ENDED,
+        more=f"From the newest {of_versions.VERSION_EXECUTIONS:,} executions that ended."
+        if found
+        else "",
+    )
+
+
+def _added(kept: Facts) -> list[PageSection]:
+    """What plugins add; one that could not be had says so."""
+    return [_added_one(one, kept["added"].get(one.title)) for one in WORKFLOW_SECTIONS]
+
+
+def _added_one(one: WorkflowSection, found: Any) -> PageSection:
+    return PageSection(
+        one.title,
+        headers=one.headers,
+        rows=[] if found is None else one.rows(found),
+        empty=NOT_AVAILABLE if found is None else one.empty,
+    )
 
 
 def figures_page(model_admin: OperatingAdmin, request: HttpRequest, pk: str) -> HttpResponse:

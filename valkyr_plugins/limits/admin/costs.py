@@ -20,8 +20,8 @@ from executions.public.admin import (
     marks,
 )
 from executions.public.models import Workflow, WorkflowExecution
-from valkyr_plugins.limits.budgets.amounts import amount, plain
-from valkyr_plugins.limits.costs.report import Spend, cost_of, totals
+from valkyr_plugins.limits.budgets import amount, plain
+from valkyr_plugins.limits.costs import Spend, cost_of, totals
 from valkyr_plugins.limits.models import CostEntry
 
 SHOWN = 25

@@ -15,8 +15,8 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from executions.public.access import Actor, Operation
 from executions.public.admin import AdminOperation, OperatingAdmin, WritingAdmin, links, marks
 from executions.public.models import Permission
+from valkyr_plugins.limits.limit_kind import LimitKind
 from valkyr_plugins.limits.models import SpenderLimit
-from valkyr_plugins.limits.setting import LimitKind
 
 
 def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:

@@ -23,11 +23,10 @@ from executions.public.models import QuotaUse
 from executions.public.quotas import QuotaWindow, start_of
 from runners.public.admin import HELD_BY
 from runners.public.models import WaitKind
+from valkyr_plugins.limits import quotas
 from valkyr_plugins.limits.admin.limits import LimitAdmin, NewLimitForm, bar, deletion
-from valkyr_plugins.limits.models import Quota, QuotaHold
-from valkyr_plugins.limits.quotas import explain
-from valkyr_plugins.limits.quotas.rules import LIMITS, QUOTAS, QuotaRefused, check, described
-from valkyr_plugins.limits.states import Resource
+from valkyr_plugins.limits.models import Quota, QuotaHold, Resource
+from valkyr_plugins.limits.quotas import LIMITS, QUOTAS, QuotaRefused, check, described
 
 NOBODY = -1
 HELP = {
@@ -37,7 +36,7 @@ HELP = {
     "max_per_hour": "In a full hour (UTC). Empty: no limit; 0: none.",
     "max_per_day": "In a day (UTC). Empty: no limit; 0: none.",
 }
-HELD_BY[WaitKind.QUOTA] = explain.described
+HELD_BY[WaitKind.QUOTA] = quotas.described_hold
 
 
 class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time

@@ -1,21 +1,121 @@
 """Budgets: list, create, read, change, delete; each with what is spent of it."""
 
+# ruff: noqa: N815 - the names are the JSON's
+from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.public.api import operation
-from valkyr_plugins.limits.api.budget_shapes import (
-    BudgetChange,
-    BudgetQuery,
-    BudgetShape,
-    NewBudget,
-)
-from valkyr_plugins.limits.api.limits import LimitEndpoint
-from valkyr_plugins.limits.budgets.rules import BUDGETS, FIELDS
-from valkyr_plugins.limits.budgets.usage import uses_of
-from valkyr_plugins.limits.states import BudgetPeriod
+from executions.public.api import Body, Flag, Text, Whole, operation
+from valkyr_plugins.limits.api.limits import LimitEndpoint, LimitQuery, LimitShape, NewLimit
+from valkyr_plugins.limits.budgets import BUDGETS, FIELDS, Use, uses_of
+from valkyr_plugins.limits.models import Budget, BudgetPeriod
+
+# Budgets as JSON, with what is spent of them. Amounts are decimal numbers in strings.
+
+
+PERIODS = [(period.value, period.value) for period in BudgetPeriod]
+
+
+class Amount(serializers.DecimalField):
+    """A decimal number, exact: a string, or a JSON number."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_digits=24, decimal_places=8, normalize_output=True, **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The number; raises ValidationError."""
+        if isinstance(data, bool) or not isinstance(data, str | int | float):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class BudgetShape(LimitShape):
+    """A budget, and what is spent of it in the present period (`uses` in the context)."""
+
+    period = serializers.ChoiceField(PERIODS, help_text="After what it begins anew, in UTC.")
+    currency = serializers.SerializerMethodField()
+    amount = Amount()
+    soft_percent = serializers.IntegerField(allow_null=True)
+    kill_switch = serializers.BooleanField()
+    spent = serializers.SerializerMethodField()
+    percent = serializers.SerializerMethodField()
+    startsAt = serializers.SerializerMethodField()
+    endsAt = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Budget
+        fields = [
+            "id", "workspace_id", "user_id", "username", "period", "currency", "amount",
+            "soft_percent", "kill_switch", "spent", "percent", "startsAt", "endsAt", "created_at",
+        ]  # fmt: skip
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_currency(self, budget: Budget) -> str | None:
+        """Its currency; null: it counts tokens."""
+        return budget.currency or None
+
+    @extend_schema_field(Amount)
+    def get_spent(self, budget: Budget) -> Any:
+        """What is spent in the present period."""
+        return Amount().to_representation(self._use(budget).spent)
+
+    def get_percent(self, budget: Budget) -> float:
+        """How much of the amount that is."""
+        return self._use(budget).percent
+
+    @extend_schema_field(serializers.DateTimeField)
+    def get_startsAt(self, budget: Budget) -> Any:  # noqa: N802 - the JSON's name
+        """When the present period began."""
+        return serializers.DateTimeField().to_representation(self._use(budget).starts_at)
+
+    @extend_schema_field(serializers.DateTimeField(allow_null=True))
+    def get_endsAt(self, budget: Budget) -> Any:  # noqa: N802
+        """When it begins anew; null: never."""
+        ends_at = self._use(budget).ends_at
+        return None if ends_at is None else serializers.DateTimeField().to_representation(ends_at)
+
+    def _use(self, budget: Budget) -> Use:
+        use: Use = self.context["uses"][budget.pk]
+        return use
+
+
+class BudgetQuery(LimitQuery):
+    """What `listBudgets` takes."""
+
+
+class BudgetChange(Body):
+    """What `patchBudget` takes."""
+
+    amount = Amount(required=False, help_text="Money, or a whole number of tokens; more than 0.")
+    soft_percent = Whole(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=100,
+        help_text="At how much of it people are told; null: not at all.",
+    )
+    kill_switch = Flag(
+        required=False,
+        help_text="Once it is spent, cancel what its spender has under way and start nothing.",
+    )
+
+
+class NewBudget(NewLimit, BudgetChange):
+    """What `createBudget` takes."""
+
+    period = serializers.ChoiceField(PERIODS, required=False, help_text="`month`, unless given.")
+    currency = Text(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=3,
+        help_text="Three capitals (ISO 4217); without one it counts tokens.",
+    )
+    amount = Amount(help_text="Money, or a whole number of tokens; more than 0.")
 
 
 class BudgetEndpoint(LimitEndpoint):

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from executions.public.access import Action, obtain, visible, workspace_for
 from executions.public.api import Body, CamelCase, Endpoint, Id, PageQuery, Whole, narrowed, page
 from executions.public.models import Permission
-from valkyr_plugins.limits.setting import L, LimitKind
+from valkyr_plugins.limits.limit_kind import L, LimitKind
 
 MOST = 2**31 - 1
 

@@ -1,31 +1,23 @@
 """What becomes of each kind of node: a file a family."""
 
 from valkyr_plugins.n8n.families import (
-    calls,
     choices,
     data,
     databases,
+    flow,
     http,
     lists,
-    merging,
     messages,
     models,
-    pages,
-    waits,
-    webhooks,
 )
 
 __all__ = [
-    "calls",
     "choices",
     "data",
     "databases",
+    "flow",
     "http",
     "lists",
-    "merging",
     "messages",
     "models",
-    "pages",
-    "waits",
-    "webhooks",
 ]

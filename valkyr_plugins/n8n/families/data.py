@@ -1,13 +1,13 @@
-"""Set and Edit Fields, No Operation, Date & Time: small values made on the way."""
+"""Set and Edit Fields, No Operation, Date & Time, HTML, XML, RSS: data made on the way."""
 
 import json
 from typing import Any
 
-from valkyr_plugins.n8n.expressions import times
-from valkyr_plugins.n8n.expressions.tree import Untranslatable
-from valkyr_plugins.n8n.shape import Keys, Shape, path
+from valkyr_plugins.n8n.expressions import methods
+from valkyr_plugins.n8n.expressions.parsing import Untranslatable
+from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family
+from valkyr_plugins.n8n.shape import Keys, Shape, many, one, path
 from valkyr_plugins.n8n.texts import is_expression
-from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 OLD_KINDS = ("string", "number", "boolean")
 
@@ -48,13 +48,13 @@ def _of_json(work: NodeWork) -> Made:
 def _fields(work: NodeWork) -> dict[str, Any]:
     """Raw values by names, whichever version wrote them."""
     found: dict[str, Any] = {}
-    for one in (*work.names("assignments.assignments"), *work.names("fields.values")):
-        kind = str(one.get("type", "stringValue"))
-        raw = one.get("value", one.get(kind, one.get("stringValue")))
-        found[str(one.get("name", ""))] = _typed(raw, kind)
+    for row in (*work.names("assignments.assignments"), *work.names("fields.values")):
+        kind = str(row.get("type", "stringValue"))
+        raw = row.get("value", row.get(kind, row.get("stringValue")))
+        found[str(row.get("name", ""))] = _typed(raw, kind)
     for kind in OLD_KINDS:
-        for one in work.names(f"values.{kind}"):
-            found[str(one.get("name", ""))] = _typed(one.get("value"), kind)
+        for row in work.names(f"values.{kind}"):
+            found[str(row.get("name", ""))] = _typed(row.get("value"), kind)
     return {name: raw for name, raw in found.items() if name}
 
 
@@ -110,16 +110,102 @@ def date_time(work: NodeWork) -> Made:
     operation = work.word("operation", work.word("action", "format"))
     name = work.word("outputFieldName").removeprefix("=")
     if operation == "getCurrentDate":
-        work.remark(times.REMARK)
-        values = {name or "currentDate": "{{ " + times.STARTED + " }}"}
+        work.remark(methods.REMARK)
+        values = {name or "currentDate": "{{ " + methods.STARTED + " }}"}
         return work.made("data.set", {"values": values})
     now = str(work.get("date", work.get("value", ""))).strip("={} ") == "$now"
     pattern = work.word("customFormat") or work.word("format")
     if operation in ("formatDate", "format") and now:
         try:
-            written = "{{ " + times.formatted(pattern.removeprefix("=")) + " }}"
+            written = "{{ " + methods.formatted(pattern.removeprefix("=")) + " }}"
         except Untranslatable as reason:
             raise Left(f"{reason}; write it in python.code") from None
-        work.remark(times.REMARK)
+        work.remark(methods.REMARK)
         return work.made("data.set", {"values": {name or "formattedDate": written}})
     raise Left("templates do not reckon with dates; do it in python.code")
+
+
+# HTML, XML and RSS.
+
+
+RSS_NAMES: dict[Keys, Keys] = {
+    ("pubDate",): ("published",),
+    ("isoDate",): ("published",),
+    ("contentSnippet",): ("summary",),
+    ("creator",): ("author",),
+    ("guid",): ("id",),
+}
+GETS = {"text": "text", "html": "html", "attribute": "attribute", "value": "attribute"}
+
+
+@family("rssFeedRead")
+def rss(work: NodeWork) -> Made:
+    """`rss.read`; its entries are the items."""
+    url = work.get("url")
+    if not isinstance(url, str) or not url.strip("= "):
+        raise Left("it has no address")
+    shape = many(f"{work.output}.entries", RSS_NAMES)
+    return work.made("rss.read", {"url": work.text(url.strip())}, shape)
+
+
+@family("xml")
+def xml(work: NodeWork) -> Made:
+    """`data.xml_parse`."""
+    if work.word("mode", "xmlToJson") != "xmlToJson":
+        raise Left("it writes XML; write it as the text of a data.template")
+    text = _field(work, work.word("dataPropertyName", "data"))
+    work.remark("Attributes are read as @name, an element's own text as #text.")
+    return work.made("data.xml_parse", {"text": text}, one(f"{work.output}.data"))
+
+
+@family("html", "htmlExtract")
+def html(work: NodeWork) -> Made:
+    """`data.html_extract`, or `data.template` for a page that is made."""
+    operation = work.word("operation", "generateHtmlTemplate")
+    if work.node.kind == "htmlExtract" or operation == "extractHtmlContent":
+        return _extract(work)
+    if operation != "generateHtmlTemplate":
+        raise Left("it makes a table of items; write it as the text of a data.template")
+    raw = work.get("html", "")
+    text = work.text(raw if str(raw).startswith("=") else f"={raw}")
+    return work.made(
+        "data.template", {"text": text}, Shape(named={("html",): f"{work.output}.text"})
+    )
+
+
+def _extract(work: NodeWork) -> Made:
+    if work.word("sourceData", "json") != "json":
+        raise Left("it reads a file; read the page by http.request")
+    fields: dict[str, Any] = {}
+    for row in work.names("extractionValues.values"):
+        name, selector = row.get("key"), row.get("cssSelector")
+        if not (isinstance(name, str) and isinstance(selector, str) and name and selector):
+            raise Left("a value that it reads has no name, or no selector")
+        fields[name] = _value(work, row, selector)
+    if not fields:
+        raise Left("it does not say what it reads")
+    page = _field(work, work.word("dataPropertyName", "data"))
+    return work.made(
+        "data.html_extract", {"html": page, "fields": fields}, one(f"{work.output}.data")
+    )
+
+
+def _value(work: NodeWork, row: dict[str, Any], selector: str) -> dict[str, Any]:
+    how = GETS.get(str(row.get("returnValue", "text")), "text")
+    found: dict[str, Any] = {"selector": work.text(selector), "get": how}
+    if how == "attribute":
+        found["attribute"] = str(row.get("attribute") or "value")
+    if row.get("returnArray") is True:
+        found["all"] = True
+    return found
+
+
+def _field(work: NodeWork, name: str) -> str:
+    """The text in a field of what reaches the node: a page's is the body itself."""
+    whole = work.shape.whole
+    if name == "data" and whole is not None and whole.endswith(".body"):
+        return "{{ " + whole + " }}"
+    found = work.shape.read((name,))
+    if found is not None:
+        return "{{ " + found + " }}"
+    return "{{ " + work.texts.left(f"$json.{name}", work.shape.why) + " }}"

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
+from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family
 from valkyr_plugins.n8n.shape import many
 from valkyr_plugins.n8n.texts import is_expression, parts
-from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _READS = re.compile(

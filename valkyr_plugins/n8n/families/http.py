@@ -4,11 +4,10 @@ import json
 import re
 from typing import Any
 
-from valkyr_plugins.n8n.naming import plain
+from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family, plain
 from valkyr_plugins.n8n.secrecy import secret_name, secret_value
 from valkyr_plugins.n8n.shape import Shape, one
 from valkyr_plugins.n8n.texts import is_expression
-from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 BASIC = ("httpBasicAuth", "httpDigestAuth")

@@ -4,8 +4,8 @@ import json
 import re
 from typing import Any
 
+from valkyr_plugins.n8n.mapping import ITEM, LIST, Family, Left, Made, NodeWork, family
 from valkyr_plugins.n8n.shape import Keys, Shape, many, one, operand
-from valkyr_plugins.n8n.work import ITEM, LIST, Family, Left, Made, NodeWork, family
 
 _FUNCTIONS = {"sum": "sum", "average": "avg", "min": "min", "max": "max", "count": "count",
               "countUnique": "distinct", "append": "collect"}  # fmt: skip

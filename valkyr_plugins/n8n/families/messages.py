@@ -4,9 +4,9 @@ import re
 from typing import Any
 
 from executions.public.templates import todo
+from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family
 from valkyr_plugins.n8n.shape import one
 from valkyr_plugins.n8n.texts import is_expression
-from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 
 @family("emailSend")

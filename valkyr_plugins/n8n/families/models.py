@@ -4,10 +4,9 @@ from typing import Any
 
 from executions.public.templates import todo
 from valkyr_plugins.n8n.export import Node
-from valkyr_plugins.n8n.naming import credential_name
+from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, below, credential_name, family
 from valkyr_plugins.n8n.shape import Keys, Shape
 from valkyr_plugins.n8n.texts import is_expression
-from valkyr_plugins.n8n.work import Left, Made, NodeWork, below, family
 
 ANSWERS: tuple[Keys, ...] = (
     ("message", "content"), ("text",), ("output",), ("content",), ("response",),

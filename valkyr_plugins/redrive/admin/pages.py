@@ -29,13 +29,11 @@ from executions.public.admin import (
 )
 from executions.public.models import Permission
 from valkyr_plugins.redrive import lifecycle
-from valkyr_plugins.redrive.admin import items, preview
-from valkyr_plugins.redrive.admin.asking import Chosen, ask
-from valkyr_plugins.redrive.admin.forms import StartForm
+from valkyr_plugins.redrive.admin import panels
+from valkyr_plugins.redrive.admin.forms import Chosen, StartForm, ask
 from valkyr_plugins.redrive.items import held_by
-from valkyr_plugins.redrive.models import Redrive
-from valkyr_plugins.redrive.permissions import check_start
-from valkyr_plugins.redrive.states import RedriveScope, RedriveState, sources
+from valkyr_plugins.redrive.models import Redrive, RedriveScope, RedriveState, sources
+from valkyr_plugins.redrive.options import check_start
 
 MARKS: dict[str, tuple[str, str]] = {
     "DRAFT": ("edit_note", "grey"),
@@ -183,7 +181,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     @display(description="ended")
     def bar(self, row: Redrive) -> Any:
         """How much of it has ended."""
-        return items.bar(row)
+        return panels.bar(row)
 
     @display(description="failed again")
     def failed(self, row: Redrive) -> str:
@@ -208,9 +206,9 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """The preview of a draft; the progress of what was started."""
         if obj.state == RedriveState.DRAFT:
-            sections = preview.sections(request, obj)
+            sections = panels.sections(request, obj)
         else:
-            sections = [items.counts(obj), items.chosen(request, obj)]
+            sections = [panels.counts(obj), panels.chosen(request, obj)]
         lead: list[Any] = [self.mark(obj), _sentence(obj)]
         if obj.stop_reason:
             sections.insert(0, PageSection("Why it stopped", body=obj.stop_reason, error=True))
@@ -225,7 +223,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
             ("Scope", str(RedriveScope(obj.scope).label)),
             ("From step", obj.from_step),
             ("Version", "" if obj.scope == RedriveScope.STEP else obj.version),
-            ("Changes", marks.clipped(preview.wanted(obj), 200)),
+            ("Changes", marks.clipped(panels.wanted(obj), 200)),
             ("A second, at most", "" if obj.rate is None else f"{obj.rate:g}"),
             ("In flight, at most", obj.max_in_flight or ""),
             ("Canary", obj.canary or ""),

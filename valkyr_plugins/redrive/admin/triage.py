@@ -1,12 +1,14 @@
 """Redrives on the pages of failure groups, and the ways from there and from lists to a new one."""
 
+from collections.abc import Iterable
 from urllib.parse import urlencode
 
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 
+from dlq.public.dashboard import HomeSection, add_section
 from dlq.public.models import DeadLetterEntry, FailureGroup
 from dlq.public.triage import (
     GROUP_LINKS,
@@ -15,10 +17,10 @@ from dlq.public.triage import (
     GroupLink,
     add_entry_action,
 )
-from executions.public.admin import PageSection, holds, marks, newest_of, scoped
+from executions.public.admin import Cell, PageSection, holds, links, marks, newest_of, scoped
 from executions.public.models import Permission
-from valkyr_plugins.redrive.admin.asking import Chosen, ask
-from valkyr_plugins.redrive.models import Redrive
+from valkyr_plugins.redrive.admin.forms import Chosen, ask
+from valkyr_plugins.redrive.models import Redrive, RedriveState
 
 SHOWN = 10
 ACTION = "redrive_many"
@@ -84,4 +86,53 @@ add_entry_action(
     redrive_many,
     short_description="Redrive at a pace…",
     allowed_permissions=("requeue",),
+)
+
+
+# The home page's table of redrives under way.
+
+
+REDRIVES_SHOWN = 8
+MARKS = {
+    RedriveState.RUNNING: ("running", "clock_loader_40", "blue"),
+    RedriveState.PAUSED: ("paused", "pause_circle", "amber"),
+    RedriveState.STOPPED: ("stopped", "dangerous", "red"),
+}
+
+
+def _gather(request: HttpRequest) -> list[Redrive]:
+    rows = scoped(request, Redrive.objects.filter(state__in=tuple(MARKS)))
+    return list(rows.order_by("-created_at")[:REDRIVES_SHOWN])
+
+
+def _rows(found: Iterable[Redrive]) -> list[list[Cell]]:
+    return [
+        [
+            _link(row),
+            marks.mark(*MARKS[RedriveState(row.state)]),
+            f"{row.succeeded + row.failed_again + row.skipped:,} of {row.total:,}",
+            f"{row.failed_again:,}",
+        ]
+        for row in found
+    ]
+
+
+def _link(row: Redrive) -> Cell:
+    text = marks.clipped(row.reason, 60) or f"of {row.created_by_name}"
+    try:
+        return links.to("valkyr_redrive_redrive", row.pk, text)
+    except NoReverseMatch:
+        return text
+
+
+add_section(
+    HomeSection(
+        name="redrives",
+        title="Redrives",
+        headers=("Redrive", "State", "Done", "Failed again"),
+        empty="No redrive is under way.",
+        gather=_gather,
+        rows=_rows,
+        column="failures",
+    )
 )

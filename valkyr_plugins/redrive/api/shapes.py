@@ -22,10 +22,15 @@ from executions.public.api import (
     Whole,
 )
 from runners.public.api import VersionField
-from valkyr_plugins.redrive.models import Redrive, RedriveItem
+from valkyr_plugins.redrive.models import (
+    ItemState,
+    Redrive,
+    RedriveItem,
+    RedriveScope,
+    RedriveState,
+)
+from valkyr_plugins.redrive.options import MAX_RATE, MAX_WINDOW, MOST
 from valkyr_plugins.redrive.progress import progress
-from valkyr_plugins.redrive.states import ItemState, RedriveScope, RedriveState
-from valkyr_plugins.redrive.wish import MAX_RATE, MAX_WINDOW, MOST
 
 
 class Choice(Body):

@@ -6,6 +6,8 @@ from uuid import UUID
 
 from django import forms
 from django.db.models import F
+from django.http import HttpRequest
+from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from executions.public.access import (
@@ -20,18 +22,21 @@ from executions.public.access import (
 from executions.public.admin import (
     AdminOperation,
     JSONTextField,
+    PageSection,
     ReasonForm,
     WorkflowExecutionAdmin,
+    execution_panels,
     links,
+    marks,
 )
 from executions.public.errors import ValkyrError
 from executions.public.models import ExecutionState, WorkflowExecution
 from runners.public.forks import LATEST, PINNED, Overrides
 from runners.public.models import Run
-from valkyr_plugins.timetravel.fork import fork
-from valkyr_plugins.timetravel.fork_permissions import change_of, origins
-from valkyr_plugins.timetravel.models import Checkpoint
-from valkyr_plugins.timetravel.replay import replay
+from valkyr_plugins.timetravel.checkpoints import take_by_hand
+from valkyr_plugins.timetravel.fork import fork, replay
+from valkyr_plugins.timetravel.fork_changes import change_of, origins
+from valkyr_plugins.timetravel.models import Checkpoint, CheckpointKind
 from valkyr_plugins.timetravel.restore_points import DONE
 from valkyr_plugins.timetravel.rollback import roll_back
 
@@ -225,3 +230,72 @@ REPLAY = AdminOperation(
 )
 
 WorkflowExecutionAdmin.offer(ROLL_BACK, FORK, REPLAY)
+
+
+# Checkpoints on the execution's page, and taking one by hand.
+
+
+CHECKPOINTS_SHOWN = 50
+HEADERS = ("Number", "Name", "After", "Taken", "By", "Can be gone back to")
+
+
+class NameForm(BaseDialogForm):
+    """Asks what to call it."""
+
+    name = forms.CharField(
+        required=False,
+        max_length=200,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="To find it again, such as “before the second try”.",
+    )
+
+
+TAKE_CHECKPOINT = AdminOperation(
+    Operation(
+        name="checkpoint",
+        apply=lambda pk, actor, data: take_by_hand(pk, name=data["name"], actor=actor),
+    ),
+    title="Take checkpoint…",
+    icon="flag",
+    done="marked by a checkpoint",
+    question="Keeps the variables as they are now; the execution can be set back to here.",
+    form=NameForm,
+)
+
+
+def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
+    """A row a checkpoint, the newest first."""
+    found = (
+        Checkpoint.objects.filter(execution=execution)
+        .select_related("created_by")
+        .only("sequence", "name", "step_path", "kind", "epoch", "created_at",
+              "created_by__username")
+        .order_by("-sequence")[:CHECKPOINTS_SHOWN]
+    )  # fmt: skip
+    return PageSection(
+        "Checkpoints",
+        headers=HEADERS,
+        rows=[
+            [
+                str(row.sequence),
+                marks.clipped(row.name) or marks.EMPTY,
+                row.step_path or marks.EMPTY,
+                marks.ago(row.created_at),
+                _who(row),
+                "yes" if row.epoch == execution.epoch else "no: rolled back past it",
+            ]
+            for row in found
+        ],
+        empty="None. Any finished step is a point to go back to as well.",
+        folded=True,
+    )
+
+
+def _who(row: Checkpoint) -> str:
+    if row.kind == CheckpointKind.AUTO:
+        return "the engine"
+    return row.created_by.get_username() if row.created_by else marks.EMPTY
+
+
+execution_panels.insert(0, checkpoints)
+WorkflowExecutionAdmin.offer(TAKE_CHECKPOINT)

@@ -18,7 +18,7 @@ from executions.public.admin import (
 )
 from executions.public.jobs import Job, JobFailed, JobState, newest, wait
 from executions.public.models import FINAL, Permission, WorkflowExecution
-from valkyr_plugins.timetravel import verification_jobs
+from valkyr_plugins.timetravel import verification as verification_jobs
 
 TITLE = "Verification"
 HIDDEN = "needs view_payloads"

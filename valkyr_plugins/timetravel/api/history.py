@@ -4,28 +4,141 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+
+# ruff: noqa: N815 - the names are the JSON's
+from drf_spectacular.utils import PolymorphicProxySerializer
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.public.access import Action, Powers, check_change, obtain, require
-from executions.public.api import Endpoint, WorkflowExecutionShape, operation
+from executions.public.api import (
+    Body,
+    CamelCaseSerializer,
+    Endpoint,
+    Flag,
+    Json,
+    JsonObject,
+    Payload,
+    Text,
+    WorkflowExecutionShape,
+    operation,
+)
 from executions.public.errors import NotFound
 from executions.public.jobs import Job, JobFailed, JobState, wait
 from executions.public.models import WorkflowExecution
-from valkyr_plugins.timetravel import verification_jobs
-from valkyr_plugins.timetravel.api.shapes import (
-    REPLAYED,
-    Fork,
-    Replay,
-    Rollback,
-    VerificationJob,
-    VerificationShape,
-)
-from valkyr_plugins.timetravel.fork import Overrides, fork
-from valkyr_plugins.timetravel.fork_permissions import change_of, origins
-from valkyr_plugins.timetravel.replay import replay
+from runners.public.api import VersionField
+from valkyr_plugins.timetravel import verification
+from valkyr_plugins.timetravel.fork import Overrides, fork, replay
+from valkyr_plugins.timetravel.fork_changes import change_of, origins
 from valkyr_plugins.timetravel.rollback import roll_back
+
+# Rolling back, forking and replaying as JSON: what comes in, what goes out.
+
+
+MAX_STEPS = 100
+
+
+class StepInputs(JsonObject):
+    """Inputs by step path, each an object."""
+
+    default_error_messages = {
+        "inputs": "Expected an object of inputs by step path, each an object.",
+        "many": f"At most {MAX_STEPS} steps can be changed.",
+    }
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The object itself; raises ValidationError."""
+        if not isinstance(data, dict) or not all(isinstance(v, dict) for v in data.values()):
+            self.fail("inputs")
+        if len(data) > MAX_STEPS:
+            self.fail("many")
+        return data
+
+
+class ForkOverrides(Body):
+    """What a fork changes; everything is merged into what is there (RFC 7396)."""
+
+    input = Json(required=False, allow_null=True, help_text="The payload.")
+    variables = JsonObject(required=False, help_text="Declared variables by name.")
+    steps = StepInputs(
+        required=False, help_text="Inputs, by the paths of steps that the fork begins with."
+    )
+
+
+class Rollback(Body):
+    """Where to go back to: one of both."""
+
+    checkpointId = serializers.UUIDField(required=False, allow_null=True)
+    stepPath = Text(
+        required=False,
+        allow_null=True,
+        max_length=1000,
+        help_text="A finished step; what follows it runs again.",
+    )
+    reason = Text(required=False, default="", allow_blank=True, max_length=2000)
+
+
+class Fork(Body):
+    """Where to branch off, and what is to be different."""
+
+    checkpointId = serializers.UUIDField(required=False, allow_null=True)
+    stepPath = Text(
+        required=False,
+        allow_null=True,
+        max_length=1000,
+        help_text="A step; it runs again, in the fork.",
+    )
+    version = VersionField(required=False, default="pinned")
+    overrides = ForkOverrides(required=False, allow_null=True)
+    reason = Text(required=False, default="", allow_blank=True, max_length=2000)
+
+
+class Replay(Body):
+    """Whether to run again, or only to see that it would come out the same."""
+
+    verify = Flag(required=False, default=False)
+    reason = Text(required=False, default="", allow_blank=True, max_length=2000)
+
+
+class DifferenceShape(CamelCaseSerializer):
+    """One thing that came out otherwise."""
+
+    step_path = serializers.CharField(allow_blank=True)
+    field = serializers.CharField()
+    recorded = Payload(allow_null=True)
+    replayed = Payload(allow_null=True)
+
+
+class VerificationShape(CamelCaseSerializer):
+    """What replaying with recorded results found; at most 100 differences."""
+
+    same = serializers.BooleanField()
+    steps = serializers.IntegerField(help_text="How many steps were rendered again.")
+    complete = serializers.BooleanField(help_text="False when there were more than were looked at.")
+    differences = DifferenceShape(many=True)
+
+
+class VerificationJob(CamelCaseSerializer):
+    """A verification that a worker computes."""
+
+    id = serializers.UUIDField()
+    executionId = serializers.UUIDField(source="subject")
+    state = serializers.ChoiceField(choices=JobState.choices)
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    error_code = serializers.CharField(allow_blank=True, help_text="Empty unless it failed.")
+    error = serializers.CharField(allow_blank=True)
+    result = VerificationShape(allow_null=True, help_text="Null unless it succeeded.")
+
+
+REPLAYED = PolymorphicProxySerializer(
+    component_name="ReplayAccepted",
+    serializers=[WorkflowExecutionShape, VerificationJob],
+    resource_type_field_name=None,
+)
 
 
 def _identities() -> QuerySet[WorkflowExecution]:
@@ -147,7 +260,7 @@ class ReplayExecution(Endpoint):
             return _accepted(replay(id, actor=self.actor, reason=given["reason"]), may)
         if not may.allows(Action.VIEW):
             require(self.user, found.workspace_id, Action.VIEW)
-        return _verified(wait(verification_jobs.request(id, self.actor.name)), may)
+        return _verified(wait(verification.request(id, self.actor.name)), may)
 
 
 class OneVerification(Endpoint):
@@ -156,7 +269,7 @@ class OneVerification(Endpoint):
     @operation("getVerification", "WorkflowExecution", {200: VerificationJob}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """One verification, and its result once it has succeeded. It is kept for an hour."""
-        job = Job.objects.filter(pk=id, kind=verification_jobs.KIND).first()
+        job = Job.objects.filter(pk=id, kind=verification.KIND).first()
         if job is None:
             raise NotFound(f"There is no verification {id} in your workspaces.")
         try:

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from executions.definition.catalog import Catalog, ConfigProblem
+from executions.definition.catalog import Catalog, ConfigProblem, ModuleSpec
+from executions.definition.graph.model import Limits
 from executions.definition.graph.problem import DefinitionProblem, did_you_mean, problem
 from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEntry
+from executions.definition.templates import inspect_template
 from executions.definition.templating.errors import Pointer
 
 # The engine's own queue: a step there would hold up what mends everything else.
@@ -125,3 +127,95 @@ def _gate_in_the_middle(module: ModuleEntry) -> Iterator[DefinitionProblem]:
             f'"{module.type}" decides where to go on, so it can only be the last module of a task'
         )
         yield problem((*module.pointer, "use"), "gate_not_last", message)
+
+
+# Results are reused only of steps that are nothing but their result.
+
+
+def cache_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
+    """Modules with a `cache`, of their own or their task's, whose results cannot be reused."""
+    for task in body.tasks:
+        yield from _task(task)
+
+
+def _task(task: TaskEntry) -> Iterator[DefinitionProblem]:
+    told_of_task = False
+    for module in task.modules:
+        own = "cache" in module.document
+        owner = module if own else task
+        if module.spec is None or not isinstance(owner.document.get("cache"), dict):
+            continue
+        reason = _reason(module.spec, module)
+        if not reason:
+            continue
+        if not own or owner.pointer == task.pointer:
+            if told_of_task:
+                continue
+            told_of_task = True
+        message = f'the result of "{module.type}" cannot be reused: {reason}; take "cache" out'
+        yield problem((*owner.pointer, "cache"), "not_cacheable", message)
+
+
+def _reason(spec: ModuleSpec, module: ModuleEntry) -> str:
+    if spec.container:
+        return "its body's steps run anew (they may have a cache themselves)"
+    if spec.waits:
+        return "it waits for something that happens once"
+    if spec.writes_variables:
+        return "it sets variables, which a reused result would not"
+    if "credential" in module.document or inspect_template(module.config or {})[0].secrets:
+        return "what a secret gave access to is given to nobody who may not use it"
+    return ""
+
+
+# Queues on which a module cannot run: those of remote runners, and those served by threads.
+
+
+def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionProblem]:
+    """Modules whose queue is chosen in the definition and does not suit them."""
+    for task in reading.tasks:
+        for module in task.modules:
+            own: Any = module.document.get("queue", task.document.get("queue"))
+            if module.spec is None or not isinstance(own, str):
+                continue
+            stands = module.pointer if "queue" in module.document else task.pointer
+            if own in limits.remote_queues and (reason := _ours(module.spec)):
+                message = (
+                    f'the queue "{own}" is worked by remote runners, and "{module.type}" {reason}: '
+                    "leave its queue out"
+                )
+                yield problem((*stands, "queue"), "not_remote", message)
+            # Steps there wait for others, hundreds in one process: this one would stop them all.
+            if own in limits.thread_queues and module.spec.computes:
+                message = (
+                    f'the queue "{own}" is served by threads of one process, and "{module.type}" '
+                    "computes, which would stop the other steps there: leave its queue out"
+                )
+                yield problem((*stands, "queue"), "computes", message)
+
+
+def _ours(spec: ModuleSpec) -> str:
+    if spec.container:
+        return "holds a body that the engine runs"
+    if spec.waits:
+        return "waits, which is the engine's own business"
+    return "is done by the engine itself" if spec.inline else ""
+
+
+# A credential is named beside the module that takes it, and by no other.
+
+
+def credential_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
+    """Modules of this body with a credential that they would never look at."""
+    for task in body.tasks:
+        for module in task.modules:
+            yield from _not_taken(module)
+
+
+def _not_taken(module: ModuleEntry) -> Iterator[DefinitionProblem]:
+    spec = module.spec
+    if spec is None or spec.credential or module.document.get("credential") is None:
+        return
+    also = " (its `with` may name secrets)" if spec.takes_secrets else ""
+    message = f'"{module.type}" takes no credential{also}; take "credential" out'
+    yield problem((*module.pointer, "credential"), "no_credential", message)

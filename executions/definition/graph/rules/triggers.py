@@ -2,15 +2,112 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from executions.definition.graph.problem import DefinitionProblem, problem
-from executions.definition.graph.rules.schedules import schedule_problems
-from executions.definition.graph.rules.single_names import single_name_problems
-from executions.definition.graph.shape import shown
+from executions.definition.graph.problem import DefinitionProblem, did_you_mean, problem
+from executions.definition.graph.rules.references import single_name_problems
+from executions.definition.graph.schema import shown
 from executions.definition.templates import one_expression
 from executions.definition.templating.errors import Pointer
+
+# CRON triggers: five fields that both schedulers read alike, that fire at all, in a known zone.
+
+
+# No L, W, # or ?: croniter reads them and the scheduler that fires the tick does not.
+_FIELD = re.compile(r"[0-9A-Za-z*,/-]+")
+_NAMES = re.compile(r"[A-Za-z]+")
+_MONTHS = frozenset(
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+)
+_WEEKDAYS = frozenset(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
+_ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def schedule_problems(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[DefinitionProblem]:
+    """What is wrong with the times of a CRON trigger."""
+    if isinstance(trigger.get("schedule"), str):
+        yield from _schedule(trigger["schedule"], (*pointer, "schedule"))
+    if isinstance(trigger.get("timezone"), str):
+        yield from _timezone(trigger["timezone"], (*pointer, "timezone"))
+    yield from _span(trigger, pointer)
+
+
+def _schedule(schedule: str, pointer: Pointer) -> Iterator[DefinitionProblem]:
+    from croniter import croniter
+    from croniter.croniter import CroniterBadDateError, CroniterError
+
+    fields = schedule.split()
+    if len(fields) != 5:
+        message = (
+            f'"{schedule}" has {len(fields)} fields; expected five: '
+            "minute, hour, day of month, month, day of week"
+        )
+        yield problem(pointer, "bad_schedule", message)
+    elif not all(map(_known_field, fields, (_NONE, _NONE, _NONE, _MONTHS, _WEEKDAYS))):
+        message = f'"{schedule}" may hold numbers, names of months and days, and * , - / only'
+        yield problem(pointer, "bad_schedule", message)
+    else:
+        try:
+            croniter(schedule, _ANY_TIME).get_next()
+        except CroniterBadDateError:
+            message = f'"{schedule}" names a date that never comes'
+            yield problem(pointer, "bad_schedule", message)
+        except (CroniterError, ValueError) as error:
+            yield problem(pointer, "bad_schedule", f'"{schedule}" cannot be read: {error}')
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def _known_field(field: str, names: frozenset[str]) -> bool:
+    if _FIELD.fullmatch(field) is None:
+        return False
+    return all(name.lower() in names for name in _NAMES.findall(field))
+
+
+def _span(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[DefinitionProblem]:
+    instants: dict[str, datetime] = {}
+    for key in ("startAt", "endAt"):
+        if isinstance(trigger.get(key), str):
+            instant = _instant(trigger[key])
+            if instant is None:
+                message = (
+                    f"expected a date and time with a zone, such as 2026-03-01T08:00:00+01:00 or "
+                    f"2026-03-01T07:00:00Z, found {shown(trigger[key])}"
+                )
+                yield problem((*pointer, key), "bad_instant", message)
+            else:
+                instants[key] = instant
+    if len(instants) == 2 and instants["endAt"] <= instants["startAt"]:
+        message = "endAt must come after startAt, or the trigger never fires"
+        yield problem((*pointer, "endAt"), "value", message)
+
+
+def _instant(text: str) -> datetime | None:
+    """An ISO 8601 instant; None where it is none or says no zone."""
+    try:
+        instant = datetime.fromisoformat(text)
+        return instant.astimezone(UTC) if instant.tzinfo is not None else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _timezone(name: str, pointer: Pointer) -> Iterator[DefinitionProblem]:
+    known = _timezones()
+    if name not in known:
+        hint = did_you_mean(name, known, at_most=len(known)) or "; use a name such as Europe/Berlin"
+        yield problem(pointer, "unknown_timezone", f'there is no time zone "{name}"{hint}')
+
+
+@lru_cache(maxsize=1)
+def _timezones() -> frozenset[str]:
+    from zoneinfo import available_timezones
+
+    return frozenset(available_timezones())
+
 
 ENVIRONMENT = "env:"
 BROKERS = ("redis", "rediss", "amqp", "amqps")

@@ -10,12 +10,11 @@ from typing import Any
 
 from executions.definition.graph.problem import DefinitionProblem, did_you_mean, problem
 from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEntry
-from executions.definition.graph.types.schemas import Missing, Typed
-from executions.definition.templates import has_template
+from executions.definition.graph.types import Missing, Typed
+from executions.definition.templates import ExpressionText, has_template, split
 from executions.definition.templating.errors import ExpressionSyntaxError, Pointer
+from executions.definition.templating.expression import certain_paths
 from executions.definition.templating.paths import Keys, path_text, plain_path
-from executions.definition.templating.reading import certain_paths
-from executions.definition.templating.splitting import ExpressionText, split
 
 SHOWN_NAMES = 10
 OUTPUT = "output"

@@ -19,7 +19,7 @@ from executions.models import Activity, Workspace
 from runners.models import Waiter
 from runners.modules import registry
 from runners.pipeline.gates import Asked
-from runners.recovery.sweeper import timers
+from runners.recovery.sweeper import waits
 from runners.targets.rules import TargetLimits
 from tests.support import targets
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
@@ -36,11 +36,11 @@ from tests.support.workflows import (
     states,
     task,
 )
-from valkyr_plugins.circuits import conf, duties, gate, holding, ledger
+from valkyr_plugins.circuits import breaker_rows, conf, gate
 from valkyr_plugins.circuits.breaker import Caller, Circuit, Entry, closed, enter
+from valkyr_plugins.circuits.gate import reset
 from valkyr_plugins.circuits.memory import Key
 from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
-from valkyr_plugins.circuits.resetting import reset
 
 DOWN = "TRANSIENT"
 _numbers = count(1)
@@ -69,7 +69,7 @@ def key(target: str, workspace: Workspace | None = None) -> Key:
 
 
 def circuit(target: str) -> Circuit:
-    return ledger.look(key(target))[0]
+    return breaker_rows.look(key(target))[0]
 
 
 def call(queue: World, target: str, times: int = 1) -> list[UUID]:
@@ -162,11 +162,11 @@ def test_of_many_held_one_probes_and_the_others_follow_when_it_is_answered(
 ) -> None:
     open_circuit(queue, target)
     ids = call(queue, target, 4)
-    assert duties.wake_held() == 0
+    assert gate.wake_held() == 0
     behaviour[target] = "answers"
     rest_is_over(target)
 
-    assert duties.wake_held() == 1
+    assert gate.wake_held() == 1
     queue.drain()
 
     assert set(states(ids).values()) == {"SUCCESS"}
@@ -180,13 +180,13 @@ def test_a_probe_that_fails_lets_the_target_rest_again(queue: World, target: str
     ids = call(queue, target, 3)
     rest_is_over(target)
 
-    duties.wake_held()
+    gate.wake_held()
     queue.drain()
 
     assert calls[target] == 5 + 1
     assert sorted(states(ids).values()) == ["FAILED", "RUNNING", "RUNNING"]
     assert circuit(target).state == "OPEN"
-    assert duties.wake_held() == 0
+    assert gate.wake_held() == 0
 
 
 def test_a_step_that_comes_when_the_rest_is_over_probes_itself(queue: World, target: str) -> None:
@@ -202,11 +202,11 @@ def test_a_woken_run_is_waited_for_before_another_is_woken(queue: World, target:
     call(queue, target, 3)
     rest_is_over(target)
 
-    assert duties.wake_held() == 1
-    assert duties.wake_held() == 0
+    assert gate.wake_held() == 1
+    assert gate.wake_held() == 0
     change(target, "called_until = clock_timestamp()")
 
-    assert duties.wake_held() == 1
+    assert gate.wake_held() == 1
 
 
 def test_a_probe_that_died_makes_way_for_another(queue: World, target: str) -> None:
@@ -217,11 +217,11 @@ def test_a_probe_that_died_makes_way_for_another(queue: World, target: str) -> N
     asked = gate.ask(asked_of(*lost))
     assert isinstance(asked, gate.Passing)
     assert asked.entry is Entry.PROBE
-    assert duties.wake_held() == 0
+    assert gate.wake_held() == 0
 
     behaviour[target] = "answers"
     change(target, "probe_until = clock_timestamp()")
-    duties.wake_held()
+    gate.wake_held()
     queue.drain()
 
     assert set(states(other).values()) == {"SUCCESS"}
@@ -296,7 +296,7 @@ def test_a_step_held_for_too_long_is_a_dead_letter_of_its_circuit(
             "started_at = started_at - interval '1 hour' WHERE id = %s",
             [run.pk],
         )
-    timers.sweep()
+    waits.due_timers()
     queue.drain()
 
     run = run_of(execution, "call.main")
@@ -354,7 +354,7 @@ def test_without_circuit_breakers_nothing_is_held_and_what_was_goes_on(
     monkeypatch.setenv("CIRCUIT_BREAKER_ENABLED", "0")
     conf.config.cache_clear()
     try:
-        duties.wake_held()
+        gate.wake_held()
         queue.drain()
         assert set(states(ids).values()) == {"FAILED"}
         call(queue, target, 3)
@@ -393,7 +393,7 @@ def test_failures_are_forgotten_when_their_window_is_over(queue: World, target: 
     call(queue, target, 2)
     change(target, "window_until = clock_timestamp()")
 
-    duties.wake_held()
+    gate.wake_held()
 
     assert circuit(target).failures == 0
 
@@ -420,7 +420,7 @@ def test_of_two_who_would_probe_at_once_one_is_let_through(
 
     with transaction.atomic():
         caller = Caller(UUID(int=1), 1, 10)
-        ledger.change(key(target), lambda found, now: enter(found, caller, limits, now)[0])
+        breaker_rows.change(key(target), lambda found, now: enter(found, caller, limits, now)[0])
         others = [rivals.begin(probe, number) for number in (2, 3)]
         wait_until_blocked(my_session(), 1)
 
@@ -445,7 +445,9 @@ def test_of_those_who_count_failures_at_once_none_is_lost(
 def test_two_who_call_a_new_target_at_once_share_its_row(
     queue: World, target: str, rivals: Rivals
 ) -> None:
-    made = [rivals.begin(ledger.change, key(target), lambda found, _: closed(found)) for _ in "ab"]
+    made = [
+        rivals.begin(breaker_rows.change, key(target), lambda found, _: closed(found)) for _ in "ab"
+    ]
 
     assert len({one.result(20).id for one in made}) == 1
 
@@ -455,10 +457,10 @@ def test_held_steps_are_woken_in_bounded_batches(
 ) -> None:
     open_circuit(queue, target)
     call(queue, target, 5)
-    monkeypatch.setattr(holding, "BATCH", 2)
+    monkeypatch.setattr(gate, "WOKEN_AT_ONCE", 2)
     change(target, "state = 'CLOSED', failures = 0, proven_at = clock_timestamp()")
 
-    assert [duties.wake_held() for _ in range(4)] == [2, 2, 1, 0]
+    assert [gate.wake_held() for _ in range(4)] == [2, 2, 1, 0]
     behaviour[target] = "answers"
     queue.drain()
     assert held(target) == 0
@@ -485,7 +487,7 @@ def test_clean_circuits_of_long_ago_are_forgotten(queue: World, target: str) -> 
         )
     call(queue, target)
 
-    duties.forget_unused()
+    gate.forget_unused()
 
     kept = CircuitBreaker.objects.filter(target__startswith=circuit_of(target))
     assert set(kept.values_list("target", flat=True)) == {

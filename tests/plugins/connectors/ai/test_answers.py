@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runners.modules.base import StepError
-from valkyr_plugins.connectors.ai.answer import StreamedAnswer
-from valkyr_plugins.connectors.ai.dialects import put_otherwise
-from valkyr_plugins.connectors.ai.wire import read_chunk, read_vectors
+from valkyr_plugins.connectors.ai.answers import StreamedAnswer, read_chunk, read_vectors
+from valkyr_plugins.connectors.ai.requests import put_otherwise
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 anything = st.recursive(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from runners.modules.base import StepError
-from valkyr_plugins.connectors.ai.prices import PRICES, charge
-from valkyr_plugins.connectors.ai.wire import Usage
+from valkyr_plugins.connectors.ai.answers import Usage
+from valkyr_plugins.connectors.ai.costs import PRICES, charge
 
 USAGE = Usage.model_validate(
     {

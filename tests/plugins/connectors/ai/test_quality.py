@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runners.modules import registry
-from valkyr_plugins.connectors.ai import scoring
+from valkyr_plugins.connectors.ai import quality
 
 WORD = "tea"
 FIFTY = " ".join([WORD] * 50)
@@ -36,7 +36,7 @@ targets = st.none() | st.integers(1, 500)
 def test_the_score_is_the_one_computed_by_hand(vector):
     _, text, words, target, dimensions, score = vector
 
-    found = scoring.assess(text, keywords=words, target_words=target)
+    found = quality.assess(text, keywords=words, target_words=target)
 
     assert [found.dimensions[name].score for name in NAMES] == pytest.approx(dimensions, abs=1e-6)
     assert found.score == pytest.approx(score, abs=1e-6)
@@ -63,7 +63,7 @@ def test_a_weight_changes_how_much_a_dimension_counts(step_context):
 
 @given(texts, keywords, targets)
 def test_every_score_is_from_0_to_1(text, words, target):
-    found = scoring.assess(text, keywords=words, target_words=target)
+    found = quality.assess(text, keywords=words, target_words=target)
 
     assert all(0 <= dimension.score <= 1 for dimension in found.dimensions.values())
     assert 0 <= found.score <= 1
@@ -74,28 +74,28 @@ def test_more_of_the_same_words_is_never_less_complete(text, more):
     longer = text + " tea" * more
 
     assert (
-        scoring.assess(longer).dimensions["completeness"].score
-        >= scoring.assess(text).dimensions["completeness"].score
+        quality.assess(longer).dimensions["completeness"].score
+        >= quality.assess(text).dimensions["completeness"].score
     )
 
 
 @given(texts, st.lists(st.sampled_from(["tea", "milk", "sugar"]), min_size=1, max_size=3))
 def test_naming_the_keywords_makes_a_text_fully_relevant(text, words):
-    found = scoring.relevance(f"{text} {' '.join(words)} ", words)
+    found = quality.relevance(f"{text} {' '.join(words)} ", words)
 
     assert found.score == 1
-    assert found.score >= scoring.relevance(text, words).score
+    assert found.score >= quality.relevance(text, words).score
 
 
 @given(st.integers(0, 1000), st.integers(1, 1000))
 def test_nothing_is_nearer_to_the_target_than_the_target(words, target):
-    assert scoring.length(target, target).score == 1
+    assert quality.length(target, target).score == 1
     closer = words + (words < target) - (words > target)
-    assert scoring.length(closer, target).score >= scoring.length(words, target).score
+    assert quality.length(closer, target).score >= quality.length(words, target).score
 
 
 @given(st.lists(st.sampled_from(["No end", "An end.", "# Heading", "- item"]), max_size=8))
 def test_one_more_paragraph_that_ends_properly_is_never_less_coherent(paragraphs):
-    more = scoring.coherence([*paragraphs, "It ends."]).score
+    more = quality.coherence([*paragraphs, "It ends."]).score
 
-    assert more >= scoring.coherence(paragraphs).score
+    assert more >= quality.coherence(paragraphs).score

@@ -17,16 +17,15 @@ from executions.triggers.start import start_execution
 from runners import statements
 from runners.errors import LeaseLost
 from runners.pipeline import execute, record_result
-from runners.recovery.sweeper import timers
+from runners.recovery.sweeper import waits
 from tests.support.rivals import Rivals
 from tests.support.segments import claimed, lease_runs_out, recorded, run_of
 from tests.support.simulation import World
 from tests.support.workflows import ACTOR, limited_workspace, publish, states, task
-from valkyr_plugins.limits import known
+from valkyr_plugins.limits import budget_enforcement as duty
+from valkyr_plugins.limits import known_limits
 from valkyr_plugins.limits import statements as limits_statements
-from valkyr_plugins.limits.budgets import kill_switch as duty
-from valkyr_plugins.limits.budgets.rules import BUDGETS
-from valkyr_plugins.limits.budgets.usage import uses_of
+from valkyr_plugins.limits.budgets import BUDGETS, uses_of
 from valkyr_plugins.limits.models import Budget, BudgetUse, CostEntry
 
 FIRST = "pay.main"
@@ -52,7 +51,7 @@ def budget(workspace: Workspace, amount: str, currency: str = "USD", **more: Any
     user_id = more.pop("user_id", None)
     facts = {"period": "month", "amount": Decimal(amount), "currency": currency, **more}
     made = BUDGETS.create(workspace, facts, user_id=user_id, actor=ACTOR)
-    known.forget()
+    known_limits.forget()
     return made
 
 
@@ -106,7 +105,7 @@ def test_a_step_that_waits_costs_before_and_after(queue: World, workspace: Works
     execution = once(workspace, tokens=7, amount="1", then="wait")
     assert [row[1] for row in entries(execution)] == [7]
 
-    timers.sweep()
+    waits.due_timers()
     recorded(claimed(execution, FIRST))
 
     assert [row[1] for row in entries(execution)] == [7, 7]
@@ -137,7 +136,7 @@ def test_a_step_that_costs_nothing_pays_nothing(
     free = {"tasks": [task("pay", "test.effect"), task("end", after="pay")]}
     execution = begun(publish(free, workspace))
     state, work = claimed(execution, FIRST)
-    known.known()
+    known_limits.known()
     asked: list[str] = []
     for where in (statements, limits_statements):
         for way in ("fetch", "fetch_one"):

@@ -18,17 +18,17 @@ from runners.models import Run, Waiter
 from runners.modules import registry
 from runners.modules.base import Wait
 from runners.pipeline import gates
-from runners.recovery.sweeper import timers
+from runners.recovery.sweeper import waits
 from tests.support.modules import marks
 from tests.support.rivals import Rivals
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World
 from tests.support.windows import wait_for_a_long_hour
 from tests.support.workflows import ACTOR, effect, limited_workspace, publish, task
-from valkyr_plugins.limits import known
+from valkyr_plugins.limits import known_limits
+from valkyr_plugins.limits import quota_gate as quotas
 from valkyr_plugins.limits import statements as limits_statements
 from valkyr_plugins.limits.models import Quota, QuotaHold
-from valkyr_plugins.limits.quotas import gate as quotas
 
 FIRST = "pay.main"
 ONE = {"tasks": [effect("pay")]}
@@ -55,7 +55,7 @@ def limit(workspace: Workspace, **facts: Any) -> Quota:
     """A quota on `test.effect`, unless told otherwise."""
     what = {"resource": "module", "target": "test.effect"} | facts
     made = Quota.objects.create(workspace=workspace, **what)
-    known.forget()
+    known_limits.forget()
     return made
 
 
@@ -79,7 +79,7 @@ def used(workspace: Workspace, window: str = "hour", **more: Any) -> int:
 def tried_again(run: Run) -> Run:
     """The same run, after its wait was over."""
     Run.objects.filter(pk=run.pk, state="WAITING").update(due_at=database_now())
-    timers.sweep()
+    waits.due_timers()
     recorded(claimed(run.execution_id, FIRST))
     return run_of(run.execution_id, FIRST)
 
@@ -260,8 +260,8 @@ def test_where_nothing_is_limited_a_gate_asks_nothing(
     queue: World, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = claimed(begun(publish(ONE, workspace)), FIRST)
-    known.known()
-    monkeypatch.setattr(known, "_until", float("inf"))
+    known_limits.known()
+    monkeypatch.setattr(known_limits, "_until", float("inf"))
 
     def refuse(name: str, given: Any) -> Any:
         raise AssertionError(f"asked {name}")

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from dlq.models import DeadLetterEntry
-from dlq.resolve.triage import discard
+from dlq.resolve.discard import discard
 from executions.database.clock import database_now
 from executions.models import WorkflowExecution
 from executions.publishing import versioning
@@ -19,8 +19,9 @@ from tests.support.workflows import (
     publish,
     start,
 )
-from valkyr_plugins.redrive.making import InvalidRedrive, forget_drafts
+from valkyr_plugins.redrive.lifecycle import forget_drafts
 from valkyr_plugins.redrive.models import Redrive
+from valkyr_plugins.redrive.options import InvalidRedrive
 from valkyr_plugins.redrive.preview import preview
 
 

@@ -13,8 +13,8 @@ from dlq import events
 from dlq.events import StoppedRedrive
 from dlq.models import DeadLetterEntry, GroupStatus
 from dlq.ports import stopped_redrives
+from dlq.resolve.discard import discard
 from dlq.resolve.requeue import requeue
-from dlq.resolve.triage import discard
 from executions import lifecycle as executions
 from executions.access.actor import Actor
 from executions.admin import links
@@ -43,9 +43,9 @@ from tests.support.workflows import (
     start_many,
     states,
 )
-from valkyr_plugins.redrive import driving, lifecycle
+from valkyr_plugins.redrive import driver, lifecycle
 from valkyr_plugins.redrive.items import held_by
-from valkyr_plugins.redrive.making import Wish, make
+from valkyr_plugins.redrive.lifecycle import RedriveOptions, make
 
 
 def test_many_dead_steps_run_again_and_their_executions_end_well(queue: World) -> None:
@@ -75,7 +75,7 @@ def test_two_operators_who_redrive_overlapping_sets_at_once_send_nothing_twice(
     both = [rivals.begin(lifecycle.start, each.pk, actor=ACTOR) for each in (mine, theirs)]
     for future in both:
         future.result(20)
-    turns = [rivals.begin(driving.drive) for _ in range(6)]
+    turns = [rivals.begin(driver.drive) for _ in range(6)]
     for turn in turns:
         turn.result(20)
     queue.drain()
@@ -101,7 +101,7 @@ def test_many_drivers_at_once_send_each_entry_once(queue: World, rivals: Rivals)
     redrive = begun(letters, max_in_flight=40)
 
     for _ in range(8):
-        for future in [rivals.begin(driving.drive) for _ in range(4)]:
+        for future in [rivals.begin(driver.drive) for _ in range(4)]:
             future.result(30)
         redrive.refresh_from_db()
         assert redrive.running <= 40
@@ -153,7 +153,7 @@ def test_a_step_of_a_cancelled_execution_is_skipped_whenever_it_was_cancelled(
         .values_list("pk", flat=True)
     )
     redrive = begun(letters)
-    driving.drive()
+    driver.drive()
     # Sent, and nobody works: cancelled under way.
     for pk in ids:
         executions.cancel(pk, actor=ACTOR)
@@ -167,11 +167,11 @@ def test_a_step_of_a_cancelled_execution_is_skipped_whenever_it_was_cancelled(
 def test_a_paused_redrive_sends_nothing_and_goes_on_when_resumed(queue: World) -> None:
     letters = dead(queue, 6)
     redrive = begun(letters, max_in_flight=2)
-    driving.drive()
+    driver.drive()
     lifecycle.pause(redrive.pk, actor=ACTOR, reason="lunch")
     for _ in range(3):
         queue.drain()
-        driving.drive()
+        driver.drive()
     redrive.refresh_from_db()
     assert (redrive.state, redrive.sent, redrive.succeeded, redrive.busy) == ("PAUSED", 2, 2, False)
 
@@ -186,7 +186,7 @@ def test_a_paused_redrive_sends_nothing_and_goes_on_when_resumed(queue: World) -
 def test_an_aborted_redrive_leaves_the_rest_open_and_lets_go_of_it(queue: World) -> None:
     letters = dead(queue, 5)
     redrive = begun(letters, max_in_flight=2)
-    driving.drive()
+    driver.drive()
     lifecycle.abort(redrive.pk, actor=ACTOR)
     to_the_end(queue, redrive)
 
@@ -216,11 +216,11 @@ def test_canaries_go_first_and_stop_it_where_they_fail(queue: World) -> None:
     events.redrive_stopped.connect(note)
     redrive = begun(letters, canary=2)
     for _ in range(4):
-        driving.drive()
+        driver.drive()
         redrive.refresh_from_db()
         assert redrive.sent == 2
     queue.drain()
-    driving.drive()
+    driver.drive()
     redrive.refresh_from_db()
 
     assert (redrive.state, redrive.sent, redrive.failed_again) == ("STOPPED", 2, 2)
@@ -237,7 +237,7 @@ def test_canaries_go_first_and_stop_it_where_they_fail(queue: World) -> None:
 
 def test_canaries_that_end_well_let_the_others_follow(queue: World) -> None:
     redrive = begun(dead(queue, 5), canary=2)
-    driving.drive()
+    driver.drive()
     redrive.refresh_from_db()
     assert redrive.sent == 2
 
@@ -247,7 +247,7 @@ def test_canaries_that_end_well_let_the_others_follow(queue: World) -> None:
 def test_too_many_that_fail_again_stop_it(queue: World) -> None:
     redrive = begun(dead(queue, 30, HOPELESS), stop_above=20, stop_window=10)
     for _ in range(4):
-        driving.drive()
+        driver.drive()
         queue.drain()
     redrive.refresh_from_db()
 
@@ -274,7 +274,7 @@ def test_a_limited_workspace_is_never_overfilled(queue: World) -> None:
     workspace = limited_workspace(2)
     letters = dead(queue, 5, workspace=workspace)
     redrive = begun(letters)
-    driving.drive()
+    driver.drive()
 
     active = WorkflowExecution.objects.filter(workspace=workspace, state="RUNNING").count()
     assert active == 2
@@ -284,7 +284,7 @@ def test_a_limited_workspace_is_never_overfilled(queue: World) -> None:
 def test_a_held_concurrency_key_makes_them_wait_for_each_other(queue: World) -> None:
     keyed = BROKEN | {"settings": {"concurrency": {"key": "one"}}}
     redrive = begun(dead(queue, 4, keyed))
-    while driving.turn().more:
+    while driver.turn().more:
         pass
 
     rows = WorkflowExecution.objects.filter(dead_letters__redrive_items__redrive=redrive)
@@ -298,7 +298,7 @@ def test_whom_somebody_locks_comes_with_a_later_turn(queue: World, rivals: Rival
     held = DeadLetterEntry.objects.get(pk=letters[0]).execution_id
     with transaction.atomic():
         WorkflowExecution.objects.select_for_update(no_key=True).get(pk=held)
-        rivals.begin(driving.drive).result(20)
+        rivals.begin(driver.drive).result(20)
         redrive.refresh_from_db()
         assert redrive.sent == 2
 
@@ -307,7 +307,7 @@ def test_whom_somebody_locks_comes_with_a_later_turn(queue: World, rivals: Rival
 
 def test_runs_of_a_redrive_yield_to_live_work(queue: World) -> None:
     redrive = begun(dead(queue, 1))
-    driving.drive()
+    driver.drive()
 
     item = redrive.items.get()
     assert Run.objects.get(pk=item.run_id).priority == 3  # 5, the workflow's, less 2
@@ -379,7 +379,7 @@ def test_overrides_reach_the_step_and_what_does_not_fit_is_refused_by_name(queue
 def test_it_is_carried_out_in_the_name_of_who_made_it(queue: World) -> None:
     letters = dead(queue, 1)
     who = Actor.system("the night shift")
-    redrive = make(DeadLetterEntry.objects.filter(pk__in=letters), Wish(), actor=who)
+    redrive = make(DeadLetterEntry.objects.filter(pk__in=letters), RedriveOptions(), actor=who)
     lifecycle.start(redrive.pk, actor=ACTOR)
     to_the_end(queue, redrive)
 
@@ -394,7 +394,7 @@ def test_what_a_limit_holds_back_says_so_until_it_is_sent(queue: World) -> None:
     letters = dead(queue, 1)
     redrive = begun(letters, scope="EXECUTION")
 
-    driving.drive()
+    driver.drive()
 
     (item,) = items(redrive).values()
     assert item.state == "QUEUED"
@@ -402,6 +402,6 @@ def test_what_a_limit_holds_back_says_so_until_it_is_sent(queue: World) -> None:
     assert held_by(redrive) == item.reason
 
     tier.update(max_per_hour=None)
-    driving.drive()
+    driver.drive()
     (item,) = items(redrive).values()
     assert (item.state, item.reason) == ("RUNNING", "")

@@ -10,7 +10,7 @@ from django.db import transaction
 from executions import lifecycle
 from executions.models import WorkflowExecution, Workspace
 from runners.models import Run
-from runners.recovery.sweeper import expired, lost
+from runners.recovery.sweeper import leases, messages
 from runners.states import ErrorType
 from tests.support.auditor import audit
 from tests.support.preparing import prepare_remote_runs
@@ -27,10 +27,9 @@ from tests.support.workflows import (
     states,
     task,
 )
-from valkyr_plugins.remote import finishing, heartbeats, leasing
-from valkyr_plugins.remote.errors import LeaseOver
-from valkyr_plugins.remote.finishing import Reported
+from valkyr_plugins.remote import leasing, reporting
 from valkyr_plugins.remote.leasing import Leased
+from valkyr_plugins.remote.reporting import LeaseOver, Reported
 
 
 def remote(name: str, after: Any = None, **inputs: Any) -> dict[str, Any]:
@@ -52,7 +51,7 @@ def leased_now(place: Workspace) -> list[Leased]:
 
 
 def done(held: Leased, outputs: Any = None, outcome: str = "success") -> None:
-    finishing.complete(held.run.pk, held.token, Reported(outputs, outcome))
+    reporting.complete(held.run.pk, held.token, Reported(outputs, outcome))
 
 
 def ids(found: Sequence[Leased]) -> set[UUID]:
@@ -116,7 +115,7 @@ def test_a_late_result_is_fenced_once_the_lease_ran_out(place: Workspace) -> Non
 
     with pytest.raises(LeaseOver):
         done(late, "late")
-    assert expired.sweep() >= 1
+    assert leases.expired_leases() >= 1
     with pytest.raises(LeaseOver):
         done(late, "late")
     [again] = leased(1, place)
@@ -185,7 +184,7 @@ def test_a_cancel_fences_the_report_that_waits_for_it(place: Workspace, rivals: 
         wait_until_blocked(my_session())
     with pytest.raises(LeaseOver):
         report.result(10)
-    beat = heartbeats.beat(Run.objects.get(pk=held.run.pk), held.token)
+    beat = reporting.beat(Run.objects.get(pk=held.run.pk), held.token)
     assert (beat.lease_until, beat.wanted) == (None, False)
     audit([execution])
 
@@ -195,7 +194,7 @@ def test_a_result_during_a_pause_is_recorded_and_what_follows_waits(place: Works
     [held] = leased(1, place)
     lifecycle.pause(execution, actor=ACTOR)
 
-    assert heartbeats.beat(held.run, held.token).wanted
+    assert reporting.beat(held.run, held.token).wanted
     done(held)
 
     assert run_of(execution, "one.main").state == "SUCCESS"
@@ -210,9 +209,9 @@ def test_a_step_over_which_three_runners_fell_silent_is_dead(place: Workspace) -
     execution = start(publish(ONE, place))
     for _ in range(3):
         [held] = leased(1, place)
-        heartbeats.beat(held.run, held.token)
+        reporting.beat(held.run, held.token)
         lease_runs_out(held.run.pk)
-        expired.sweep()
+        leases.expired_leases()
 
     run = run_of(execution, "one.main")
     assert (run.state, run.attempt) == ("DLQ", 1)
@@ -227,7 +226,7 @@ def test_a_runner_that_falls_silent_over_several_steps_blames_none(place: Worksp
     for _ in range(4):
         for held in leased(3, place):
             lease_runs_out(held.run.pk)
-        assert expired.sweep() >= 3
+        assert leases.expired_leases() >= 3
 
     runs = Run.objects.filter(execution_id=execution)
     assert set(runs.values_list("state", "crashes", "recoveries")) == {("PENDING", 0, 4)}
@@ -246,7 +245,7 @@ def test_a_step_past_its_time_ends_as_a_time_out(place: Workspace) -> None:
     assert (run.lease_until - run.deadline_at).total_seconds() == pytest.approx(2, abs=0.1)
     _time_is_over(run)
 
-    assert expired.sweep() >= 1
+    assert leases.expired_leases() >= 1
 
     run.refresh_from_db()
     assert (run.state, run.error_type) == ("DLQ", "TIMEOUT")
@@ -260,7 +259,7 @@ def test_what_follows_a_time_out_is_sent_to_workers_at_once(place: Workspace, qu
     execution = start(publish(document, place), {"order": 7})
     [held] = leased(1, place)
     _time_is_over(held.run)
-    expired.sweep()
+    leases.expired_leases()
 
     mend = run_of(execution, "mend.main")
     assert (mend.state, mend.lease_token) == ("PENDING", 0)
@@ -294,7 +293,7 @@ def test_what_waits_for_a_runner_is_sent_to_nobody(place: Workspace, queue: Worl
     Run.objects.filter(pk=run.pk).update(due_at=run.queued_at)
     queue.queue.clear()
 
-    lost.sweep()  # may send what other tests left
+    messages.lost_messages()  # may send what other tests left
 
     assert not [message for message in queue.queue if str(execution) in repr(message)]
     assert run_of(execution, "one.main").publications == 1
@@ -336,7 +335,7 @@ def test_a_failure_is_retried_along_the_policy_and_then_goes_along_its_edge(
     execution = start(publish({"tasks": tasks}, place))
     for _ in range(2):
         [held] = leased(1, place)
-        finishing.fail(held.run.pk, held.token, "the disk is full", ErrorType.TRANSIENT, None)
+        reporting.fail(held.run.pk, held.token, "the disk is full", ErrorType.TRANSIENT, None)
     queue.drain()
 
     assert [r.state for r in Run.objects.filter(execution=execution, step_path="one.main")] == [

@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
 from executions.access import TokenLimits
-from executions.access.table import Power
+from executions.access.powers import Power
 from executions.models import Activity, Workflow, WorkflowExecution, Workspace
 from executions.states import Permission
 from runners.models import Run

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Permission
 from rest_framework.test import APIClient
 
 from executions.api.fields import HIDDEN
-from executions.jobs import asking
+from executions.jobs import requests
 from executions.models import WorkflowExecution, WorkflowUserPermission, Workspace
 from runners.models import Run
 from tests.contract.carrying import carry
@@ -331,7 +331,7 @@ def test_values_of_a_verification_need_view_payloads(
 def test_a_workspace_has_so_many_jobs_at_once(
     author: APIClient, failed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "MOST_UNFINISHED", 0)
+    monkeypatch.setattr(requests, "MOST_UNFINISHED", 0)
 
     refused = post(author, f"{failed}/replay", {"verify": True})
 

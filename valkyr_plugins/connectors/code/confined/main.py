@@ -6,21 +6,49 @@ and ends the child when it is told to (SIGTERM), when the worker dies, or when i
 """
 
 import json
+import math
 import os
+import resource
 import signal
 import sys
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from valkyr_plugins.connectors.code.confined import (
-    kernel,
-    landlock,
-    limits,
-    namespaces,
-    program,
-    seccomp,
-    view,
-)
+from valkyr_plugins.connectors.code.confined import kernel, landlock, namespaces, program, seccomp
+
+# How much the process may use (setrlimit(2)).
+
+
+MAX_FILE_BYTES = 8 * 1024 * 1024
+MAX_OPEN_FILES = 16
+SPARE_PROCESSOR_SECONDS = 2
+
+
+def set_limits(seconds: float, memory_mb: int) -> None:
+    """Bind this process: it can start no other, nor a thread, and grow no further.
+
+    Processor time is a second line of defence: whoever waits for the process counts the time.
+    """
+    processor = math.ceil(seconds) + SPARE_PROCESSOR_SECONDS
+    for kind, most in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, processor),
+        (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
+        (resource.RLIMIT_NOFILE, MAX_OPEN_FILES),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_AS, memory_mb * 1024 * 1024),
+        (resource.RLIMIT_NPROC, 1),
+    ):
+        _lower(kind, most)
+
+
+def _lower(kind: int, most: int) -> None:
+    """An administrator's limit that is lower already stays."""
+    hard = resource.getrlimit(kind)[1]
+    value = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (value, value))
+
 
 SPARE_SECONDS = 10
 REFUSED = (
@@ -92,14 +120,14 @@ def _confine(request: dict[str, Any]) -> None:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()  # a signal to its group would reach the supervisor
     namespaces.leave()
-    view.narrow()
+    namespaces.narrow()
     namespaces.become_nobody()
     namespaces.count_alone()
     # Becoming another user undid it.
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    landlock.restrict("/", writable=view.TMP)
-    limits.limit(request["seconds"], request["memoryMb"])
+    landlock.restrict("/", writable=namespaces.TMP)
+    set_limits(request["seconds"], request["memoryMb"])
     seccomp.restrict()
 
 

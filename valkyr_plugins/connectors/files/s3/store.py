@@ -5,16 +5,15 @@ from functools import partial
 from typing import Any
 
 from runners.public.modules import StepError
-from valkyr_plugins.connectors.files.places import FileLocation
-from valkyr_plugins.connectors.files.s3.connection import S3Connection
-from valkyr_plugins.connectors.files.s3.endpoint import endpoint_of
-from valkyr_plugins.connectors.files.s3.failures import (
+from valkyr_plugins.connectors.files.s3.connection import (
     ObjectExists,
     ObjectMissing,
     PastEnd,
+    S3Connection,
     failure_of,
 )
-from valkyr_plugins.connectors.files.store import Facts, Mode, Where
+from valkyr_plugins.connectors.files.s3.endpoint import endpoint_of
+from valkyr_plugins.connectors.files.store import Facts, FileLocation, Mode, Where
 
 PAGE = 1_000
 

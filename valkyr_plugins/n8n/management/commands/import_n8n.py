@@ -13,7 +13,7 @@ from executions.public.errors import ValkyrError
 from executions.public.models import Workflow, Workspace
 from executions.public.publishing import versioning
 from valkyr_plugins.n8n.conversion import Conversion, convert
-from valkyr_plugins.n8n.reading import MAX_BYTES, read_text
+from valkyr_plugins.n8n.export import MAX_BYTES, read_text
 from valkyr_plugins.n8n.report import STATUSES
 
 MAX_FILES = 10_000

@@ -17,12 +17,11 @@ from executions.public.access import Actor
 from executions.public.api import flat
 from executions.public.errors import ValkyrError, WithProblems
 from valkyr_plugins.redrive import lifecycle
-from valkyr_plugins.redrive.making import make
-from valkyr_plugins.redrive.models import Redrive
+from valkyr_plugins.redrive.lifecycle import make
+from valkyr_plugins.redrive.models import FINAL, Redrive, RedriveScope, RedriveState
+from valkyr_plugins.redrive.options import RedriveOptions
 from valkyr_plugins.redrive.preview import Preview, preview
 from valkyr_plugins.redrive.progress import progress
-from valkyr_plugins.redrive.states import FINAL, RedriveScope, RedriveState
-from valkyr_plugins.redrive.wish import Wish
 
 LOOK_SECONDS = 1.0
 # After so many looks at which nothing moved, it says who would have to move it.
@@ -135,7 +134,7 @@ class Command(BaseCommand):
 
 def _made(options: dict[str, Any]) -> Redrive:
     rows, selection = _chosen(options)
-    wish = Wish(
+    wish = RedriveOptions(
         selection=selection,
         group_id=options["group"],
         scope=options["scope"],

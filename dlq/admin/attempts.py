@@ -1,0 +1,215 @@
+"""One plain sentence of what failed, and the attempts that led to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from dlq.models import DeadLetterEntry, Resolution
+from executions.admin import links, marks
+from executions.admin.sections import PageSection, hidden_section
+from executions.admin.values import preformatted
+from executions.definition.graph.places import find
+from executions.definition.versions import compiled
+from runners.admin.run import error_of, state_of
+from runners.models import Run
+
+# How an attempt spent its time, as a bar: backing off, waiting for a worker, at work.
+
+
+WIDE = 200  # units of the drawing; the longest attempt is as wide
+LEAST = 2  # what took any time at all is to be seen
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptTime:
+    """Seconds of an attempt."""
+
+    backing_off: float
+    waiting: float
+    running: float
+
+    @property
+    def all(self) -> float:
+        """From its row on to its end."""
+        return self.backing_off + self.waiting + self.running
+
+    def parts(self) -> list[tuple[str, str, float]]:
+        """Name, class and seconds of what took time."""
+        every = [
+            ("backing off", "backoff", self.backing_off),
+            ("waiting", "waiting", self.waiting),
+            ("at work", "running", self.running),
+        ]
+        return [part for part in every if part[2] > 0]
+
+
+def spent(run: Run, now: datetime) -> AttemptTime:
+    """How long the attempt did what, so far."""
+    due = max(run.queued_at, run.retry_after) if run.retry_after else run.queued_at
+    end = run.finished_at or now
+    begun = run.started_at or end
+    due = min(due, begun)
+    return AttemptTime(
+        _seconds(run.queued_at, due),
+        _seconds(due, begun),
+        _seconds(begun, end) if run.started_at else 0.0,
+    )
+
+
+def bars(runs: Sequence[Run], now: datetime) -> list[SafeString]:
+    """A drawing an attempt, all on the scale of the longest."""
+    times = [spent(run, now) for run in runs]
+    longest = max((time.all for time in times), default=0.0) or 1.0
+    return [_bar(time, longest) for time in times]
+
+
+def _bar(time: AttemptTime, longest: float) -> SafeString:
+    drawn, at = [], 0.0
+    for name, kind, seconds in time.parts():
+        width = max(LEAST, WIDE * seconds / longest)
+        drawn.append((kind, f"{at:.1f}", f"{width:.1f}", f"{name} {marks.took(1000 * seconds)}"))
+        at += width
+    told = ", ".join(text for *_, text in drawn) or "no time"
+    boxes = format_html_join(
+        "",
+        '<rect class="vk-spent-{}" x="{}" width="{}" height="12"><title>{}</title></rect>',
+        drawn,
+    )
+    return format_html(
+        '<svg class="vk-spent" viewBox="0 0 {} 12" preserveAspectRatio="xMinYMid meet" role="img" '
+        'aria-label="{}">{}</svg><span class="vk-spent-text vk-subtle">{}</span>',
+        WIDE + 3 * LEAST,
+        told,
+        boxes,
+        told,
+    )
+
+
+def _seconds(start: datetime, end: datetime) -> float:
+    return max(0.0, (end - start).total_seconds())
+
+
+SHOWN = 50
+LARGE = ("inputs", "outputs", "overrides", "logs", "error_details", "heartbeat_details")
+HEADERS = ("Attempt", "State", "Time", "Worker", "Queued", "Error")
+
+
+def sentence(entry: DeadLetterEntry) -> SafeString:
+    """What failed, where, after how many attempts of how many, since when, kept until when."""
+    return format_html(
+        "Step <strong>{}</strong> ({}) of {}, version {}, was given up {}, {}: {}. {}",
+        entry.step_path,
+        entry.module,
+        links.to("executions_workflow", entry.workflow_id, entry.workflow),
+        entry.version_number,
+        marks.ago(entry.quarantined_at),
+        _attempts(entry),
+        str(entry.get_failure_type_display()),
+        _kept(entry),
+    )
+
+
+def _attempts(entry: DeadLetterEntry) -> str:
+    allowed = _allowed(entry)
+    tries = "1 attempt" if entry.attempts == 1 else f"{entry.attempts} attempts"
+    if allowed is None:
+        return f"after {tries}"
+    return f"at attempt {entry.attempts} of {max(allowed, entry.attempts)}"
+
+
+def _allowed(entry: DeadLetterEntry) -> int | None:
+    """How often the step may be tried; None where its version does not say so any more."""
+    try:
+        _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
+    except (KeyError, ValueError):
+        return None
+    return step.retry.max_attempts
+
+
+def _kept(entry: DeadLetterEntry) -> SafeString | str:
+    if entry.pinned:
+        return "It is pinned, so it is kept for good."
+    if entry.resolution == Resolution.PENDING or entry.expires_at is None:
+        return "It is kept until somebody resolves it."
+    left = marks.span(max(entry.expires_at - timezone.now(), timedelta()))
+    return format_html("It is deleted {} (in {}).", f"{entry.expires_at:%Y-%m-%d %H:%M} UTC", left)
+
+
+def attempts_section(entry: DeadLetterEntry) -> PageSection:
+    """Every attempt of the step in its execution, the requeued ones too, and where time went."""
+    runs = list(
+        Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
+        .defer(*LARGE)
+        .order_by("queued_at", "id")[:SHOWN]
+    )
+    drawn = bars(runs, timezone.now())
+    rows = [
+        [
+            links.to("runners_run", run.pk, f"attempt {run.attempt}"),
+            state_of(run),
+            bar,
+            marks.worker(run.leased_by),
+            marks.ago(run.queued_at),
+            error_of(run),
+        ]
+        for run, bar in zip(runs, drawn, strict=True)
+    ]
+    return PageSection("Attempts", headers=HEADERS, rows=rows)
+
+
+def traceback_section(run: Run) -> PageSection | None:
+    """Where the error was raised: own frames with their source, libraries' in a line each."""
+    trace = str((run.error_details or {}).get("traceback") or "")
+    if not trace:
+        return None
+    return PageSection("Traceback", body=copy_of(trace, "the traceback"), folded=True)
+
+
+def copy_of(text: str, name: str) -> SafeString:
+    """Text as it stands, with a button that copies it."""
+    return format_html(
+        '<button type="button" class="vk-button vk-copy-text" data-copy="{}" aria-label="Copy {}">'
+        '<span class="material-symbols-outlined" aria-hidden="true">content_copy</span>'
+        "Copy</button>{}",
+        text,
+        name,
+        preformatted(text),
+    )
+
+
+def logs_section(run: Run, *, shown: bool) -> PageSection:
+    """What the attempt said, and when."""
+    if not shown:
+        return hidden_section("Logs of the run")
+    entries = run.logs if isinstance(run.logs, list) else []
+    rows = [_log(run.started_at or run.queued_at, entry) for entry in entries[:SHOWN]]
+    more = f"{len(entries) - SHOWN} more are on the run's page." if len(entries) > SHOWN else ""
+    return PageSection(
+        "Logs of the run",
+        headers=("After", "Level", "Message"),
+        rows=rows,
+        empty="The step logged nothing.",
+        folded=True,
+        more=more,
+    )
+
+
+def _log(began: datetime, entry: Any) -> list[SafeString | str]:
+    said = entry if isinstance(entry, dict) else {"message": str(entry)}
+    ms = said.get("ms")
+    at = marks.took(ms) if isinstance(ms, int | float) else marks.EMPTY
+    title = f"{began:%Y-%m-%d %H:%M:%S} UTC and {at}"
+    fields = said.get("fields")
+    message = str(said.get("message", ""))
+    if fields:
+        message = f"{message} {fields}"
+    return [
+        format_html('<span title="{}">{}</span>', title, at),
+        str(said.get("level", "")),
+        marks.clipped(message, 500),
+    ]

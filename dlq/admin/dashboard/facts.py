@@ -1,0 +1,167 @@
+"""What the home page shows, as plain rows: read within bounds, kept for 15 seconds.
+
+What a person sees is kept under what the person may see, so that a whole team shares them.
+"""
+
+import hashlib
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import F, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.utils import timezone
+
+from dlq.admin.dashboard.blocks import BLOCKS, SECTIONS
+from dlq.models import DeadLetterEntry, FailureGroup, Resolution
+from executions import replica
+from executions.access.scoping import Scope
+from executions.admin.changelist import BOUND, bounded_count
+from executions.admin.scope import is_superuser, reach, scoped
+from executions.database.clock import first_id_at
+from executions.database.time_limits import soon
+from executions.models import Trigger, Workflow, WorkflowExecution, Workspace
+from executions.states import Permission
+from runners.models import Run, Runner
+from runners.workers.queues import busy, queues
+
+KEPT_SECONDS = 15
+LATEST = 8
+RUNNERS = 100
+FAILED = ("FAILED", "TIMEOUT")
+DAY = timedelta(hours=24)
+Facts = dict[str, Any]
+
+
+def facts(request: HttpRequest) -> Facts:
+    """The page's facts by name; None stands for what could not be had in time."""
+    scope = Scope.of(request.user, reach(request))
+    variants = ":".join(block.variant(request) for block in BLOCKS.values())
+    key = f"dashboard:{variants}:{_reach_key(request, scope)}"
+    kept: Facts | None = cache.get(key)
+    if kept is None:
+        kept = replica.read(request, lambda: _gather(request, scope))
+        cache.set(key, kept, KEPT_SECONDS)
+    return kept
+
+
+def _gather(request: HttpRequest, scope: Scope) -> Facts:
+    now = timezone.now()
+    executions = scoped(request, WorkflowExecution.objects.all())
+    runs = scoped(request, Run.objects.all())
+    letters = scoped(request, DeadLetterEntry.objects.filter(resolution=Resolution.PENDING))
+    workers = soon(lambda: _workers(request)) or []
+    queries: dict[str, Callable[[], Any]] = {
+        **_present(executions, letters),
+        "oldest": lambda: _oldest_letter(scope),
+        "any": executions.exists,
+        "failures": lambda: list(_latest(executions, now)),
+        "queues": lambda: queues(runs, workers, now),
+        "busy": lambda: busy(runs),
+        "groups": lambda: list(_groups(request, now)),
+        "schedules": lambda: list(_schedules(request)),
+    }
+    return {
+        "at": now,
+        "workers": workers,
+        "everything": scope.everything,
+        "blocks": {name: soon(partial(one.gather, request)) for name, one in BLOCKS.items()},
+        "plugged": {name: soon(partial(one.gather, request)) for name, one in SECTIONS.items()},
+    } | {name: soon(query) for name, query in queries.items()}
+
+
+def of_workflow(workflow: Workflow) -> Facts:
+    """What the cards show of one workflow, which the caller obtained before."""
+    # With its workspace, which the small indexes of what is under way begin with.
+    its = {"workflow_id": workflow.pk, "workspace_id": workflow.workspace_id}
+    letters = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, **its)
+    ages = letters.order_by("quarantined_at").values_list("quarantined_at", flat=True)
+    queries = _present(WorkflowExecution.objects.filter(**its), letters) | {"oldest": ages.first}
+    return {name: soon(query) for name, query in queries.items()}
+
+
+def _present(
+    executions: QuerySet[WorkflowExecution], letters: QuerySet[DeadLetterEntry]
+) -> dict[str, Callable[[], Any]]:
+    return {
+        "running": lambda: bounded_count(executions.filter(state="RUNNING")),
+        "waiting": lambda: bounded_count(executions.filter(state="PENDING")),
+        "first_waiting": lambda: _first_waiting(executions),
+        "open": lambda: bounded_count(letters),
+    }
+
+
+def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
+    """When the first of those that wait was asked for; of 10,000.
+
+    By itself, "the oldest that waits" would be looked for in the order of all executions.
+    """
+    some = executions.filter(state="PENDING").order_by().values("pk")[:BOUND]
+    return WorkflowExecution.objects.filter(pk__in=some).aggregate(at=Min("created_at"))["at"]
+
+
+def _oldest_letter(scope: Scope) -> Any:
+    """When the oldest open dead letter came: one look into the index for each workspace."""
+    pending = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING)
+    first = pending.filter(workspace=OuterRef("pk")).order_by("quarantined_at")
+    rows = Workspace.objects.all()
+    if not scope.everything:
+        rows = rows.filter(pk__in=scope.workspaces)
+    found = rows.annotate(first=Subquery(first.values("quarantined_at")[:1]))
+    ages = [found.aggregate(at=Min("first"))["at"]]
+    if scope.workflows:
+        ages.append(
+            pending.filter(workflow__in=scope.workflows).aggregate(at=Min("quarantined_at"))["at"]
+        )
+    return min((at for at in ages if at is not None), default=None)
+
+
+def _latest(executions: QuerySet[WorkflowExecution], now: Any) -> QuerySet[WorkflowExecution]:
+    failed = executions.filter(state__in=FAILED, pk__gte=first_id_at(now - DAY))
+    return (
+        failed.select_related("workflow")
+        .only("id", "state", "error_message", "finished_at", "workflow__name")
+        .order_by("-pk")[:LATEST]
+    )
+
+
+def _workers(request: HttpRequest) -> list[Runner]:
+    """Our own serve all workspaces; a remote runner is seen by its workspace. The newest first."""
+    rows = Runner.objects.order_by("-seen_at")
+    if not is_superuser(request):
+        rows = rows.filter(Q(workspace=None) | Q(workspace__in=list(reach(request).members)))
+    return list(rows[:RUNNERS])
+
+
+def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
+    """Those that grew most: dead letters of the last 24 hours, against the 24 before."""
+    rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
+    grown: QuerySet[Any] = scoped(request, rows).annotate(
+        lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),
+        earlier=Coalesce(
+            Sum(
+                "hours__count",
+                filter=Q(hours__hour__lt=now - DAY, hours__hour__gte=now - 2 * DAY),
+            ),
+            0,
+        ),
+    )
+    more = grown.filter(lately__gt=0).annotate(growth=F("lately") - F("earlier"))
+    chosen: QuerySet[Any] = more.select_related("workflow")
+    return chosen.order_by("-growth", "-lately", "-id")[:LATEST]
+
+
+def _schedules(request: HttpRequest) -> QuerySet[Trigger]:
+    rows = scoped(request, Trigger.objects.filter(enabled=True, next_at__isnull=False))
+    return rows.select_related("workflow").order_by("next_at")[:LATEST]
+
+
+def _reach_key(request: HttpRequest, scope: Scope) -> str:
+    """Who sees the same gets the same."""
+    configures = () if scope.everything else reach(request).workspaces(Permission.CONFIGURE)
+    members = () if scope.everything else sorted(reach(request).members)
+    said = repr((scope, configures, members))
+    return hashlib.sha256(said.encode()).hexdigest()[:32]

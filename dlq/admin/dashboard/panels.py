@@ -1,0 +1,240 @@
+"""What the home page shows: banners, cards, and the panels under the charts."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from dlq.admin.dashboard.blocks import SECTIONS, Banner, Card, Column
+from dlq.admin.dashboard.facts import Facts
+from dlq.models import FailureGroup
+from executions.admin import links, marks
+from executions.admin.changelist import BOUND
+from executions.admin.sections import Cell, PageSection
+from runners.admin.runner import health_of
+from runners.models import Runner
+from runners.workers.queues import Busy, Queue, Step, command_for, is_live
+
+WORKERS = 8
+UNSEEN = "nothing that you may see"
+NOT_AVAILABLE = "Not available: the database did not answer in time."
+
+
+def panels(kept: Facts, now: datetime) -> list[list[PageSection]]:
+    """All panels in two columns; one that could not be had says so."""
+    return [
+        [
+            _section("Failures that grew most", kept["groups"], GROUPS, _group_rows(kept)),
+            _section("Latest failures", kept["failures"], FAILURES, _failure_rows(kept)),
+            *_plugged(kept, "failures"),
+        ],
+        [
+            _section("Workers", kept["workers"], WORKERS_SAID, _worker_rows(kept, now)),
+            _section("Queues", kept["queues"], QUEUES, _queue_rows(kept)),
+            _section("Due next", kept["schedules"], SCHEDULES, _schedule_rows(kept)),
+            *_plugged(kept, "work"),
+        ],
+    ]
+
+
+# headers, and what an empty panel says
+GROUPS = (
+    ("Failure", "24 h", "24 h before", "Last seen"),
+    "Nothing died in the last 24 hours.",
+)
+WORKERS_SAID = (
+    ("Name", "State", "Runs now"),
+    "No worker has reported. `make up` starts them together with everything else.",
+)
+FAILURES = (
+    ("Workflow", "State", "Ended", "Error"),
+    "No execution of the last 24 hours has failed.",
+)
+QUEUES = (("Queue", "Waiting", "Oldest", "Workers"), "No queue has work or a worker.")
+SCHEDULES = (("Workflow", "Due"), "No schedule is due.")
+
+
+def _section(
+    title: str, found: Any, said: tuple[tuple[str, ...], str], rows: list[list[Cell]]
+) -> PageSection:
+    headers, empty = said
+    return PageSection(
+        title, headers=headers, rows=rows, empty=NOT_AVAILABLE if found is None else empty
+    )
+
+
+def _plugged(kept: Facts, column: Column) -> list[PageSection]:
+    """What plugins add to a column, in the order in which they were added."""
+    found = kept["plugged"]
+    return [
+        _section(
+            one.title,
+            found[name],
+            (one.headers, one.empty),
+            [] if found[name] is None else one.rows(found[name]),
+        )
+        for name, one in SECTIONS.items()
+        if one.column == column
+    ]
+
+
+def _group_rows(kept: Facts) -> list[list[Cell]]:
+    return [
+        [
+            format_html(
+                '{}<span class="vk-error-text">{}</span>',
+                links.link(_group_address(row), row.exception or "failure"),
+                marks.clipped(f"{row.workflow.name}, {row.place}: {row.message}", 110),
+            ),
+            format_html('<span class="vk-nowrap">{}</span>', _growth(row.lately, row.earlier)),
+            f"{row.earlier:,}",
+            marks.ago(row.last_seen),
+        ]
+        for row in kept["groups"] or []
+    ]
+
+
+def _growth(lately: int, earlier: int) -> str:
+    if not earlier:
+        return f"{lately:,} (new)"
+    return f"{lately:,} ({lately - earlier:+,})"
+
+
+def _group_address(row: FailureGroup) -> str:
+    try:
+        return reverse("admin:dlq_failuregroup_change", args=[row.pk])
+    except NoReverseMatch:
+        return links.listing("dlq_deadletterentry", group=row.pk)
+
+
+def _worker_rows(kept: Facts, now: datetime) -> list[list[Cell]]:
+    held: Mapping[str, Busy] = kept["busy"] or {}
+    all_seen = kept["everything"]
+    rows = sorted(kept["workers"] or [], key=lambda row: (not is_live(row, now), row.name))
+    return [
+        [
+            links.to("runners_runner", row.pk, row.name),
+            health_of(row),
+            _runs_now(held.get(row.name), now) or ("nothing" if all_seen else UNSEEN),
+        ]
+        for row in rows[:WORKERS]
+    ]
+
+
+def _runs_now(one: Busy | None, now: datetime) -> Cell:
+    if one is None:
+        return ""
+    lines = format_html_join("", "<li>{}</li>", ((_step(step, now),) for step in one.steps))
+    more = one.number - len(one.steps)
+    rest = format_html("<li>and {} more</li>", f"{more:,}") if more else ""
+    return format_html('<ul class="vk-now">{}{}</ul>', lines, rest)
+
+
+def _step(step: Step, now: datetime) -> SafeString:
+    execution = links.to("executions_workflowexecution", step.execution_id, step.workflow)
+    run = links.to("runners_run", step.run_id, marks.path(step.path))
+    since = marks.span(now - step.since) if step.since else marks.EMPTY
+    return format_html("{}, {} for {}", execution, run, since)
+
+
+def _failure_rows(kept: Facts) -> list[list[Cell]]:
+    return [
+        [
+            links.to("executions_workflowexecution", row.pk, row.workflow.name),
+            marks.state(row.state),
+            marks.ago(row.finished_at),
+            marks.clipped(row.error_message) or marks.EMPTY,
+        ]
+        for row in kept["failures"] or []
+    ]
+
+
+def _queue_rows(kept: Facts) -> list[list[Cell]]:
+    return [
+        [
+            one.name,
+            f"{one.waiting:,}{'+' if one.capped else ''}",
+            marks.ago(one.oldest),
+            str(one.workers) if one.workers else marks.mark("none", "person_off", "amber"),
+        ]
+        for one in kept["queues"] or []
+    ]
+
+
+def _schedule_rows(kept: Facts) -> list[list[Cell]]:
+    return [
+        [links.to("executions_trigger", row.pk, row.workflow.name), marks.ago(row.next_at)]
+        for row in kept["schedules"] or []
+    ]
+
+
+# The cards on top: one figure each, and the list behind it.
+
+
+EXECUTIONS = "executions_workflowexecution"
+
+
+def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
+    """What runs, what waits, `ended`, and what is dead; `only` narrows the lists behind them."""
+    return [
+        Card(
+            "Running", "clock_loader_40", kept["running"], "now",
+            links.listing(EXECUTIONS, state="running", **only), _full(kept["running"]),
+        ),
+        Card(
+            "Waiting for a place", "hourglass_empty", kept["waiting"],
+            _oldest(kept["first_waiting"], now),
+            links.listing(EXECUTIONS, state="waiting", **only), _full(kept["waiting"]),
+        ),
+        *ended,
+        Card(
+            "Open dead letters", "inbox", kept["open"], _oldest(kept["oldest"], now),
+            links.listing("dlq_deadletterentry", resolution="open", **only), _full(kept["open"]),
+        ),
+    ]  # fmt: skip
+
+
+def _full(number: int | None) -> bool:
+    return number is not None and number >= BOUND
+
+
+def _oldest(found: datetime | None, now: datetime) -> str:
+    return f"oldest for {marks.span(now - found)}" if found else "none waits"
+
+
+# What somebody should do something about at once, above all else, with what to do.
+
+
+QUIET = timedelta(minutes=2)
+
+
+def banners(kept: Facts, now: datetime) -> list[Banner]:
+    """No workers at all, or else queues whose work nobody takes."""
+    silent = _silent(kept["workers"], now)
+    if silent:
+        return [silent]
+    return [_unserved(one, now) for one in kept["queues"] or [] if one.unserved(now)]
+
+
+def _silent(workers: list[Runner], now: datetime) -> Banner | None:
+    own = [one.seen_at for one in workers if one.pool != "remote" and one.leaving_at is None]
+    if own and now - max(own) <= QUIET:
+        return None
+    if not own:
+        return Banner("No worker has reported: nothing runs until one does. Start all:", "make up")
+    text = f"Workers have not reported for {marks.span(now - max(own))}. Start them all:"
+    return Banner(text, "make up")
+
+
+def _unserved(queue: Queue, now: datetime) -> Banner:
+    since = marks.span(now - queue.oldest) if queue.oldest else ""
+    more = "+" if queue.capped else ""
+    steps = "step waits" if queue.waiting == 1 else "steps wait"
+    return Banner(
+        f"{queue.waiting:,}{more} {steps} in the queue {queue.name!r}, the first for {since}, and "
+        f"no worker takes them. Start one:",
+        command_for(queue.name),
+    )

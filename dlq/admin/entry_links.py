@@ -1,0 +1,64 @@
+"""Where else a failure is told of: its execution, monitor, run and group; trace, Flower, Sentry."""
+
+from typing import Any
+from urllib.parse import quote
+
+from django.conf import settings
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from dlq.conf import sentry_template
+from dlq.models import DeadLetterEntry
+from executions.admin import links
+from executions.admin.marks import filled, trace
+
+
+def entry_links(entry: DeadLetterEntry) -> SafeString:
+    """A row of links; those that this installation does not have are left out."""
+    every = [
+        ("Execution", "play_circle", page("executions_workflowexecution", entry.execution_id)),
+        ("Monitor", "monitoring", monitor(entry)),
+        ("Run", "list_alt", page("runners_run", entry.run_id)),
+        ("Failure group", "stacks", page("dlq_failuregroup", entry.group_id)),
+        ("Trace", "timeline", trace(entry.execution.trace_id)),
+        ("Flower", "local_florist", flower(entry)),
+        ("Sentry", "bug_report", filled(sentry_template(), "execution_id", entry.execution_id)),
+    ]
+    found = [(address, icon, name) for name, icon, address in every if address]
+    return format_html(
+        '<nav class="vk-whereabouts" aria-label="Elsewhere">{}</nav>',
+        format_html_join(
+            "",
+            '<a class="vk-button" href="{}"><span class="material-symbols-outlined" '
+            'aria-hidden="true">{}</span>{}</a>',
+            found,
+        ),
+    )
+
+
+def page(model: str, pk: Any) -> str:
+    """The address of an object's admin page; empty where there is no such page."""
+    try:
+        return links.page(model, pk)
+    except NoReverseMatch:
+        return ""
+
+
+def monitor(entry: DeadLetterEntry) -> str:
+    """The execution's live view."""
+    try:
+        name = "admin:executions_workflowexecution_monitor"
+        return reverse(name, args=[entry.execution_id])
+    except NoReverseMatch:
+        return ""
+
+
+def flower(entry: DeadLetterEntry) -> str:
+    """Flower's list of the execution's tasks: every one has its id among the arguments.
+
+    Flower's page takes no search as such, but begins with what `name` says; a second word of it
+    is a term of its own.
+    """
+    terms = quote(f"runners. args:{entry.execution_id}", safe="")
+    return f"{settings.FLOWER_URL.rstrip('/')}/tasks?name={terms}"

@@ -1,0 +1,127 @@
+"""Filters of a list as one form above it: everything in the address, usable without a script."""
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib.admin import ListFilter
+from django.db.models import QuerySet
+from django.forms.forms import DeclarativeFieldsMetaclass
+from django.http import HttpRequest
+
+from dlq.models import FailureGroup
+from executions.admin.scope import scoped
+from executions.models import Workflow
+
+YES_NO = [("", "either"), ("yes", "yes"), ("no", "no")]
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that is on, in words, and the address without it."""
+
+    text: str
+    without: str
+
+
+class _AbstractForm(DeclarativeFieldsMetaclass, ABCMeta):
+    """What a form with abstract methods is made by."""
+
+
+class FiltersForm(forms.Form, metaclass=_AbstractForm):
+    """The fields one can filter by; none is required."""
+
+    suggestions: dict[str, list[str]]
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(data=request.GET, auto_id="filter-%s")
+        self.request = request
+        self.suggestions = {}
+        for name, field in self.fields.items():
+            field.required = False
+            if isinstance(field, forms.IntegerField):
+                # As text, so that what is no number is shown as it was typed.
+                field.widget = forms.TextInput(attrs={"inputmode": "numeric"})
+            field.widget.attrs |= {"class": "vk-input", "list": f"suggested-{name}"}
+
+    def offer(self, name: str, offered: Sequence[tuple[str, str]]) -> None:
+        """What a field's select lists."""
+        widget: Any = self.fields[name].widget
+        widget.choices = offered
+
+    @abstractmethod
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that pass; the form is valid."""
+
+    def filled(self) -> dict[str, Any]:
+        """What was filled in, of a form that is valid."""
+        return {k: v for k, v in self.cleaned_data.items() if v not in ("", None, [])}
+
+    def chips(self, changelist: Any) -> Iterator[Chip]:
+        """The filters that are on."""
+        for name, field in self.fields.items():
+            text = self.data.get(name)
+            if not text or isinstance(field.widget, forms.HiddenInput):
+                continue
+            widget: Any = field.widget
+            shown = dict(getattr(widget, "choices", ())).get(text, text)
+            label = str(field.label or name.replace("_", " ")).lower()
+            yield Chip(f"{label}: {shown}", changelist.get_query_string({name: None}))
+
+
+class FieldsFilter(ListFilter):
+    """Applies a form to the list. What cannot be understood matches nothing, and says why."""
+
+    title = "more"
+    form_class: ClassVar[type[FiltersForm]]
+
+    def __init__(
+        self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any
+    ) -> None:
+        super().__init__(request, params, model, model_admin)
+        for name in self.form_class.base_fields:
+            params.pop(name, None)
+        self.form = self.form_class(request)
+
+    def expected_parameters(self) -> list[str | None]:
+        """The form's fields."""
+        return list(self.form_class.base_fields)
+
+    def has_output(self) -> bool:
+        """Always: the form is shown."""
+        return True
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        """None to click; the form asks."""
+        return iter(())
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that pass."""
+        return self.form.narrow(queryset) if self.form.is_valid() else queryset.none()
+
+
+# What the filter forms of triage offer to choose from: what the person may see, bounded.
+
+
+OFFERED = 100
+
+
+def workflows(request: HttpRequest) -> list[tuple[str, str]]:
+    """Any, or one of the first hundred by name."""
+    rows = scoped(request, Workflow.objects.filter(archived_at=None)).order_by("name")
+    return [
+        ("", "any"),
+        *((str(pk), name) for pk, name in rows.values_list("pk", "name")[:OFFERED]),
+    ]
+
+
+def suggestions(request: HttpRequest) -> dict[str, list[str]]:
+    """Modules and exceptions of the groups seen last, to be typed or picked."""
+    rows: Any = scoped(request, FailureGroup.objects.all()).order_by("-last_seen")
+    found = list(rows.values_list("module", "exception")[: OFFERED * 5])
+    return {
+        "module": sorted({module for module, _ in found})[:OFFERED],
+        "exception": sorted({exception for _, exception in found if exception})[:OFFERED],
+    }

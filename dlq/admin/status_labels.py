@@ -1,0 +1,47 @@
+"""How a dead letter's resolution and a failure group's status look."""
+
+from django.utils.safestring import SafeString
+
+from dlq.models import DeadLetterEntry, FailureGroup, GroupStatus, Resolution
+from executions.admin.marks import mark
+
+_RESOLUTIONS = {
+    Resolution.PENDING: ("inbox", "red"),
+    Resolution.REQUEUED: ("replay", "blue"),
+    Resolution.FIXED: ("build", "green"),
+    Resolution.SKIPPED: ("skip_next", "grey"),
+    Resolution.DISCARDED: ("delete", "grey"),
+}
+
+
+def resolution(value: str) -> SafeString:
+    """The resolution's word, icon and colour."""
+    known = Resolution(value)
+    icon, colour = _RESOLUTIONS[known]
+    return mark(str(known.label), icon, colour)
+
+
+def pinned(entry: DeadLetterEntry) -> SafeString | str:
+    """A mark for what retention leaves alone."""
+    return mark("pinned", "keep", "blue") if entry.pinned else ""
+
+
+# How a failure group's status looks.
+
+
+_STATUSES = {
+    GroupStatus.NEW: ("fiber_new", "red"),
+    GroupStatus.ACKNOWLEDGED: ("visibility", "amber"),
+    GroupStatus.SNOOZED: ("snooze", "grey"),
+    GroupStatus.REDRIVING: ("sync", "blue"),
+    GroupStatus.RESOLVED: ("check_circle", "green"),
+    GroupStatus.REGRESSED: ("trending_up", "red"),
+    GroupStatus.IGNORED: ("visibility_off", "grey"),
+}
+
+
+def status(group: FailureGroup) -> SafeString:
+    """The status's word, icon and colour."""
+    known = GroupStatus(group.status)
+    icon, colour = _STATUSES[known]
+    return mark(str(known.label), icon, colour)

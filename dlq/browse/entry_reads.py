@@ -1,0 +1,42 @@
+"""Which dead runs have an open dead letter, who has looked at one, and what revealing one shows."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.http import HttpRequest
+
+from dlq.models import DeadLetterEntry
+from dlq.models.entry import Resolution
+from executions.database.clock import database_now
+from runners.ports import open_dead_letters
+
+
+@open_dead_letters.provide
+def open_letters(run_ids: Sequence[UUID]) -> dict[UUID, UUID]:
+    """Return the open dead letters of these runs, by run."""
+    found = DeadLetterEntry.objects.filter(run_id__in=run_ids, resolution=Resolution.PENDING)
+    return dict(found.values_list("run_id", "id"))
+
+
+# Whether a person has looked at a dead letter: the first opening of its page is noted.
+
+
+def note_first_look(request: HttpRequest, entry: DeadLetterEntry) -> None:
+    """Note the first look; not that of a browser which fetches ahead, nor of a HEAD."""
+    if entry.seen_at is not None or request.method != "GET" or _ahead(request):
+        return
+    now = database_now()
+    if DeadLetterEntry.objects.filter(pk=entry.pk, seen_at=None).update(seen_at=now):
+        entry.seen_at = now
+
+
+def _ahead(request: HttpRequest) -> bool:
+    headers = request.headers
+    told = (headers.get("Sec-Purpose", ""), headers.get("Purpose", ""), headers.get("X-Moz", ""))
+    return any("prefetch" in text or "prerender" in text for text in told)
+
+
+# What revealing a dead letter shows: attributes by their names in the API.
+
+
+REVEALED_FIELDS = {"originalInputs": "original_inputs", "originalConfig": "original_config"}

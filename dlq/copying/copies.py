@@ -1,0 +1,111 @@
+"""What can be copied of a dead letter, and its text."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from dlq.copying.pytest_file import pytest_file
+from dlq.copying.requests import curl, makes_requests, request_of, requeuing
+from dlq.models import DeadLetterEntry
+from executions.definition.graph.places import find
+from executions.definition.versions import compiled
+from executions.errors import ValkyrError
+from executions.models import Credential
+from runners.modules import registry
+from runners.modules.registry import UnknownModule
+
+# Their runs are the engine's own: no module does them by itself.
+ENGINES_OWN = ("flow.map", "flow.loop", "flow.subworkflow")
+
+
+class CannotCopy(ValkyrError):
+    """A failure of which there is nothing of that kind to copy."""
+
+    code = "cannot_copy"
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFormat:
+    """One thing that can be copied; `payload` says whether inputs stand in it."""
+
+    name: str
+    title: str
+    icon: str
+    payload: bool
+    offered: Callable[[DeadLetterEntry], bool]
+    text: Callable[[DeadLetterEntry], str]
+
+
+def as_curl(entry: DeadLetterEntry) -> str:
+    """The step's request as a command. Raises CannotCopy where it made none."""
+    request = request_of(entry.module, entry.original_inputs)
+    if request is None:
+        raise CannotCopy(
+            f"Step {entry.step_path} is of {entry.module}, with recorded inputs that are no HTTP "
+            "request; copy it as a test instead."
+        )
+    name, kind = _credential(entry)
+    return curl(request, key=entry.run.idempotency_key, credential=name, kind=kind)
+
+
+def as_pytest(entry: DeadLetterEntry) -> str:
+    """A test file that replays the step. Raises CannotCopy where no module does it by itself."""
+    if not _replayable(entry):
+        raise CannotCopy(
+            f"Step {entry.step_path} had no inputs yet, or no installed module does "
+            f"{entry.module} by itself; test the workflow instead, see docs/testing.md."
+        )
+    _, kind = _credential(entry)
+    return pytest_file(
+        entry.module,
+        entry.step_path,
+        entry.original_inputs,
+        error_type=entry.error_type,
+        exception=entry.exception,
+        fields=_FIELDS.get(kind, ()),
+    )
+
+
+def kind_of(name: str) -> CopyFormat | None:
+    """What can be copied under that name."""
+    return KINDS.get(name)
+
+
+_FIELDS = {"bearer": ("token",), "basic": ("username", "password"), "signing": ("secret",)}
+
+
+def _credential(entry: DeadLetterEntry) -> tuple[str, str]:
+    """The name and type of the credential that the step signs in with; empty for none."""
+    try:
+        _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
+    except (KeyError, ValueError):
+        return "", ""
+    if not step.credential:
+        return "", ""
+    known = Credential.objects.filter(workspace_id=entry.workspace_id, name=step.credential)
+    return step.credential, known.values_list("type", flat=True).first() or ""
+
+
+def _replayable(entry: DeadLetterEntry) -> bool:
+    if entry.module in ENGINES_OWN or not isinstance(entry.original_inputs, dict):
+        return False
+    try:
+        registry.get(entry.module)
+    except UnknownModule:
+        return False
+    return True
+
+
+KINDS: Mapping[str, CopyFormat] = {
+    kind.name: kind
+    for kind in (
+        CopyFormat(
+            "requeue", "Requeue by curl", "terminal", False,
+            lambda entry: True, lambda entry: requeuing(entry.pk),
+        ),
+        CopyFormat(
+            "curl", "Copy as curl", "http", True,
+            lambda entry: makes_requests(entry.module), as_curl,
+        ),
+        CopyFormat("pytest", "Copy as pytest", "science", True, _replayable, as_pytest),
+    )
+}  # fmt: skip

@@ -1,0 +1,375 @@
+"""Merging failure groups, and telling the failures of one apart again.
+
+Fingerprints say which group a failure belongs to, so they are repointed first: from the commit on
+new failures go where they should. The entries that are there follow in batches,
+the first of them at once.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from uuid6 import uuid7
+
+from dlq.events import groups_merged
+from dlq.groups import tally
+from dlq.groups.errors import CannotJoin, CannotSplit
+from dlq.groups.facets import FACETS, facet, facets_of, label
+from dlq.groups.find_group import Failing, Placed, ensure, part_fingerprint, placed
+from dlq.groups.fingerprint import normalise, place_of
+from dlq.groups.locking import keep_counters, locked, locked_all
+from dlq.models import (
+    DeadLetterEntry,
+    FailureGroup,
+    GroupFingerprint,
+    GroupMove,
+    GroupNews,
+    GroupNote,
+    GroupStatus,
+    Resolution,
+)
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
+from executions.errors import WrongState
+
+# Takes entries to another group, batch by batch, each in a transaction of its own.
+#
+# What a merge moves is counted with its target already; an unmerged or split entry takes its counts
+# along. A failure that looked its group up before may still arrive where it was: a move is over
+# when nothing is left and no such transaction can be alive any more.
+
+
+BATCH = 500
+MOVES = 20  # looked at in one turn
+# No transaction of the engine lives as long (its statement time-out is half of that).
+SETTLED_AFTER = timedelta(seconds=60)
+
+
+def move_on(seconds: float = 0.4) -> int:
+    """Go on with all moves until the time is over; returns how many entries were moved."""
+    until, count = monotonic() + seconds, 0
+    for pk in list(GroupMove.objects.values_list("pk", flat=True)[:MOVES]):
+        moved = 1
+        while moved and monotonic() < until:
+            moved = carry(pk)
+            count += moved
+    return count
+
+
+@transaction.atomic
+def carry(move_id: int, batch: int = BATCH) -> int:
+    """One batch of a move; returns how many entries went. One that is over is deleted.
+
+    Whoever finds the move in other hands does nothing.
+    """
+    rows = GroupMove.objects.select_for_update(skip_locked=True, of=("self",))
+    move = rows.select_related("source").filter(pk=move_id).first()
+    if move is None:
+        return 0
+    entries = list(_waiting(move).select_for_update(skip_locked=True, no_key=True)[:batch])
+    if entries:
+        _bring(move, entries)
+        after = entries[-1].quarantined_at if _by_age(move) else None
+        GroupMove.objects.filter(pk=move.pk).update(moved=F("moved") + len(entries), after=after)
+    elif move.after is not None:
+        GroupMove.objects.filter(pk=move.pk).update(after=None)  # once more from the beginning
+    elif move.created_at < database_now() - SETTLED_AFTER and not _waiting(move).exists():
+        move.delete()
+    return len(entries)
+
+
+def _by_age(move: GroupMove) -> bool:
+    """Whether those that went stay among those that are looked through."""
+    return bool(move.fingerprint) and not move.by
+
+
+def _waiting(move: GroupMove) -> QuerySet[DeadLetterEntry]:
+    """The entries that have not been moved yet, as far as is looked in one pass."""
+    rows = DeadLetterEntry.objects.order_by().defer("original_inputs", "original_config")
+    if not move.fingerprint:
+        return rows.filter(group_id=move.source_id)
+    rows = rows.filter(workspace_id=move.source.workspace_id, fingerprint=move.fingerprint)
+    if move.by:
+        return rows  # each gets the fingerprint of its part
+    if move.after is not None:
+        rows = rows.filter(quarantined_at__gte=move.after)
+    return rows.exclude(group_id=move.target_id).order_by("quarantined_at")
+
+
+def _bring(move: GroupMove, entries: list[DeadLetterEntry]) -> None:
+    homes = _homes(move, entries)
+    for home in set(homes.values()):
+        ids = [pk for pk, where in homes.items() if where == home]
+        DeadLetterEntry.objects.filter(pk__in=ids).update(
+            group_id=home.group_id, fingerprint=home.fingerprint
+        )
+    if move.fingerprint:
+        _take_counts_along(entries, homes)
+
+
+def _homes(move: GroupMove, entries: list[DeadLetterEntry]) -> dict[UUID, Placed]:
+    if move.by:
+        parts: dict[str, Placed] = {}
+        for entry in entries:
+            value = facets_of(entry)[move.by]
+            parts[value] = parts.get(value) or placed(failing_of(entry))
+        return {entry.pk: parts[facets_of(entry)[move.by]] for entry in entries}
+    assert move.target_id is not None, "a move without a facet has a target"
+    return {entry.pk: Placed(move.target_id, entry.fingerprint) for entry in entries}
+
+
+def failing_of(entry: DeadLetterEntry) -> Failing:
+    """What an entry tells of its group, as when it failed."""
+    return Failing(
+        workspace_id=entry.workspace_id,
+        workflow_id=entry.workflow_id,
+        fingerprint=entry.fingerprint,
+        place=place_of(entry.step_path),
+        module=entry.module,
+        exception=entry.exception,
+        message=normalise(entry.failure_reason),
+        sample=entry.failure_reason,
+        version_number=entry.version_number,
+        facets=facets_of(entry),
+    )
+
+
+def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Placed]) -> None:
+    """News of both sides, by version and hour: so many less here, so many more there."""
+    seen: Counter[tuple[UUID, int, datetime]] = Counter()
+    opened: Counter[tuple[UUID, int, datetime]] = Counter()
+    times: dict[tuple[UUID, int, datetime], list[datetime]] = {}
+    for entry in entries:
+        at, to = entry.quarantined_at, homes[entry.pk].group_id
+        if to == entry.group_id:
+            continue
+        hour = at.replace(minute=0, second=0, microsecond=0)
+        is_open = entry.resolution == Resolution.PENDING
+        for group_id, sign in ((entry.group_id, -1), (to, 1)):
+            key = (group_id, entry.version_number, hour)
+            seen[key] += sign
+            opened[key] += sign * is_open
+            times.setdefault(key, []).append(at)
+    GroupNews.objects.bulk_create(
+        news
+        for key in times
+        for news in _news(key, seen[key], opened[key], min(times[key]), max(times[key]))
+    )
+
+
+def _news(
+    key: tuple[UUID, int, datetime], seen: int, opened: int, first: datetime, last: datetime
+) -> list[GroupNews]:
+    """One row, or two where there is an earliest and a latest to be told."""
+    group_id, number, _ = key
+
+    def row(at: datetime, seen: int, opened: int) -> GroupNews:
+        return GroupNews(
+            group_id=group_id, at=at, version_number=number, seen=seen, open=opened, moved=True
+        )
+
+    if seen > 1:
+        return [row(first, seen - 1, opened), row(last, 1, 0)]
+    return [row(first, seen, opened)]
+
+
+MOST_AT_ONCE = 50  # groups of one merge, parts of one split
+LOOKED_AT = 10_000  # of the newest entries, by which a split is judged
+AT_ONCE = 2  # batches that are moved before anybody is answered
+# A status that a group made of another one's entries may begin with.
+KEPT = frozenset({GroupStatus.NEW, GroupStatus.ACKNOWLEDGED, GroupStatus.IGNORED})
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPart:
+    """One value of a facet, and the group of its failures."""
+
+    value: str
+    group_id: UUID
+
+
+def merge(
+    target_id: UUID, source_ids: Iterable[UUID], *, actor: Actor, reason: str = ""
+) -> FailureGroup:
+    """Make one group of several: what the others had is the target's, and their failures to come.
+
+    The target keeps its status and owner. Raises NotFound, WrongState, CannotJoin.
+    """
+    ids = sorted(set(source_ids))
+    if not 0 < len(ids) <= MOST_AT_ONCE:
+        raise CannotJoin(f"Expected 1 to {MOST_AT_ONCE} other groups to merge, got {len(ids)}.")
+    if target_id in ids:
+        raise CannotJoin("A group cannot be merged into itself; leave it out of the others.")
+    with transaction.atomic():
+        keep_counters()
+        locked_all([target_id, *ids])
+        target, *sources = (_still(locked(pk)) for pk in (target_id, *ids))
+        if strangers := [str(one.pk) for one in sources if one.workspace_id != target.workspace_id]:
+            raise CannotJoin(f"Of another workspace: {', '.join(strangers)}.")
+        tally.absorb(target.pk, ids)
+        _repoint(target, ids)
+        _begin(GroupMove(source=source, target=target) for source in sources)
+        details = {"groupIds": [str(pk) for pk in ids]}
+        _note(target, "merge", actor, reason, details)
+    target.refresh_from_db()
+    return target
+
+
+def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "") -> FailureGroup:
+    """Give one of a group's fingerprints a group of its own; returns that.
+
+    What retention has deleted stays counted where it was. Raises NotFound, WrongState, CannotSplit.
+    """
+    with transaction.atomic():
+        keep_counters()
+        group = _still(locked(group_id))
+        own = group.fingerprints.filter(split_by="")
+        if not own.filter(fingerprint=fingerprint).exists():
+            raise CannotSplit(f"The group has no fingerprint {fingerprint[:64]}.")
+        if own.count() < 2:
+            raise CannotSplit("The group has this one fingerprint only; split it by a facet.")
+        made = _like(group, _sample(group, fingerprint))
+        own.filter(fingerprint=fingerprint).update(group=made)
+        _begin([GroupMove(source=group, target=made, fingerprint=fingerprint)])
+        details = {"fingerprint": fingerprint, "groupId": str(made.pk)}
+        _note(group, "unmerge", actor, reason, details)
+    return made
+
+
+def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[GroupPart]:
+    """From now on tell the group's failures apart by a facet of theirs: `http_status`, say.
+
+    The group keeps those with the most frequent value; each other value has a group of its own,
+    also one that comes up later. Returns the parts, the group's own first. Raises NotFound,
+    WrongState, CannotSplit where its newest entries have one value or too many.
+    """
+    if by not in FACETS:
+        raise CannotSplit(f"Groups cannot be split by {by[:50]!r}; expected {', '.join(FACETS)}.")
+    with transaction.atomic():
+        keep_counters()
+        group = _still(locked(group_id))
+        values = [value for value, _ in _values(group, by).most_common()]
+        if len(values) < 2:
+            raise CannotSplit(f"All newest failures of the group have the same {FACETS[by]}.")
+        if len(values) > MOST_AT_ONCE:
+            raise CannotSplit(
+                f"The group has {len(values):,} values of {FACETS[by]}; at most {MOST_AT_ONCE} "
+                "can be told apart."
+            )
+        parts = [GroupPart(values[0], group.pk), *(_part(group, by, value) for value in values[1:])]
+        _tell_apart(group, by, parts)
+        found = {part.value or "none": str(part.group_id) for part in parts}
+        _note(group, "split", actor, reason, {"by": by, "groups": found})
+    return parts
+
+
+def _still(group: FailureGroup) -> FailureGroup:
+    """The group, if it is not being redriven; raises WrongState."""
+    if group.redriving:
+        raise WrongState(
+            f"Failure group {group.pk} is being redriven; wait for that to end, or abort it.",
+            group.status,
+        )
+    return group
+
+
+def _repoint(target: FailureGroup, ids: list[UUID]) -> None:
+    """Whatever led to the sources leads to the target."""
+    GroupFingerprint.objects.filter(group_id__in=ids).update(group=target)
+    FailureGroup.objects.filter(merged_into_id__in=ids).update(merged_into=target)
+    FailureGroup.objects.filter(pk__in=ids).update(merged_into=target)
+    GroupMove.objects.filter(target_id__in=ids).update(target=target)
+    GroupNote.objects.filter(group_id__in=ids).update(group=target)
+    groups_merged.send(FailureGroup, group_id=target.pk, merged_ids=ids)
+
+
+def _begin(moves: Iterable[GroupMove]) -> None:
+    """Write the moves down, and make as many steps of each as a person may wait for."""
+    for move in moves:
+        move.save()
+        for _ in range(AT_ONCE):
+            if not carry(move.pk):
+                break
+
+
+def _values(group: FailureGroup, by: str) -> Counter[str]:
+    newest = DeadLetterEntry.objects.filter(group=group).order_by("-pk")
+    return Counter(newest.values_list(facet(by), flat=True)[:LOOKED_AT])
+
+
+def _part(group: FailureGroup, by: str, value: str) -> GroupPart:
+    return GroupPart(value, _like(group, {}, label(by, value)).pk)
+
+
+def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
+    """Give every value of every fingerprint of the group its part, and send the entries there."""
+    own = list(group.fingerprints.filter(split_by="").values_list("fingerprint", flat=True))
+    group.split_on = _also(group.split_on, label(by, parts[0].value))
+    group.save(update_fields=["split_on"])
+    for fingerprint in own:
+        for part in parts:
+            value = part_fingerprint(fingerprint, by, part.value)
+            ensure(group.workspace_id, value, part.group_id, part_of=fingerprint)
+    group.fingerprints.filter(fingerprint__in=own).update(split_by=by)
+    _begin(GroupMove(source=group, fingerprint=fingerprint, by=by) for fingerprint in own)
+
+
+def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> FailureGroup:
+    """A new group for some of another one's failures: its people think of them as before.
+
+    Its first and last failure are told by the entries that come.
+    """
+    fields = {
+        name: getattr(group, name)
+        for name in ("workflow_id", "rule", "place", "module", "exception", "message", "sample")
+    }
+    made = FailureGroup.objects.create(
+        pk=uuid7(),
+        workspace_id=group.workspace_id,
+        owner_id=group.owner_id,
+        muted=group.muted,
+        status=group.status if group.status in KEPT else GroupStatus.ACKNOWLEDGED,
+        split_on=_also(group.split_on, split_on),
+        first_seen=group.last_seen,
+        last_seen=group.first_seen,
+        **{**fields, **of},
+    )
+    made.refresh_from_db()
+    return made
+
+
+def _sample(group: FailureGroup, fingerprint: str) -> dict[str, Any]:
+    """What a fingerprint's failures are about, by the newest of them."""
+    rows = DeadLetterEntry.objects.filter(
+        workspace_id=group.workspace_id, fingerprint=fingerprint
+    ).defer("original_inputs", "original_config")
+    entry = rows.order_by("-quarantined_at").first()
+    if entry is None:
+        return {}
+    about = failing_of(entry)
+    names = ("workflow_id", "place", "module", "exception", "message")
+    return {name: getattr(about, name) for name in names} | {"sample": about.sample[:2_000]}
+
+
+def _also(before: str, more: str) -> str:
+    return ", ".join(text for text in (before, more) if text)[:400]
+
+
+def _note(
+    group: FailureGroup, verb: str, actor: Actor, reason: str, details: dict[str, Any]
+) -> None:
+    record(
+        actor,
+        f"group.{verb}",
+        workspace_id=group.workspace_id,
+        object_type=FailureGroup.AUDITED_AS,
+        object_id=group.pk,
+        reason=reason,
+        details=details,
+    )

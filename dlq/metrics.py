@@ -1,0 +1,270 @@
+"""What `/metrics` reads from the database, and what this app counts."""
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import DatabaseError, connection
+from django.db.models import Count, Sum
+from prometheus_client.core import GaugeMetricFamily as Family
+from prometheus_client.registry import Collector
+
+from dlq import statements
+from dlq.models import FailureGroup, GroupStatus
+from dlq.pulse import last_beat
+from executions.audit import seals
+from executions.database.clock import database_now
+from executions.database.time_limits import hurried
+from executions.definition.limits import OWN_QUEUES, limits
+from executions.health import checking
+from executions.models import Trigger, Workspace
+from runners.models import Approval, Run, Runner
+from runners.states import LIVE, RunState
+from runners.workers.queues import is_live, queues
+
+# The state of the installation, read from its tables: a bounded query or two a reading.
+#
+# None scans what has ended: each uses an index of what lives or is open and counts to a bound.
+# Labels have closed lists of values; of workspaces so many are named, and the other workspaces are
+# summed up as `(others)`.
+
+
+# Rows that one reading counts, of each state that it tells apart.
+BOUND = 20_000
+NAMED = 20
+OTHERS = "(others)"
+LATE = timedelta(seconds=30)
+
+Reading = Callable[[datetime], Iterable[Family]]
+
+
+def executions(now: datetime) -> Iterator[Family]:
+    """Executions that have not ended, by state; by workspace for those with the most."""
+    found = statements.fetch("live_executions", {"most": BOUND})
+    states = Counter(dict.fromkeys(("PENDING", "RUNNING", "PAUSED"), 0))
+    spaces: Counter[UUID] = Counter()
+    for state, workspace_id, number in found:
+        states[state] += number
+        spaces[workspace_id] += number
+    yield _family(
+        "executions", f"Executions that have not ended; of a state at most {BOUND:,} are counted.",
+        "state", states,
+    )  # fmt: skip
+    yield _family(
+        "workspace_executions",
+        f"The same by workspace: the {NAMED} with the most, the others as {OTHERS}.",
+        "workspace",
+        _named(spaces),
+    )
+
+
+def steps(now: datetime) -> Iterator[Family]:
+    """Runs that have not ended, by state and queue."""
+    family = Family(
+        "valkyr_steps",
+        f"Steps that have not ended; of a state at most {BOUND:,} are counted.",
+        labels=["state", "queue"],
+    )
+    rows = statements.fetch("live_runs", {"most": BOUND})
+    named = _queue_names(Counter({queue: number for _, queue, number in rows}))
+    found: Counter[tuple[str, str]] = Counter()
+    for state, queue, number in rows:
+        found[state, queue if queue in named else OTHERS] += number
+    for state in sorted(LIVE):
+        for queue in named:
+            family.add_metric([str(state), queue], found[str(state), queue])
+    yield family
+
+
+def waiting(now: datetime) -> Iterator[Family]:
+    """What waits in each queue for a worker, for how long, and how many workers serve it."""
+    live = [runner for runner in Runner.objects.all()[:BOUND] if is_live(runner, now)]
+    found = {each.name: each for each in queues(Run.objects.all(), live, now)}
+    depth = Family("valkyr_queue_depth", "Steps due that wait for a worker.", labels=["queue"])
+    age = Family(
+        "valkyr_queue_oldest_seconds", "For how long the first of them waits.", labels=["queue"]
+    )
+    workers = Family("valkyr_workers", "Workers seen in the last minute.", labels=["queue"])
+    for name in _queue_names(Counter({each.name: each.waiting for each in found.values()})):
+        queue = found.get(name)
+        oldest = queue.oldest if queue else None
+        depth.add_metric([name], queue.waiting if queue else 0)
+        age.add_metric([name], max(0.0, (now - oldest).total_seconds()) if oldest else 0.0)
+        workers.add_metric([name], queue.workers if queue else 0)
+    return iter((depth, age, workers))
+
+
+def failures(now: datetime) -> Iterator[Family]:
+    """Failure groups by status, and the dead letters in them."""
+    groups = FailureGroup.objects.filter(merged_into=None).order_by()
+    rows = list(groups.values_list("status").annotate(Count("pk"), Sum("open")))
+    statuses = dict.fromkeys(GroupStatus.values, 0)
+    yield _family(
+        "failure_groups", "Kinds of failure, by status.", "status",
+        statuses | {status: number for status, number, _ in rows},
+    )  # fmt: skip
+    yield _family(
+        "dead_letters_open",
+        "Open dead letters by the status of their group; some seconds late.",
+        "status",
+        statuses | {status: max(0, entries or 0) for status, _, entries in rows},
+    )
+
+
+def beat(now: datetime) -> Iterator[Family]:
+    """When a duty of beat's last ran, nothing where none ever did; how far sealing has come."""
+    last = last_beat()
+    if last is not None:
+        yield Family(
+            "valkyr_beat_last_tick_timestamp_seconds",
+            "When a duty of beat last ran, by the database's clock.",
+            value=last.timestamp(),
+        )
+    yield Family(
+        "valkyr_database_time_seconds", "The database's clock at this reading.", now.timestamp()
+    )
+    number, waits = seals.progress()
+    yield Family("valkyr_audit_seals", "The number of the audit trail's newest seal.", number)
+    yield Family(
+        "valkyr_audit_unsealed_seconds",
+        "For how long the first row of the audit trail without a seal has waited.",
+        0.0 if waits is None else max(0.0, (now - waits).total_seconds()),
+    )
+
+
+def schedules(now: datetime) -> Iterator[Family]:
+    """Schedules whose time has passed without being looked at."""
+    late = Trigger.objects.filter(enabled=True, next_at__lt=now - LATE).order_by()[:BOUND].count()
+    yield Family("valkyr_schedules_late", "Schedules more than 30 s behind their time.", late)
+
+
+def approvals(now: datetime) -> Iterator[Family]:
+    """Steps that wait for a person."""
+    asked = Approval.objects.filter(state=RunState.WAITING).order_by()[:BOUND].count()
+    yield Family("valkyr_approvals_waiting", "Steps that wait for a person's decision.", asked)
+
+
+# What people look after; plugins add to it.
+TRIAGE: list[Reading] = [approvals]
+
+
+def triage(now: datetime) -> Iterator[Family]:
+    """What people look after, in one reading."""
+    for part in TRIAGE:
+        yield from part(now)
+
+
+# Plugins add readings of their own.
+READINGS: dict[str, Reading] = {
+    "executions": executions,
+    "steps": steps,
+    "queues": waiting,
+    "failures": failures,
+    "beat": beat,
+    "schedules": schedules,
+    "triage": triage,
+}
+
+
+def _queue_names(found: Counter[str]) -> list[str]:
+    """The queues that are set up, and of those that only definitions name the fullest."""
+    known = OWN_QUEUES | limits().remote_queues
+    others = [name for name, _ in found.most_common() if name not in known]
+    left = [OTHERS] if len(others) > NAMED else []
+    return [*sorted(known), *sorted(others[:NAMED]), *left]
+
+
+def _named(spaces: Counter[UUID]) -> dict[str, int]:
+    first = spaces.most_common(NAMED)
+    slugs = dict(Workspace.objects.filter(pk__in=[pk for pk, _ in first]).values_list("pk", "slug"))
+    named = {str(slugs.get(pk, pk)): number for pk, number in first}
+    left = spaces.total() - sum(named.values())
+    return named | {OTHERS: left}
+
+
+def _family(name: str, text: str, label: str, numbers: Mapping[str, float]) -> Family:
+    family = Family(f"valkyr_{name}", text, labels=[label])
+    for value, number in sorted(numbers.items()):
+        family.add_metric([str(value)], number)
+    return family
+
+
+# The readings together: taken at most every twelve seconds, by one request at a time.
+#
+# Ten scrapers cost as one: whoever comes meanwhile gets what was last read, however many they are.
+# A reading that fails or takes too long is left out and said to be (`valkyr_reading_up`); after six
+# seconds the rest is left out too, so that a scrape ends in time whatever the database does.
+
+
+log = logging.getLogger(__name__)
+KEPT_SECONDS = 12.0
+PATIENCE_SECONDS = 6.0
+
+
+class DatabaseCollector(Collector):
+    """The last readings, renewed where they are old."""
+
+    def __init__(self) -> None:
+        """Nothing is read yet."""
+        self._lock = threading.Lock()
+        self._families: list[Family] = []
+        self._read_at = float("-inf")
+
+    def collect(self) -> Iterable[Family]:
+        """What is known now."""
+        # Only the very first scrapes wait for each other; later ones take what there is.
+        if self._old() and self._lock.acquire(blocking=not self._families):
+            try:
+                if self._old():
+                    self._families = read()
+                    self._read_at = time.monotonic()
+            finally:
+                self._lock.release()
+        return self._families
+
+    def forget(self) -> None:
+        """Read anew at the next scrape."""
+        self._read_at = float("-inf")
+
+    def _old(self) -> bool:
+        return time.monotonic() - self._read_at > KEPT_SECONDS
+
+
+def read() -> list[Family]:
+    """Everything, now: what answers, and the readings if the database does."""
+    began = time.monotonic()
+    up = Family("valkyr_up", "Whether a part answers: 1 or 0.", labels=["part"])
+    found = checking.statuses("database", "broker")
+    for part, well in found.items():
+        up.add_metric([part], int(well))
+    taken = Family("valkyr_reading_up", "Whether a reading was had: 1 or 0.", labels=["reading"])
+    families = [up]
+    for name, reading in READINGS.items() if found["database"] else ():
+        had = time.monotonic() - began < PATIENCE_SECONDS and _take(name, reading, families)
+        taken.add_metric([name], int(had))
+    took = Family(
+        "valkyr_readings_duration_seconds",
+        "What the readings from the database took, the last time they were taken.",
+        time.monotonic() - began,
+    )
+    return [*families, taken, took]
+
+
+def _take(name: str, reading: Reading, families: list[Family]) -> bool:
+    try:
+        with hurried():
+            with connection.cursor() as cursor:
+                # An index, or nothing: these are not worth a scan of what has ended.
+                cursor.execute("SET LOCAL enable_seqscan = off")
+            families.extend(list(reading(database_now())))
+    except DatabaseError as error:
+        log.warning("the reading %r was not had (%s)", name, error)
+        return False
+    return True
+
+
+DATABASE = DatabaseCollector()

@@ -1,1 +1,0 @@
-"""What `/metrics` reads from the database, and what this app counts."""

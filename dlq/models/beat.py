@@ -1,0 +1,33 @@
+"""What beat's duties note: that beat ticks, and how far retention has come."""
+
+from django.db import models
+from django.db.models import Q
+
+from executions.database.clock import ClockTimestamp
+
+
+class BeatPulse(models.Model):
+    """When a duty of beat's last ran; one row."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    ticked_at = models.DateTimeField(db_default=ClockTimestamp())
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="beat_pulse_only_one")]
+
+    def __str__(self) -> str:
+        return f"{self.ticked_at:%Y-%m-%d %H:%M:%S}"
+
+
+# How far retention has come.
+
+
+class RetentionMark(models.Model):
+    """Where a walk through the finished executions goes on: behind this end and id."""
+
+    name = models.CharField(max_length=20, primary_key=True)
+    at = models.DateTimeField()
+    row = models.UUIDField()
+
+    def __str__(self) -> str:
+        return f"{self.name} up to {self.at:%Y-%m-%d %H:%M:%S}"

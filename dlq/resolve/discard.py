@@ -1,0 +1,70 @@
+"""What ends a dead letter without requeueing it: discard, and a roll-back past it; restore, pin."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.dispatch import receiver
+
+from dlq.models import DeadLetterEntry, Resolution
+from dlq.resolve import transitions
+from executions.access.actor import Actor, record
+from executions.events import execution_rolled_back
+
+
+def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry:
+    """Let it rest: nothing runs again; the execution stays as it is, FAILED or about to be.
+
+    Raises NotFound, WrongState when it is resolved already.
+    """
+    entry = transitions.find(entry_id)
+    with transaction.atomic():
+        transitions.resolve(entry, Resolution.DISCARDED, actor=actor, notes=notes)
+    return transitions.find(entry_id)
+
+
+def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
+    """Take a discard back, for as long as the entry is kept; raises NotFound, WrongState."""
+    entry = transitions.find(entry_id)
+    with transaction.atomic():
+        transitions.restore(entry, actor=actor, reason=reason)
+    return transitions.find(entry_id)
+
+
+def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
+    """Keep it whatever becomes of it; once pinned, pinning again does nothing. Raises NotFound."""
+    return _pinned(entry_id, True, actor, reason)
+
+
+def unpin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
+    """Let retention take it again, when its time is over; raises NotFound."""
+    return _pinned(entry_id, False, actor, reason)
+
+
+def _pinned(entry_id: UUID, wanted: bool, actor: Actor, reason: str) -> DeadLetterEntry:
+    entry = transitions.find(entry_id)
+    with transaction.atomic():
+        rows = DeadLetterEntry.objects.filter(pk=entry_id, pinned=not wanted)
+        if rows.update(pinned=wanted):
+            record(
+                actor,
+                "dead_letter.pinned" if wanted else "dead_letter.unpinned",
+                workspace_id=entry.workspace_id,
+                object_type=DeadLetterEntry.AUDITED_AS,
+                object_id=entry_id,
+                reason=reason,
+                before={"pinned": not wanted},
+                after={"pinned": wanted},
+            )
+    return transitions.find(entry_id)
+
+
+# A roll-back past a dead run makes the run history, so its dead letter is closed.
+
+
+@receiver(execution_rolled_back)
+def close_rolled_back(sender: Any, execution_id: UUID, actor: Actor, label: str, **_: Any) -> None:
+    """Discard the open dead letters of runs that are superseded now."""
+    transitions.discard_superseded(
+        execution_id, actor=actor, note=f"The execution was rolled back to {label}."
+    )

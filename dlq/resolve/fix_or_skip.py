@@ -1,0 +1,143 @@
+"""A person gives a dead letter's result or passes over its step, and the execution goes on."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from uuid6 import uuid7
+
+from dlq.comparing.reference_runs import last_good
+from dlq.models import DeadLetterEntry, Resolution
+from dlq.resolve import transitions
+from executions import lifecycle as executions
+from executions.access.actor import Actor
+from executions.definition.catalog import catalog
+from executions.models import WorkflowExecution
+from runners.models import Run
+from runners.repair import manual_results
+
+
+def fix(
+    entry_id: UUID,
+    outputs: Any,
+    *,
+    actor: Actor,
+    outcome: str | None = None,
+    notes: str = "",
+) -> Run:
+    """Record a further run of the dead step as a success with `outputs`, without executing it.
+
+    A step that decides where to go on needs the `outcome` as well. What others read of the step is
+    what is given here; the audit trail says by whom. Raises NotFound; WrongState as `requeue`;
+    ResultRefused for a result that the step could not have come to.
+    """
+    entry = transitions.find(entry_id)
+    transitions.must_be_open(entry, "fixed")
+    version_id = WorkflowExecution.objects.values_list("version_id", flat=True).get(
+        pk=entry.execution_id
+    )
+    given = manual_results.check(version_id, entry.step_path, outputs, outcome, _note(entry, actor))
+    run_id = uuid7()
+    with transaction.atomic():
+        execution = executions.reopen(entry.execution_id, workspace_id=entry.workspace_id)
+        manual_results.give(execution, entry.run_id, run_id=run_id, given=given)
+        transitions.resolve(
+            entry,
+            Resolution.FIXED,
+            actor=actor,
+            notes=notes,
+            details={"runId": str(run_id), "outcome": given.outcome},
+            requeued_run_id=run_id,
+        )
+        executions.announce(execution)
+    return Run.objects.get(pk=run_id)
+
+
+def _note(entry: DeadLetterEntry, actor: Actor) -> str:
+    return f"Not executed: {actor.name} gave this result (dead letter {entry.pk})."
+
+
+# A dead letter is skipped: its execution goes on without the step, and without its followers.
+
+
+def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
+    """Record the dead step as skipped, and go on as the graph does past a step not taken.
+
+    What depends on it alone is skipped too; a join that wants any of several edges goes on with
+    the others. Raises NotFound; WrongState as `requeue`.
+    """
+    entry = transitions.find(entry_id)
+    transitions.must_be_open(entry, "skipped")
+    run_id = uuid7()
+    note = f"Skipped by {actor.name} (dead letter {entry.pk})."
+    with transaction.atomic():
+        execution: WorkflowExecution = executions.reopen(
+            entry.execution_id, workspace_id=entry.workspace_id
+        )
+        manual_results.skip(execution, entry.run_id, run_id=run_id, note=note)
+        transitions.resolve(
+            entry,
+            Resolution.SKIPPED,
+            actor=actor,
+            notes=reason,
+            details={"runId": str(run_id)},
+            requeued_run_id=run_id,
+        )
+        executions.announce(execution)
+    return Run.objects.get(pk=run_id)
+
+
+# What a step's outputs may look like, to begin with: the last good ones, or a schema's shape.
+
+
+DEEP = 6
+BLANKS: Mapping[str, Any] = {
+    "string": "", "integer": 0, "number": 0, "boolean": False, "array": [], "object": {},
+    "null": None,
+}  # fmt: skip
+
+
+def outputs_template(entry: DeadLetterEntry, *, with_payloads: bool) -> tuple[Any, str]:
+    """Outputs to be filled in, and where they are from in words; None where nothing is known.
+
+    Outputs of another run are shown to who may see payloads.
+    """
+    if with_payloads:
+        good = last_good(entry).good
+        if good is not None and good.run.outputs is not None:
+            origin = f"They are those of the last good run (version {good.version})."
+            return good.run.outputs, origin
+    spec = catalog().get(entry.module)
+    if spec is None or spec.outputs_schema is None:
+        return None, ""
+    return shape(dict(spec.outputs_schema)), f"They have the shape that {entry.module} gives."
+
+
+def shape(schema: Mapping[str, Any]) -> Any:
+    """A value that a JSON schema allows, as empty as can be; examples and defaults where given."""
+    return _shape(schema, schema.get("$defs", {}), DEEP)
+
+
+def _shape(schema: Any, known: Mapping[str, Any], deep: int) -> Any:
+    if not isinstance(schema, Mapping) or deep == 0:
+        return None
+    followed = _followed(schema, known)
+    if followed is not None:
+        return _shape(followed, known, deep - 1)
+    for given in (schema.get("enum"), schema.get("examples")):
+        if given:
+            return given[0]
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping):
+        wanted = schema.get("required", list(properties))
+        return {name: _shape(properties.get(name), known, deep - 1) for name in wanted}
+    return schema.get("const", schema.get("default", BLANKS.get(str(schema.get("type")))))
+
+
+def _followed(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
+    """What a schema refers to, or the first of those it leaves the choice between."""
+    if "$ref" in schema:
+        return known.get(str(schema["$ref"]).rpartition("/")[2])
+    options = schema.get("anyOf") or schema.get("oneOf")
+    return options[0] if options else None

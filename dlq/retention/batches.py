@@ -1,0 +1,78 @@
+"""How long pruning may go on, how much of its time it leaves to others, and what went."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import connection, transaction
+
+LONGEST_REST = 0.5
+
+
+@dataclass(slots=True)
+class PruningPace:
+    """Until a time of `time.monotonic()` (None: until all is done) or until `stopped` says so.
+
+    After each transaction it rests `rest` times as long as that took, half a second at most, so
+    that the database has as much for others. `batch` is how many rows a transaction deletes.
+    """
+
+    until: float | None = None
+    rest: float = 1.0
+    batch: int = 500
+    stopped: Callable[[], bool] = field(default=lambda: False)
+
+    @classmethod
+    def for_seconds(cls, seconds: float, *, rest: float = 1.0, batch: int = 500) -> "PruningPace":
+        """From now on."""
+        return cls(time.monotonic() + seconds, rest, batch)
+
+    @property
+    def over(self) -> bool:
+        """Whether to stop after what is at hand."""
+        return self.stopped() or (self.until is not None and time.monotonic() >= self.until)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A short transaction, and a rest after it.
+
+        It does not wait for the disk: what a crash undoes is deleted again.
+        """
+        began = time.monotonic()
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL synchronous_commit = off")
+            yield
+        pause = min(LONGEST_REST, self.rest * (time.monotonic() - began))
+        if pause > 0 and not self.over:
+            time.sleep(pause)
+
+
+# What went, or would go, of one kind.
+
+
+@dataclass(slots=True)
+class PruningTally:
+    """How many rows of a kind, when the first and the last of them ended, and why others stay.
+
+    `parts` counts what goes along, by kind: the runs of executions. `more` says that time was over
+    before all was looked at.
+    """
+
+    kind: str
+    rows: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+    parts: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
+    more: bool = False
+
+    def span(self, first: datetime | None, last: datetime | None) -> None:
+        """Take in when some of them ended."""
+        if first is not None:
+            self.first = first if self.first is None else min(self.first, first)
+        if last is not None:
+            self.last = last if self.last is None else max(self.last, last)

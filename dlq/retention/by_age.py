@@ -1,0 +1,161 @@
+"""What goes by its age alone, since nothing that stays needs it; and how much room it takes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection, models
+from django.db.models import Max, Min, Model, QuerySet
+
+from dlq.models import DeadLetterEntry
+from dlq.retention import periods
+from dlq.retention.batches import PruningPace, PruningTally
+from dlq.retention.periods import RetentionPeriods
+from executions.database.clock import first_id_at
+from executions.models import CronTick, WorkflowExecution, WorkflowVersion
+from executions.states import TickStatus
+from executions.triggers import retention
+from executions.vendor_seams.django_deletion import delete_without_cascade
+from runners.models import Run
+
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+# Times of schedules that started nothing; those that did go with their execution.
+STARTED_NOTHING = (TickStatus.MISSED, TickStatus.SKIPPED, TickStatus.REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Aged:
+    """Rows of a kind that are older than a time; `order` is what an index gives them in.
+
+    `workspace` and `workflow` say how a row is found by them; a kind without does not go where one
+    workspace or workflow alone is pruned. `clear` deletes at most so many rows that belong to the
+    rows with these keys and have a foreign key to them; it returns how many there were.
+    """
+
+    kind: str
+    days: Callable[[], float]
+    rows: Callable[[datetime], QuerySet[Any]]
+    time: str
+    order: str
+    workspace: str
+    workflow: str = ""
+    clear: Callable[[Sequence[Any], int], int] | None = None
+
+    @property
+    def model(self) -> type[Model]:
+        """What its rows are."""
+        return self.rows(NEVER).model
+
+    def due(self, wanted: RetentionPeriods) -> QuerySet[Any] | None:
+        """What is to go; None where nothing is."""
+        before, scope = wanted.before(self.days()), wanted.scope
+        if before is None or scope.states or (scope.workflow_id and not self.workflow):
+            return None
+        rows = self.rows(before)
+        if scope.workspace_id is not None:
+            rows = rows.filter(**{self.workspace: scope.workspace_id})
+        if scope.workflow_id is not None:
+            rows = rows.filter(**{self.workflow: scope.workflow_id})
+        return rows
+
+
+def _ticks(before: datetime) -> QuerySet[CronTick]:
+    return CronTick.objects.filter(status__in=STARTED_NOTHING, pk__lt=first_id_at(before))
+
+
+KINDS: dict[str, Aged] = {
+    one.kind: one
+    for one in (
+        Aged(
+            "ticks", periods.tick_days, _ticks, "fire_at", "pk",
+            "trigger__workflow__workspace_id", "trigger__workflow_id",
+        ),
+        Aged("events", retention.days, retention.events, "created_at", "pk", "workspace_id"),
+        Aged(
+            "messages", retention.days, retention.messages, "created_at", "pk",
+            "trigger__workflow__workspace_id", "trigger__workflow_id",
+        ),
+    )
+}  # fmt: skip
+
+
+def add_kind(kind: Aged) -> None:
+    """Let retention and `manage.py prune` delete one more kind.
+
+    Raises ValueError if another kind has its name.
+    """
+    if KINDS.setdefault(kind.kind, kind) is not kind:
+        raise ValueError(f"Retention has a kind {kind.kind!r} already. Choose another name.")
+
+
+def prune(kind: str, wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
+    """Delete what is due of a kind."""
+    tally, rows = PruningTally(kind), KINDS[kind].due(wanted)
+    while rows is not None:
+        if pace.over:
+            tally.more = True
+            break
+        with pace.transaction():
+            deleted = _some(KINDS[kind], rows, pace.batch, tally)
+        if deleted < pace.batch:
+            break
+    return tally
+
+
+def look(kind: str, wanted: RetentionPeriods) -> PruningTally:
+    """What `prune` would delete."""
+    rows = KINDS[kind].due(wanted)
+    if rows is None:
+        return PruningTally(kind)
+    time = KINDS[kind].time
+    first, last = rows.order_by().aggregate(first=Min(time), last=Max(time)).values()
+    return PruningTally(kind, rows.count(), first, last)
+
+
+def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> int:
+    """Delete a batch; how many rows, those that hang on them included."""
+    chosen = rows.order_by(aged.order).select_for_update(skip_locked=True, of=("self",))
+    found = list(chosen.values_list("pk", aged.time)[:most])
+    ids = [pk for pk, _ in found]
+    if aged.clear is not None and aged.clear(ids, most):
+        return most  # not the end: the rows themselves go with the next batch
+    gone = rows.model._default_manager.filter(pk__in=ids)
+    delete_without_cascade(gone)
+    tally.rows += len(found)
+    for _, at in found:
+        tally.span(at, at)
+    return len(found)
+
+
+# About how much room rows take: a table's size, indexes and all, by PostgreSQL's last count.
+
+
+MODELS: dict[str, type[models.Model]] = {
+    "dead letters": DeadLetterEntry,
+    "executions": WorkflowExecution,
+    "tests": WorkflowVersion,
+    "runs": Run,
+}
+# Without a count (never analysed) nothing can be said: the smallest row there is.
+SIZE = """
+SELECT pg_total_relation_size(oid)
+       / greatest(reltuples, pg_relation_size(oid) / 8192, 1)::float8
+  FROM pg_class WHERE oid = %s::regclass
+"""
+
+
+def weigh(tally: PruningTally) -> int:
+    """Bytes, about; 0 for what leaves its rows where they are (logs)."""
+    counts = {tally.kind: tally.rows, **tally.parts}
+    return round(sum(_each(kind) * number for kind, number in counts.items() if number))
+
+
+def _each(kind: str) -> float:
+    model = KINDS[kind].model if kind in KINDS else MODELS.get(kind)
+    if model is None:
+        return 0.0
+    with connection.cursor() as cursor:
+        cursor.execute(SIZE, [model._meta.db_table])
+        row = cursor.fetchone()
+    return float(row[0]) if row else 0.0

@@ -1,0 +1,194 @@
+"""Dead letters go when their time is over (`expires_at`, set as one is resolved), with their items.
+
+Unless they are pinned, their execution is under way, or something holds them; open ones stay for
+ever.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet
+
+from dlq.conf import retention_days
+from dlq.groups.locking import keep_counters
+from dlq.models import (
+    DeadLetterEntry,
+    FailureGroup,
+    GroupFingerprint,
+    GroupHour,
+    GroupMove,
+    GroupNews,
+    GroupStatus,
+    Resolution,
+)
+from dlq.retention.batches import PruningPace, PruningTally
+from dlq.retention.executions import LettersGone
+from dlq.retention.periods import RetentionPeriods
+from executions.states import FINAL
+from executions.vendor_seams.django_deletion import delete_without_cascade
+
+KIND = "dead letters"
+
+
+@dataclass(frozen=True, slots=True)
+class LetterHold:
+    """Rows that keep dead letters from being deleted.
+
+    `rows` gives those that do so at present; `entry` names their foreign key to the dead letter,
+    by which an index finds them.
+    """
+
+    rows: Callable[[], QuerySet[Any]]
+    entry: str
+
+
+# Who refers to dead letters that must not be deleted adds what holds them.
+HOLDS: list[LetterHold] = []
+
+
+def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
+    """Delete those that are due, the first to expire first."""
+    tally = PruningTally(KIND)
+    while not pace.over:
+        with pace.transaction():
+            deleted = _some(wanted, pace.batch, tally)
+        if deleted < pace.batch:
+            return tally
+    tally.more = True
+    return tally
+
+
+def look(wanted: RetentionPeriods) -> PruningTally:
+    """What `prune` would delete; and how many that are resolved stay for another reason."""
+    rows = _due(wanted)
+    first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
+    tally = PruningTally(KIND, rows.count(), first, last)
+    kept = _scoped(wanted).filter(_old(wanted), expires_at__isnull=False, pinned=True)
+    tally.kept.update({"pinned": kept.count()} if kept.exists() else {})
+    return tally
+
+
+def gone_by(wanted: RetentionPeriods) -> LettersGone:
+    """Until when those have expired, or were resolved, that this takes; and which are held."""
+    held = _resolved(wanted).filter(_held())
+    ids = tuple(held.values_list("pk", flat=True))
+    if wanted.older_than is None:
+        return LettersGone(expired=wanted.now, held=ids)
+    return LettersGone(resolved=wanted.before(retention_days()), held=ids)
+
+
+def _some(wanted: RetentionPeriods, most: int, tally: PruningTally) -> int:
+    rows = _due(wanted).order_by("expires_at").select_for_update(skip_locked=True, of=("self",))
+    found = list(rows.values_list("pk", "resolved_at")[:most])
+    ids = [pk for pk, _ in found]
+    DeadLetterEntry.objects.filter(follows_id__in=ids).update(follows=None)
+    letters = DeadLetterEntry.objects.filter(pk__in=ids)
+    delete_without_cascade(letters)
+    tally.rows += len(ids)
+    for _, at in found:
+        tally.span(at, at)
+    return len(ids)
+
+
+def _due(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
+    return _resolved(wanted).filter(~_held(), execution__state__in=FINAL)
+
+
+def _resolved(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
+    """Those whose time is over, held or not."""
+    rows = _scoped(wanted).filter(_old(wanted), expires_at__isnull=False, pinned=False)
+    return rows.exclude(resolution=Resolution.PENDING)
+
+
+def _held() -> Q:
+    holding = (hold.rows().filter(**{hold.entry: OuterRef("pk")}) for hold in HOLDS)
+    return reduce(or_, (Q(Exists(rows)) for rows in holding), Q(pk__in=()))
+
+
+def _old(wanted: RetentionPeriods) -> Q:
+    if wanted.older_than is None:
+        return Q(expires_at__lte=wanted.now)
+    return Q(resolved_at__lt=wanted.before(retention_days()))
+
+
+def _scoped(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
+    rows, scope = DeadLetterEntry.objects.all(), wanted.scope
+    if scope.workspace_id is not None:
+        rows = rows.filter(workspace_id=scope.workspace_id)
+    if scope.workflow_id is not None:
+        rows = rows.filter(workflow_id=scope.workflow_id)
+    if scope.states:
+        rows = rows.filter(execution__state__in=scope.states)
+    return rows
+
+
+# Failure groups that are over and of which nothing is left, and hours that no chart reaches.
+
+
+HOURS_KEPT = timedelta(days=8)
+OVER = (GroupStatus.RESOLVED, GroupStatus.IGNORED)
+
+
+def prune_groups(now: datetime, pace: PruningPace) -> list[PruningTally]:
+    """Delete groups, then what leads to others, then hours; a tally each."""
+    old = now - timedelta(days=retention_days())
+    return [
+        _in_batches("groups", pace, lambda: _groups(old, pace.batch)),
+        _in_batches("fingerprints", pace, lambda: _fingerprints(old, pace.batch)),
+        _in_batches("hours", pace, lambda: _hours(now - HOURS_KEPT, pace.batch)),
+    ]
+
+
+def _in_batches(kind: str, pace: PruningPace, delete: Callable[[], int]) -> PruningTally:
+    tally = PruningTally(kind)
+    while not pace.over:
+        with pace.transaction():
+            deleted = delete()
+        tally.rows += deleted
+        if deleted < pace.batch:
+            return tally
+    tally.more = True
+    return tally
+
+
+def _groups(old: datetime, most: int) -> int:
+    """Groups that were over long ago, hold nothing, and that no fingerprint leads to any more."""
+    keep_counters()
+    led_to = GroupFingerprint.objects.filter(group=OuterRef("pk"))
+    return _gone(_empty(old).filter(~Exists(led_to)), most)
+
+
+def _fingerprints(old: datetime, most: int) -> int:
+    """What leads to groups that were over long ago and hold nothing.
+
+    The groups go the next time: a failure that has looked its group up, and is not yet recorded,
+    finds it until then.
+    """
+    keep_counters()
+    return _gone(GroupFingerprint.objects.filter(group__in=_empty(old).values("pk")), most)
+
+
+def _hours(old: datetime, most: int) -> int:
+    return _gone(GroupHour.objects.filter(hour__lt=old).order_by("hour"), most)
+
+
+def _empty(old: datetime) -> QuerySet[FailureGroup]:
+    """Resolved, ignored and merged groups of which nothing is left and nothing was heard since."""
+    inside = DeadLetterEntry.objects.filter(group=OuterRef("pk"))
+    news = GroupNews.objects.filter(group=OuterRef("pk"))
+    moves = GroupMove.objects.filter(Q(source=OuterRef("pk")) | Q(target=OuterRef("pk")))
+    merged = FailureGroup.objects.filter(merged_into=OuterRef("pk"))
+    over = Q(status__in=OVER) | Q(merged_into__isnull=False)
+    rows = FailureGroup.objects.filter(over, status_at__lt=old, last_seen__lt=old)
+    return rows.filter(~Exists(inside), ~Exists(news), ~Exists(moves), ~Exists(merged))
+
+
+def _gone(rows: QuerySet[Any], most: int) -> int:
+    ids: list[int | UUID] = list(rows.values_list("pk", flat=True)[:most])
+    rows.model._default_manager.filter(pk__in=ids).delete()
+    return len(ids)

@@ -1,0 +1,146 @@
+"""How long things are kept: as the environment says, or an age that a person says."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Q
+
+from dlq.retention.terms import DAY, ENDINGS, RetentionScope, Term, terms_of
+from executions import environment as env
+from executions.models import Workflow, Workspace
+
+# How long things are kept, from the environment: days, 0 for ever.
+
+
+EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, "tier:free": {}}'
+
+
+def keep_days() -> dict[str, float]:
+    """How long executions stay after their end, by how they ended; what they are made of too."""
+    return {
+        "succeeded": days("VALKYR_KEEP_SUCCEEDED_DAYS", 30),
+        "failed": days("VALKYR_KEEP_FAILED_DAYS", 90),
+        "cancelled": days("VALKYR_KEEP_CANCELLED_DAYS", 30),
+    }
+
+
+def log_days() -> float:
+    """How long the logs of steps stay after their execution's end; 0: as long as the execution."""
+    return days("VALKYR_KEEP_LOGS_DAYS", 0)
+
+
+def test_days() -> float:
+    """How long test versions stay, and what ran of them."""
+    return days("VALKYR_TEST_VERSION_HOURS", 24, "hours") / 24
+
+
+def tick_days() -> float:
+    """How long times of schedules stay at which nothing was started."""
+    return days("VALKYR_KEEP_TICKS_DAYS", 30)
+
+
+def overrides() -> dict[str, dict[str, float]]:
+    """Other numbers of days for some: by workspace, `workspace/workflow` or `tier:name`.
+
+    Raises ImproperlyConfigured where it is no such object.
+    """
+    raw = env.text("VALKYR_KEEP_OVERRIDES")
+    if not raw:
+        return {}
+    try:
+        found = json.loads(raw)
+    except ValueError as error:
+        raise _wrong(f"it is no JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise _wrong(f"it is {raw[:60]}")
+    return {str(place): _checked(str(place), days) for place, days in found.items()}
+
+
+def days(name: str, default: float, unit: str = "days") -> float:
+    """A number of days from the environment. Raises ImproperlyConfigured where it is below 0."""
+    number = env.number(name, default)
+    if number < 0:
+        raise ImproperlyConfigured(f"{name} is {number:g}; expected {unit}, or 0 for ever.")
+    return number
+
+
+def _checked(place: str, days: Any) -> dict[str, float]:
+    if not isinstance(days, Mapping) or not set(days) <= set(ENDINGS):
+        raise _wrong(f"what it says of {place!r} is {days!r}")
+    for ending, number in days.items():
+        if isinstance(number, bool) or not isinstance(number, int | float) or number < 0:
+            raise _wrong(f"for {place!r} {ending} is {number!r}")
+    return {str(ending): float(number) for ending, number in days.items()}
+
+
+def _wrong(what: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(
+        f"VALKYR_KEEP_OVERRIDES: {what}; expected JSON such as {EXAMPLE}, with days (0: for ever) "
+        f"for any of {', '.join(ENDINGS)}."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionPeriods:
+    """`older_than`, in days, comes in place of all terms; `now` is the database's time."""
+
+    now: datetime
+    terms: tuple[Term, ...]
+    scope: RetentionScope = field(default_factory=RetentionScope)
+    older_than: float | None = None
+
+    def before(self, days: float) -> datetime | None:
+        """What is older goes; None where it is kept for ever. `days` are those of the settings."""
+        days = days if self.older_than is None else self.older_than
+        return self.now - days * DAY if days > 0 else None
+
+
+def as_set(now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
+    """What the settings say."""
+    terms = (*terms_of(keep_days()), *_others(overrides()))
+    return RetentionPeriods(now, terms, scope or RetentionScope())
+
+
+def older_than(days: float, now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
+    """What is older than so many days, whatever the settings say."""
+    return RetentionPeriods(
+        now, tuple(terms_of(dict.fromkeys(ENDINGS, days))), scope or RetentionScope(), days
+    )
+
+
+def _others(overrides: Mapping[str, Mapping[str, float]]) -> Iterator[Term]:
+    # Of tiers first: a workspace's own word comes later, and the last one holds.
+    held: dict[tuple[object, object, str], Term] = {}
+    for place in sorted(overrides, key=lambda place: not place.startswith("tier:")):
+        for term in _terms(place, overrides[place]):
+            held[term.workspace_id, term.workflow_id, term.state] = term
+    yield from held.values()
+
+
+def _terms(place: str, days: Mapping[str, float]) -> list[Term]:
+    kind, _, tier = place.partition("tier:")
+    if tier and not kind:
+        spaces = Workspace.objects.filter(tier__name=tier).values_list("pk", flat=True)
+        return [term for pk in spaces for term in terms_of(days, workspace_id=pk)]
+    space, _, slug = place.partition("/")
+    workspace = Workspace.objects.filter(slug=space).first()
+    if workspace is None:
+        raise _unknown(place, f"there is no workspace {space!r}")
+    if not slug:
+        return terms_of(days, workspace_id=workspace.pk)
+    # Archived ones of the name too: what they ran is of the same kind.
+    flows = Workflow.objects.filter(Q(workspace=workspace), slug=slug).values_list("pk", flat=True)
+    made = [term for pk in flows for term in terms_of(days, workflow_id=pk)]
+    if not made:
+        raise _unknown(place, f"workspace {space!r} has no workflow {slug!r}")
+    return made
+
+
+def _unknown(place: str, why: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(
+        f"VALKYR_KEEP_OVERRIDES names {place!r}, and {why}. Until then nothing is deleted."
+    )

@@ -1,0 +1,141 @@
+"""Authenticates callers: finds the account of a bearer token or session, and notes its use."""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, transaction
+from django.db.models import Q
+
+from executions.access import TokenLimits
+from executions.accounts import tokens
+from executions.accounts.errors import TokenRefused
+from executions.database.clock import ClockTimestamp
+from executions.database.statements import fetch_one
+from executions.models import AccountSession, ApiToken
+
+# When and from where a token or session was used last: written at most once a minute.
+
+
+log = logging.getLogger(__name__)
+NOTED_EVERY = timedelta(minutes=1)
+
+
+def note(
+    model: type[ApiToken | AccountSession],
+    pk: UUID,
+    last: datetime | None,
+    now: datetime,
+    address: str | None,
+) -> None:
+    """Store the use unless `last` is less than a minute ago; does not wait for a locked row."""
+    if last is not None and now - last < NOTED_EVERY:
+        return
+    rows: Any = model._default_manager
+    due = Q(last_used_at=None) | Q(last_used_at__lte=now - NOTED_EVERY)
+    unlocked = rows.select_for_update(skip_locked=True, no_key=True)
+    try:
+        with transaction.atomic():
+            if unlocked.filter(due, pk=pk).values_list("pk").first():
+                rows.filter(pk=pk).update(last_used_at=ClockTimestamp(), last_used_from=address)
+    except DatabaseError as error:
+        log.warning("The use of %s %s was not noted: %s", model._meta.verbose_name, pk, error)
+
+
+# Accounts, sessions and tokens as requests name them: by prepared statements, at every request.
+#
+# What they find are Django's own rows. Its ORM would put its statement together each time, which
+# takes several times as long as asking.
+
+
+_OF_USER, _OF_TOKEN = (
+    [field.attname for field in model._meta.concrete_fields] for model in (User, ApiToken)
+)
+
+
+class AccountsInSession:
+    """As much of the model of accounts as looking one up takes, for requests of one session.
+
+    One statement reads the account and checks the session. After `get`, `last_used` tells the
+    session's last use and `now` the database's time.
+    """
+
+    DoesNotExist = User.DoesNotExist
+
+    def __init__(self, session_id: UUID) -> None:
+        self.session_id = session_id
+        self.now: datetime
+        self.last_used: datetime
+
+    @property
+    def objects(self) -> "AccountsInSession":
+        """Where accounts are got."""
+        return self
+
+    def get(self, *, id: Any) -> User:  # noqa: A002 - the field's name
+        """The account; raises TokenRefused when the session is not a live one of it."""
+        row = fetch_one("account_in_session", {"id": int(id), "session": self.session_id})
+        if row is None:
+            raise TokenRefused("This session has ended. Sign in again.", "session_ended")
+        self.now, self.last_used, *columns = row
+        return _user(columns)
+
+
+def live_session(session_id: UUID, user_id: int) -> tuple[datetime, datetime] | None:
+    """The time and the session's last use; None when it is not a live one of that account."""
+    row = fetch_one("live_session", {"session": session_id, "id": user_id})
+    return None if row is None else (row[0], row[1])
+
+
+def token_of(digest: str) -> tuple[ApiToken, datetime] | None:
+    """The API token with its user, and the time; None where there is none."""
+    row = fetch_one("token", {"digest": digest})
+    if row is None:
+        return None
+    now, *columns = row
+    token = ApiToken.from_db(DEFAULT_DB_ALIAS, _OF_TOKEN, columns[: len(_OF_TOKEN)])
+    token.user = _user(columns[len(_OF_TOKEN) :])
+    return token, now
+
+
+def _user(columns: Sequence[Any]) -> User:
+    return User.from_db(DEFAULT_DB_ALIAS, _OF_USER, columns)
+
+
+def signed_in(text: str, address: str | None) -> tuple[Any, ApiToken]:
+    """The token's user, with `token_limits` set, and the token; raises TokenRefused.
+
+    `address` is the peer's, kept as the token's last one.
+    """
+    if not tokens.is_well_formed(text):
+        raise TokenRefused(
+            "This is no API token: it begins like one, but its checksum is wrong. Copy it again.",
+            "token_malformed",
+        )
+    found = token_of(tokens.digest(text))
+    if found is None:
+        raise TokenRefused("This API token is not known here.", "token_unknown")
+    token, now = found
+    _refuse_over(token, now)
+    note(ApiToken, token.pk, token.last_used_at, now, address)
+    user: Any = token.user
+    user.token_limits = TokenLimits(token.workspace_id, frozenset(token.scopes))
+    return user, token
+
+
+def _refuse_over(token: ApiToken, now: datetime) -> None:
+    name = f"The API token {token.name!r} ({token.prefix}…)"
+    if token.revoked_at is not None:
+        raise TokenRefused(f"{name} was revoked. Make a new one.", "token_revoked")
+    if token.expires_at is not None and token.expires_at <= now:
+        raise TokenRefused(
+            f"{name} expired at {token.expires_at:%Y-%m-%d %H:%M} UTC. Make a new one.",
+            "token_expired",
+        )
+    if not token.user.is_active:
+        raise TokenRefused(
+            f"The account of {name} is switched off. Ask an administrator.", "account_disabled"
+        )

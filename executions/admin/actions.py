@@ -1,0 +1,265 @@
+"""Turns operations into Django's and Unfold's actions: bulk bar, row menu, buttons of a page."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import SafeString
+from unfold.enums import ActionVariant
+
+from executions.access.actor import Actor
+from executions.admin.base import ScopedAdmin
+from executions.admin.changelist import bounded_count
+from executions.admin.marks import copyable
+from executions.admin.operations import AdminOperation, OperationReport, perform
+from executions.admin.scope import holds, may
+
+# Rows of one bulk request; each is a transaction of a few milliseconds.
+BULK_LIMIT = 1_000
+
+
+class OperatingAdmin(ScopedAdmin):
+    """An admin with `operations`; subclasses get every kind of action from that one list."""
+
+    operations: ClassVar[tuple[AdminOperation, ...]] = ()
+    # Methods that show another page of one object; their buttons come before those of operations.
+    views: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.offer()
+
+    @classmethod
+    def offer(cls, *more: AdminOperation) -> None:
+        """Add operations; upper apps add theirs to the pages of lower ones."""
+        cls.operations = (*cls.operations, *more)
+        names = []
+        bulk = []
+        for operation in cls.operations:
+            name = f"operate_{operation.name}"
+            setattr(cls, name, _dialog(operation))
+            setattr(cls, f"has_{operation.name}_permission", _permission(operation))
+            names.append(name)
+            if operation.bulk:
+                setattr(cls, f"bulk_{operation.name}", _bulk(operation))
+                bulk.append(f"bulk_{operation.name}")
+        cls.actions_row = cls.actions_detail = (*cls.views, *names)
+        cls.actions = tuple(bulk)
+
+    @classmethod
+    def show(cls, name: str, title: str, icon: str, view: Callable[..., HttpResponse]) -> None:
+        """Add a page of one object, at `<id>/<name>/`, which `view(admin, request, id)` answers."""
+
+        def shown(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
+            return view(admin, request, object_id)
+
+        shown.__name__ = name
+        shown.__dict__.update(
+            {
+                "short_description": title,
+                "url_path": name,
+                "icon": icon,
+                "variant": ActionVariant.PRIMARY,
+                "attrs": {},
+                "original_function_name": name,
+            }
+        )
+        setattr(cls, name, shown)
+        cls.views = (*cls.views, name)
+        cls.offer()
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
+        """The page's buttons: those that can be done to the object now."""
+        row = self.get_object(request, str(object_id))
+        can = {
+            f"operate_{op.name}"
+            for op in self.operations
+            if row and not op.operation.refuse(row) and self.may_operate(request, op, row)
+        } | set(self.views)
+        offered = super().get_actions_detail(request, object_id)
+        return [action for action in offered if action.method.original_function_name in can]
+
+    def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
+        """Whether the person may do it to this row, or to any."""
+        if row is None:
+            return holds(request, operation.needs)
+        return may(request, row, operation.needs)
+
+    def tell(
+        self, request: HttpRequest, operation: AdminOperation, report: OperationReport
+    ) -> None:
+        """Leave the report for the next page."""
+        if report.skipped:
+            level = messages.WARNING if report.done else messages.ERROR
+        else:
+            level = messages.SUCCESS
+        self.message_user(request, report.sentence(operation), level)
+
+
+def _permission(operation: AdminOperation) -> Callable[..., bool]:
+    """What Django asks before it offers the operation; the row itself is asked about later."""
+
+    def permitted(admin: OperatingAdmin, request: HttpRequest, obj: Any = None) -> bool:
+        return admin.may_operate(request, operation)
+
+    return permitted
+
+
+def _dialog(operation: AdminOperation) -> Callable[..., HttpResponse]:
+    def operate(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
+        row = admin.get_or_refuse(request, object_id)
+        if not admin.may_operate(request, operation, row):
+            raise PermissionDenied(f"Your role in its workspace does not allow {operation.title}.")
+        form = operation.form(data=request.POST or None, request=request, object_id=object_id)
+        if request.method == "POST" and form.is_valid():
+            report = perform(operation, [row.pk], Actor.of_request(request), form.cleaned_data)
+            if operation.shows and report.done:
+                return _shown(request, operation, row, report)
+            admin.tell(request, operation, report)
+            return _leave(admin, request, operation, report, row.pk)
+        dialog = {
+            "title": f"{operation.title.rstrip('…')}: {row}",
+            "description": operation.question,
+            "form_submit_text": operation.title.rstrip("…"),
+            "danger": operation.danger,
+        }
+        context = {"dialog": dialog, "form": form, "refusal": operation.operation.refuse(row)}
+        return TemplateResponse(request, "unfold/helpers/dialog.html", context)
+
+    operate.__name__ = f"operate_{operation.name}"
+    marks = {
+        "allowed_permissions": (operation.name,),
+        "short_description": operation.title,
+        "url_path": operation.name.replace("_", "-"),
+        "icon": operation.icon,
+        "dialog": {"title": operation.title},
+        "variant": ActionVariant.PRIMARY if operation.primary else ActionVariant.DEFAULT,
+        "attrs": {},
+        "original_function_name": operate.__name__,
+    }
+    operate.__dict__.update(marks)
+    return operate
+
+
+def _shown(
+    request: HttpRequest, operation: AdminOperation, row: Any, report: OperationReport
+) -> HttpResponse:
+    """The result, in the dialog alone: messages are stored on their way to the next page."""
+    dialog = {"title": f"{operation.shows}: {row}"}
+    result = report.result
+    shown = result if isinstance(result, SafeString) else copyable(result)
+    return TemplateResponse(
+        request, "unfold/helpers/dialog.html", {"dialog": dialog, "shown": shown}
+    )
+
+
+def _leave(
+    admin: OperatingAdmin,
+    request: HttpRequest,
+    operation: AdminOperation,
+    report: OperationReport,
+    pk: UUID,
+) -> HttpResponse:
+    """Back to the page the dialog was opened on; htmx follows a header, not a redirect."""
+    if operation.destination is not None and report.done:
+        target = operation.destination(report.result)
+    else:
+        target = _came_from(request) or reverse(
+            f"admin:{admin.opts.app_label}_{admin.opts.model_name}_change", args=[pk]
+        )
+    if request.headers.get("HX-Request"):
+        return HttpResponse(headers={"HX-Redirect": target})
+    return HttpResponseRedirect(target)
+
+
+def _came_from(request: HttpRequest) -> str:
+    address = request.headers.get("HX-Current-URL", "")
+    secure = request.is_secure()
+    if not url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=secure):
+        return ""
+    parts = urlsplit(address)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
+    def bulk(
+        admin: OperatingAdmin, request: HttpRequest, queryset: QuerySet[Any]
+    ) -> HttpResponse | None:
+        confirmed = "confirmed" in request.POST
+        rows = admin.scope(request, queryset, operation.needs).order_by("pk")
+        if newest := request.POST.get("newest"):
+            rows = rows.filter(pk__lte=_uuid_or_refuse(newest))
+        form = operation.form(data=request.POST if confirmed else None, request=request)
+        if confirmed and form.is_valid():
+            ids = list(rows.values_list("pk", flat=True)[: BULK_LIMIT + 1])
+            report = perform(
+                operation, ids[:BULK_LIMIT], Actor.of_request(request), form.cleaned_data
+            )
+            admin.tell(request, operation, report)
+            if len(ids) > BULK_LIMIT:
+                text = f"One go takes {BULK_LIMIT:,}; choose the action again for the rest."
+                admin.message_user(request, text, messages.WARNING)
+            return None
+        return TemplateResponse(
+            request,
+            "valkyr/confirm.html",
+            _question(admin, request, operation, rows, form),
+        )
+
+    bulk.__name__ = f"bulk_{operation.name}"
+    bulk.__dict__.update(
+        {"allowed_permissions": (operation.name,), "short_description": operation.title}
+    )
+    return bulk
+
+
+def newest_of(request: HttpRequest, rows: QuerySet[Any]) -> UUID | None:
+    """The newest row there was when the question was first asked; None where there is none."""
+    given = request.POST.get("newest")
+    if given:
+        return _uuid_or_refuse(given)
+    found: UUID | None = rows.order_by("-pk").values_list("pk", flat=True).first()
+    return found
+
+
+def _uuid_or_refuse(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise PermissionDenied(f"newest is {text!r}; expected an id.") from None
+
+
+def _question(
+    admin: OperatingAdmin,
+    request: HttpRequest,
+    operation: AdminOperation,
+    rows: QuerySet[Any],
+    form: Any,
+) -> dict[str, Any]:
+    count = bounded_count(rows)
+    return {
+        **admin.admin_site.each_context(request),
+        "title": operation.title.rstrip("…"),
+        "opts": admin.opts,
+        "operation": operation,
+        "form": form,
+        "count": count,
+        "limit": BULK_LIMIT,
+        "examples": rows[:5],
+        "noun": admin.opts.verbose_name if count == 1 else admin.opts.verbose_name_plural,
+        "action_name": f"bulk_{operation.name}",
+        "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
+        "select_across": request.POST.get("select_across", "0"),
+        "checkbox_name": ACTION_CHECKBOX_NAME,
+        # Rows that arrive while the person reads the question are not swept in.
+        "newest": newest_of(request, rows) or "",
+    }

@@ -1,0 +1,328 @@
+"""The base of our admins: scoped to the person's workspaces, bounded, read-only where needed."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.admin import ModelAdmin as DjangoModelAdmin
+from django.contrib.admin import ShowFacets
+from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.db.models import Model, Q, QuerySet
+from django.forms import ModelChoiceField, ModelMultipleChoiceField
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from unfold.admin import ModelAdmin
+
+from executions.access import Action, workspace_id_of
+from executions.access.actor import Actor, record
+from executions.access.powers import Power
+from executions.admin.changelist import BoundedChangeList, BoundedPaginator
+from executions.admin.scope import holds, may, scoped
+from executions.admin.sections import Page
+from executions.audit.changes import told
+from executions.audit.trail import name_of
+from executions.errors import ValkyrError, WithProblems
+from executions.models import Workspace
+
+# Forms of the admin leave their line in the audit trail, with what each field was and is.
+#
+# An admin that writes through functions that record (it overrides `save_model`, or `delete_model`)
+# is left alone: nothing is told twice.
+
+
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class AuditedAdmin(ModelAdmin):
+    """Records what is added, changed and deleted through its forms and lists."""
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """As Django's, and one line for the object and each row of an inline form."""
+        super().save_related(request, form, formsets, change)
+        if not _overrides(self, "save_model"):
+            actor = Actor.of_request(request)
+            if not change:
+                note(actor, "create", form.instance, after=_values(form, form.cleaned_data))
+            elif form.changed_data:
+                before = {name: _initial(form, name) for name in form.changed_data}
+                after = _values(form, form.cleaned_data)
+                note(actor, "update", form.instance, before=_values(form, before), after=after)
+        for formset in formsets:
+            _note_inlines(Actor.of_request(request), formset)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """As Django's, recorded."""
+        note(Actor.of_request(request), "delete", obj, before=_row(obj))
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """As Django's, each row recorded."""
+        for obj in queryset:
+            note(Actor.of_request(request), "delete", obj, before=_row(obj))
+        super().delete_queryset(request, queryset)
+
+
+def note(
+    actor: Actor,
+    verb: str,
+    row: Model,
+    *,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    """One line: somebody did `verb` to a row by hand."""
+    name = name_of(type(row))
+    record(
+        actor,
+        f"{_WORD.sub('_', name).lower()}.{verb}",
+        workspace_id=_workspace(row),
+        object_type=name,
+        object_id=row.pk,
+        before=None if before is None else told(before),
+        after=None if after is None else told(after),
+    )
+
+
+def _overrides(admin: ModelAdmin, method: str) -> bool:
+    ours: Any = getattr(type(admin), method)
+    return ours not in (getattr(ModelAdmin, method), getattr(DjangoModelAdmin, method))
+
+
+def _values(form: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that were changed, as they are told: other rows by what they are called."""
+    return {name: _called(values.get(name)) for name in form.changed_data}
+
+
+def _initial(form: Any, name: str) -> Any:
+    """What the field was; of a reference the row itself, which the form knows by its key."""
+    value, field = form.initial.get(name), form.fields.get(name)
+    single = isinstance(field, ModelChoiceField) and not isinstance(field, ModelMultipleChoiceField)
+    if single and value is not None:
+        return field.queryset.filter(pk=value).first() or value
+    return value
+
+
+def _called(value: Any) -> Any:
+    if isinstance(value, bytes | memoryview):
+        return f"({len(value):,} bytes)"
+    if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
+        return [_called(inner) for inner in value]
+    return str(value) if isinstance(value, Model | UUID) else value
+
+
+def _row(row: Model) -> dict[str, Any]:
+    return {field.name: _called(field.value_from_object(row)) for field in row._meta.fields}
+
+
+def _workspace(row: Model) -> UUID | None:
+    try:
+        return workspace_id_of(row)
+    except TypeError:
+        return None
+
+
+def _note_inlines(actor: Actor, formset: Any) -> None:
+    for row in formset.new_objects:
+        note(actor, "create", row, after=_row(row))
+    for row, fields in formset.changed_objects:
+        note(actor, "update", row, after={name: _called(getattr(row, name)) for name in fields})
+    for row in formset.deleted_objects:
+        note(actor, "delete", row, before=_row(row))
+
+
+class ScopedAdmin(AuditedAdmin):
+    """Shows the rows of the person's workspaces, 25 a page, without exact counts."""
+
+    list_per_page = 25
+    list_max_show_all = 0
+    show_full_result_count = False
+    show_facets = ShowFacets.NEVER  # each would be a count of the whole table
+    paginator = BoundedPaginator
+    list_fullwidth = True
+    compressed_fields = True
+    # What a list does not show and should not load: JSON and long text.
+    list_defer: tuple[str, ...] = ()
+    # The look-up to the workspace's id where the model's foreign keys do not tell.
+    workspace_path = ""
+    # What the person's powers must include to see the rows at all, and to add or change them.
+    needs: Power = Action.VIEW
+    edits: Power = Action.ADMINISTER
+    # Rows of no workspace: Django's own permissions decide who sees and changes them.
+    shared = False
+    # An id is looked for in these, other text in those (lists search nothing else).
+    search_ids: tuple[str, ...] = ()
+    search_texts: tuple[str, ...] = ()
+    # And 32 hexadecimal digits in these too: a trace's id looks like an id without its dashes.
+    search_traces: tuple[str, ...] = ()
+
+    # What an empty list says, and what to do about it.
+    empty_text = "Nothing here yet."
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[BoundedChangeList]:
+        """Lists that count up to a bound."""
+        return BoundedChangeList
+
+    def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
+        """Whether there is a search box at all."""
+        return self.search_ids + self.search_texts
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Rows with that id, or with that text within a text column."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        try:
+            wanted: dict[str, UUID | str] = {name: UUID(term) for name in self.search_ids}
+            wanted |= {name: UUID(term).hex for name in self.search_traces}
+        except ValueError:
+            wanted = {f"{name}__icontains": term for name in self.search_texts}
+        if not wanted:
+            return queryset.none(), False
+        return queryset.filter(Q(*wanted.items(), _connector=Q.OR)), False
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """As Django's; filters and selections that cannot be asked of the database are a 400."""
+        if any("\x00" in value for values in request.GET.lists() for value in values[1]):
+            raise BadRequest("A filter holds a NUL character.")
+        try:
+            answer: HttpResponse = super().changelist_view(request, extra_context)
+        except ValidationError as error:
+            raise BadRequest(" ".join(error.messages)) from None
+        return answer
+
+    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
+        """The rows on which the person may do `action`."""
+        return scoped(request, rows, action, self.workspace_path)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The rows the person may see; lists leave big columns in the database."""
+        rows = self.scope(request, super().get_queryset(request), self.needs)
+        match = request.resolver_match
+        is_list = match is not None and (match.url_name or "").endswith("_changelist")
+        return rows.defer(*self.list_defer) if is_list and self.list_defer else rows
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Whether the list is offered at all."""
+        return self.has_view_permission(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who may see this row, or any."""
+        return self._may(request, obj, self.needs, "view")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who may add rows in some workspace."""
+        return self._may(request, None, self.edits, "add")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who may change this row, or any."""
+        return self._may(request, obj, self.edits, "change")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who may delete this row, or any."""
+        return self._may(request, obj, self.edits, "delete")
+
+    def _may(self, request: HttpRequest, obj: Any, power: Power, verb: str) -> bool:
+        if self.shared:
+            opts = self.model._meta
+            return bool(request.user.has_perm(f"{opts.app_label}.{verb}_{opts.model_name}"))
+        return holds(request, power) if obj is None else may(request, obj, power)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Only workspaces in which the person may add such rows can be chosen."""
+        if db_field.related_model is Workspace:
+            rows = Workspace.objects.filter(archived_at=None)
+            kwargs["queryset"] = scoped(request, rows, self.edits, "id")
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def get_or_refuse(self, request: HttpRequest, object_id: str) -> Any:
+        """The object, or PermissionDenied when there is none that the person may see."""
+        found = self.get_object(request, object_id)
+        if found is None:
+            raise PermissionDenied(f"There is no such {self.opts.verbose_name}, or not for you.")
+        return found
+
+
+class FactAdmin(ScopedAdmin):
+    """Rows that the engine owns: a list and a page of facts; no add, no change, no delete."""
+
+    change_form_before_template = "valkyr/facts.html"
+    # Big tables are read in the order of their key; sorting by another column reads all of one.
+    sortable_by = ()
+    actions_selection_counter = True
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody adds these by hand."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody edits these by hand."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """They go by retention alone."""
+        return False
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The page shows facts, not form fields."""
+        return []
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """What the object's page says."""
+        raise NotImplementedError
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Model | None = None,
+    ) -> HttpResponse:
+        """Give the template the page's facts."""
+        if obj is not None:
+            context["page"] = self.page(request, obj)
+            context["title"] = f"{str(self.opts.verbose_name).capitalize()}"
+        answer: HttpResponse = super().render_change_form(
+            request, context, add, change, form_url, obj
+        )
+        return answer
+
+
+# Forms that write through the functions that the API calls, and tell what those refuse.
+
+
+class WritingAdmin(ScopedAdmin):
+    """Rows that people add and change in a form; `write` does it.
+
+    A page that writes so leaves recording to the function it calls.
+    """
+
+    def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:
+        """Make or change the row, and return it; raises ValkyrError."""
+        raise NotImplementedError
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Write by `write`; the page and the message that follow are the row's."""
+        obj.__dict__ |= self.write(request, obj, form, change).__dict__
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """As Django's; what is refused is told, not a crash."""
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except ValkyrError as error:
+            found = error.problems if isinstance(error, WithProblems) else []
+            text = " ".join(problem.message for problem in found) or error.message
+            self.message_user(request, text, messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())

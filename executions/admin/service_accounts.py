@@ -1,0 +1,142 @@
+"""Service accounts: programs of a workspace, for those who administer it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from executions.access import Action
+from executions.access.actor import Actor
+from executions.access.operation import Operation
+from executions.accounts import service_accounts as accounts
+from executions.accounts import tokens
+from executions.admin import links, marks
+from executions.admin.actions import OperatingAdmin
+from executions.admin.base import WritingAdmin
+from executions.admin.members import ServiceAccountForm, role_mark
+from executions.admin.operations import AdminOperation
+from executions.admin.tokens import TokenForm, once, options_of
+from executions.models import ServiceAccount
+
+
+def _switch(enabled: bool) -> Callable[[UUID, Actor, Mapping[str, Any]], ServiceAccount]:
+    def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> ServiceAccount:
+        changes = {"enabled": enabled}
+        return accounts.change_service_account(pk, changes, actor=actor, reason=data["reason"])
+
+    return apply
+
+
+def _new_token(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
+    account = ServiceAccount.objects.select_related("user", "workspace").get(pk=pk)
+    made = tokens.create_token(account.workspace, account.user, actor=actor, **options_of(data))
+    return once(made[1])
+
+
+NEW_TOKEN = AdminOperation(
+    Operation(
+        name="new_token",
+        apply=_new_token,
+        needs=Action.ADMINISTER,
+        refuse=lambda row: "It is switched off; switch it on first." if row.disabled_at else "",
+    ),
+    title="New token…",
+    icon="key",
+    done="given a token",
+    question="Signs in as this account, within its role and the scopes. You see it once.",
+    form=TokenForm,
+    primary=True,
+    bulk=False,
+    shows="The token",
+)
+SWITCH_OFF = AdminOperation(
+    Operation(
+        name="switch_off",
+        apply=_switch(False),
+        needs=Action.ADMINISTER,
+        refuse=lambda row: "Nothing to do: it is off." if row.disabled_at else "",
+    ),
+    title="Switch off…",
+    icon="toggle_off",
+    done="switched off",
+    question="Its tokens open nothing any more, from the next request on.",
+    danger=True,
+)
+SWITCH_ON = AdminOperation(
+    Operation(
+        name="switch_on",
+        apply=_switch(True),
+        needs=Action.ADMINISTER,
+        refuse=lambda row: "" if row.disabled_at else "Nothing to do: it is on.",
+    ),
+    title="Switch on…",
+    icon="toggle_on",
+    done="switched on",
+    question="Its tokens that are neither revoked nor expired open again.",
+)
+
+
+@admin.register(ServiceAccount)
+class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
+    """Programs that act in a workspace; they sign in by API tokens alone."""
+
+    form = ServiceAccountForm
+    operations = (NEW_TOKEN, SWITCH_OFF, SWITCH_ON)
+    list_display = ("name", "workspace", "state", "role", "tokens", "since")
+    list_select_related = ("workspace", "user")
+    search_ids = ("id",)
+    search_texts = ("name", "workspace__slug")
+    needs = Action.ADMINISTER
+    empty_text = "No service accounts: add one for each program that starts workflows or runs them."
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """With their memberships, which hold their roles."""
+        return super().get_queryset(request).prefetch_related("user__memberships")
+
+    @display(description="state")
+    def state(self, row: ServiceAccount) -> Any:
+        """Whether its tokens open anything."""
+        if row.disabled_at is None:
+            return marks.mark("on", "toggle_on", "green")
+        return marks.mark("off", "toggle_off", "grey")
+
+    @display(description="role")
+    def role(self, row: ServiceAccount) -> Any:
+        """Its role."""
+        memberships: Any = row.user.memberships
+        membership = next(iter(memberships.all()), None)
+        return marks.EMPTY if membership is None else role_mark(membership.role)
+
+    @display(description="tokens")
+    def tokens(self, row: ServiceAccount) -> Any:
+        """A link to them."""
+        return links.link(links.listing("executions_apitoken", user=row.user_id), "tokens")
+
+    @display(description="since")
+    def since(self, row: ServiceAccount) -> Any:
+        """How long it exists."""
+        return marks.ago(row.created_at)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """What it is called and what it may."""
+        known = ("workspace", "name", "description", "role", "permissions")
+        return known if obj is None else (*known, "state", "tokens")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """It stays in its workspace."""
+        return () if obj is None else ("workspace", "state", "tokens")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """They are switched off, so that the trail's names stay."""
+        return False
+
+    def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> ServiceAccount:
+        """Make it, or change it."""
+        actor, data = Actor.of_request(request), dict(form.cleaned_data)
+        if change:
+            return accounts.change_service_account(obj.pk, data, actor=actor)
+        workspace = data.pop("workspace")
+        return accounts.create_service_account(workspace, actor=actor, **data)

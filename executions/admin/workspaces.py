@@ -1,0 +1,179 @@
+"""Workspaces and their tiers."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from executions.access import Action
+from executions.access.actor import Actor
+from executions.access.operation import Operation
+from executions.access.powers import Power
+from executions.accounts import workspaces
+from executions.admin import links, marks
+from executions.admin.actions import OperatingAdmin
+from executions.admin.base import WritingAdmin
+from executions.admin.operations import AdminOperation
+from executions.admin.scope import is_superuser
+from executions.models import Tier, Workspace
+
+
+def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workspace:
+    return workspaces.archive_workspace(pk, actor=actor, reason=data["reason"])
+
+
+def _restore(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workspace:
+    return workspaces.restore_workspace(pk, actor=actor, reason=data["reason"])
+
+
+def _delete_tier(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
+    workspaces.delete_tier(pk, actor=actor, reason=data["reason"])
+
+
+ARCHIVE = AdminOperation(
+    Operation(
+        name="archive",
+        apply=_archive,
+        needs=Action.ADMINISTER,
+        refuse=lambda row: "Nothing to do: it is archived." if row.archived_at else "",
+    ),
+    title="Archive…",
+    icon="archive",
+    done="archived",
+    question="Nothing starts there any more, schedules rest, and tokens start nothing. What runs "
+    "goes on to its end, and every row stays. It can be restored.",
+    danger=True,
+    bulk=False,
+)
+RESTORE = AdminOperation(
+    Operation(
+        name="restore",
+        apply=_restore,
+        needs=Action.ADMINISTER,
+        refuse=lambda row: "" if row.archived_at else "Nothing to do: it is not archived.",
+    ),
+    title="Restore…",
+    icon="unarchive",
+    done="restored",
+    question="Things start there again. Schedules do not catch up on the time between.",
+    bulk=False,
+)
+DELETE_TIER = AdminOperation(
+    Operation(
+        name="delete_tier",
+        apply=_delete_tier,
+    ),
+    title="Delete…",
+    icon="delete",
+    done="deleted",
+    question="Only a tier that no workspace is on can be deleted.",
+    danger=True,
+    bulk=False,
+    destination=lambda _: links.listing("executions_tier"),
+)
+
+
+class RootAdmin(OperatingAdmin, WritingAdmin):
+    """Pages on which superusers alone add, and operate."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Superusers."""
+        return is_superuser(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody by Django's page, which would say nothing to the audit trail of why."""
+        return False
+
+    def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
+        """Superusers."""
+        return is_superuser(request)
+
+
+@admin.register(Workspace)
+class WorkspaceAdmin(RootAdmin):
+    """Tenants, for who administers them; superusers make, move and archive them."""
+
+    operations = (ARCHIVE, RESTORE)
+    list_display = ("name", "slug", "tier", "standing", "members", "programs", "made")
+    list_select_related = ("tier",)
+    search_ids = ("id",)
+    search_texts = ("name", "slug")
+    workspace_path = "id"
+    needs = Action.ADMINISTER
+    empty_text = "No workspaces that you administer."
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """What is known of it."""
+        known = ("name", "slug", "tier")
+        return known if obj is None else (*known, "standing", "members", "programs", "made")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """A slug stays, and a workspace's limits are no business of its own administrators."""
+        if obj is None:
+            return ()
+        shown = ("slug", "standing", "members", "programs", "made")
+        return shown if is_superuser(request) else ("tier", *shown)
+
+    def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Workspace:
+        """Make it, or change its name and tier."""
+        actor, data = Actor.of_request(request), form.cleaned_data
+        if change:
+            changes = {name: data[name] for name in ("name", "tier") if name in data}
+            return workspaces.change_workspace(obj.pk, changes, actor=actor)
+        return workspaces.create_workspace(
+            data["name"], data["tier"], actor=actor, slug=data["slug"]
+        )
+
+    @display(description="state")
+    def standing(self, row: Workspace) -> Any:
+        """Whether anything starts there."""
+        if row.archived_at is None:
+            return marks.mark("open", "door_open", "green")
+        return marks.mark("archived", "archive", "grey")
+
+    @display(description="members")
+    def members(self, row: Workspace) -> Any:
+        """A link to them."""
+        return links.link(links.listing("executions_membership", workspace=row.pk), "members")
+
+    @display(description="programs")
+    def programs(self, row: Workspace) -> Any:
+        """A link to its service accounts."""
+        address = links.listing("executions_serviceaccount", workspace=row.pk)
+        return links.link(address, "service accounts")
+
+    @display(description="made")
+    def made(self, row: Workspace) -> Any:
+        """How long it exists."""
+        return marks.ago(row.created_at)
+
+
+@admin.register(Tier)
+class TierAdmin(RootAdmin):
+    """Limits; an empty one means none."""
+
+    shared = True
+    operations = (DELETE_TIER,)
+    list_display = ("name", "max_concurrent", "max_pending", "max_per_hour", "max_per_day")
+    search_texts = ("name",)
+    fields = ("name", *workspaces.LIMITS)
+    empty_text = "No tiers: a workspace needs one, so make it first."
+
+    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
+        """Tiers belong to nobody; Django's permissions decide who sees them."""
+        return rows
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Superusers."""
+        return is_superuser(request)
+
+    def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Tier:
+        """Make it, or change its limits."""
+        actor = Actor.of_request(request)
+        if change:
+            return workspaces.change_tier(obj.pk, form.cleaned_data, actor=actor)
+        return workspaces.create_tier(form.cleaned_data, actor=actor)

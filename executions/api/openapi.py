@@ -1,0 +1,314 @@
+"""What the OpenAPI document says of all operations alike: headers, problems, names, examples.
+
+drf-spectacular calls `complete` with the document it made of the views.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views import View
+from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.renderers import JSONRenderer
+from rest_framework.utils.encoders import JSONEncoder
+
+from executions.api.documentation import PROBLEM, REASONS
+from executions.api.problems import problem
+from executions.plugins import plugins
+
+# The prose of the OpenAPI document: what holds everywhere, and what each group is about.
+
+
+INTRODUCTION = """\
+Durable workflows on Django and Celery: author and publish workflows, start them, follow and operate
+what runs, and mend what failed.
+
+**Signing in.** `Authorization: Bearer …` with an API token (`createApiToken`) or with the access
+token that a name and a password give (`obtainToken`); or the admin's session cookie, with Django's
+CSRF token for what changes something.
+
+**Errors** are `application/problem+json` (RFC 9457) with a stable `code`; for what does not fit,
+`errors` names every mistake with its path.
+
+**Lists** are arrays of `limit` rows (50; at most 500), newest first. The next page is the address
+in the `Link` header with `rel="next"`; its `cursor` is nothing to build oneself.
+
+**Asking again.** Operations with an `Idempotency-Key` do nothing twice for one key. Drafts carry an
+`ETag`; sent back as `If-Match`, a change is refused (412) when somebody else was faster.
+
+**Limits** answer with 429 and `Retry-After`.
+"""
+
+TAGS = {
+    "Token": "Access tokens for a user name and a password, and signing out.",
+    "Session": "Where the caller is signed in.",
+    "Me": "Who calls, and what the caller may do.",
+    "Workflow": "Definitions: a draft that people edit, and the immutable versions made of it.",
+    "ModuleType": "What steps can do, and the JSON Schemas of definitions.",
+    "WorkflowExecution": "Starting executions, following them, operating them, going back in them.",
+    "Queue": "Starting an execution by the queue's names.",
+    "Run": "Attempts of steps; what remote runners do with them; approvals.",
+    "DeadLetterQueue": "Steps that failed for good, and what operators decide about them.",
+    "FailureGroup": "Failures that are the same: how often, since when, what people make of them.",
+    "Trigger": "What starts workflows by itself: schedules, events, webhooks, queues.",
+    "Event": "Things that happened outside, told once.",
+    "Webhook": "Starting a workflow from outside, with an authentication of its own.",
+    "Callback": "Letting a waiting step go on, by an address that it gave away.",
+    "Credential": "Secrets that steps use; they are never shown again.",
+    "Workspace": "Tenants, their limits and who belongs to them.",
+    "Tier": "What a workspace may use.",
+    "Membership": "Who may do what in a workspace.",
+    "ServiceAccount": "Programs of a workspace.",
+    "ApiToken": "Keys for programs, for one workspace and some scopes.",
+    "Runner": "The worker processes, ours and remote ones.",
+    "Activity": "The audit trail: who did what, when, from where and why.",
+    "Health": "For load balancers; open to everybody.",
+}
+
+SCHEMES = {
+    "jwtAuth": {"description": "The `access` of `obtainToken`; it lasts 30 minutes."},
+    "cookieAuth": {
+        "description": "The admin's session. What changes something needs Django's CSRF token in "
+        "`X-CSRFToken` as well."
+    },
+}
+
+
+Json = dict[str, Any]
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+EXAMPLES = Path(__file__).with_name("examples.json")
+# Codes of the problems that a status stands for most often.
+CODES = {
+    400: "malformed_json",
+    401: "not_authenticated",
+    403: "forbidden",
+    409: "wrong_state",
+    412: "stale_revision",
+    413: "body_too_large",
+    422: "invalid",
+    429: "throttled",
+    503: "database_unavailable",
+}
+
+
+def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
+    """The finished document."""
+    result = _shorter_names(result)
+    _close_bodies(result)
+    result["info"]["description"] = INTRODUCTION
+    result["servers"] = [{"url": settings.PUBLIC_URL, "description": "This installation."}]
+    used = {tag for _, _, described in operations(result) for tag in described["tags"]}
+    known = [*TAGS.items(), *(tag for plugin in plugins() for tag in plugin.api_tags.items())]
+    result["tags"] = [{"name": name, "description": text} for name, text in known if name in used]
+    components = result["components"]
+    for name, more in SCHEMES.items():
+        components["securitySchemes"].get(name, {}).update(more)
+    components["examples"] = {_example_name(status): _problem(status) for status in REASONS}
+    tagged = _schemas_with_etag(result)
+    for path, method, described in operations(result):
+        _complete_errors(path, method, described)
+        described["summary"] = summary(described.get("description", ""))
+        for status, answer in described["responses"].items():
+            _complete_answer(described, method, int(status), answer, tagged)
+        _add_examples(described)
+    return result
+
+
+def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
+    """Each operation as (path, method, description)."""
+    for path, methods in document["paths"].items():
+        for method, described in methods.items():
+            if method in METHODS:
+                yield path, method, described
+
+
+def summary(description: str) -> str:
+    """The first sentence, up to its semicolon or full stop."""
+    first = description.strip().partition("\n\n")[0].replace("\n", " ")
+    for end in (". ", "; ", ": "):
+        first = first.partition(end)[0]
+    return first.rstrip(".")[:120]
+
+
+def _shorter_names(result: Json) -> Json:
+    """`WorkflowExecutionShape` is what everybody else calls a WorkflowExecution."""
+    schemas = result["components"]["schemas"]
+    names = {
+        name: short
+        for name in schemas
+        if name.endswith("Shape") and (short := name.removesuffix("Shape")) not in schemas
+    }
+    text = json.dumps(_plainer(result), cls=JSONEncoder)  # descriptions may be lazy texts
+    for name, short in names.items():
+        text = text.replace(f'"#/components/schemas/{name}"', f'"#/components/schemas/{short}"')
+    out: Json = json.loads(text)
+    renamed = {names.get(name, name): schema for name, schema in schemas_of(out).items()}
+    out["components"]["schemas"] = dict(sorted(renamed.items()))
+    return out
+
+
+def _plainer(part: Any) -> Any:
+    """Anything is null as well: `oneOf: [{}, null]` would refuse the null it means to add."""
+    if isinstance(part, list):
+        return [_plainer(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    if {} in part.get("oneOf", ()):
+        part = {key: value for key, value in part.items() if key != "oneOf"}
+    return {key: _plainer(value) for key, value in part.items()}
+
+
+def _close_bodies(result: Json) -> None:
+    """Say of what requests are made of that unknown names are refused."""
+    schemas = schemas_of(result)
+    bodies = [described.get("requestBody", {}) for _, _, described in operations(result)]
+    waiting, known = _named(bodies), set()
+    while waiting:
+        name = waiting.pop()
+        known.add(name)
+        if "properties" in schemas[name]:
+            schemas[name].setdefault("additionalProperties", False)
+        waiting |= _named(schemas[name]) - known
+
+
+def _named(part: Any) -> set[str]:
+    """The schemas that a part of the document refers to."""
+    return set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(part)))
+
+
+def schemas_of(document: Json) -> Json:
+    """The named schemas."""
+    schemas: Json = document["components"]["schemas"]
+    return schemas
+
+
+def _complete_errors(path: str, method: str, described: Json) -> None:
+    """Errors that follow from the address and the method, whatever the operation."""
+    answers = described["responses"]
+    follow = {404} if "{" in path else set()
+    if method not in {"get", "head"} and described.get("security"):
+        follow.add(403)
+    for status in follow:
+        content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        answers.setdefault(str(status), {"content": content, "description": REASONS[status]})
+    described["responses"] = dict(sorted(answers.items()))
+
+
+def _complete_answer(
+    described: Json, method: str, status: int, answer: Json, tagged: set[str]
+) -> None:
+    headers = answer.setdefault("headers", {})
+    answer["description"] = answer.get("description") or HTTPStatus(status).phrase
+    names = {parameter["name"] for parameter in described.get("parameters", [])}
+    if status == HTTPStatus.OK and method == "get" and "cursor" in names:
+        headers["Link"] = _header('The next page: `<address>; rel="next"`. Missing on the last.')
+    if status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
+        headers["Location"] = _header("The address of what was made, where it has one.")
+    if status < HTTPStatus.BAD_REQUEST and _schema_of(answer) in tagged:
+        headers["ETag"] = _header("Counts the changes; send it back as If-Match.")
+    if status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = _header("How to sign in.")
+    if status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
+        headers["Retry-After"] = {
+            "description": "Seconds to wait before the next try.",
+            "schema": {"type": "integer", "minimum": 1},
+        }
+    if not headers:
+        del answer["headers"]
+    if PROBLEM in answer.get("content", {}):
+        name = _example_name(status)
+        answer["content"][PROBLEM]["examples"] = {name: {"$ref": f"#/components/examples/{name}"}}
+
+
+def _schemas_with_etag(result: Json) -> set[str]:
+    """What operations with If-Match answer with: whoever else answers so sends an ETag."""
+    return {
+        schema
+        for _, _, described in operations(result)
+        if any(p["name"] == "If-Match" for p in described.get("parameters", []))
+        for status, answer in described["responses"].items()
+        if status.startswith("2") and (schema := _schema_of(answer))
+    }
+
+
+def _schema_of(answer: Json) -> str:
+    schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
+    return str(schema.get("$ref", ""))
+
+
+def _header(description: str) -> Json:
+    return {"description": description, "schema": {"type": "string"}}
+
+
+def _example_name(status: int) -> str:
+    return f"Problem{status}"
+
+
+def _problem(status: int) -> Json:
+    title = HTTPStatus(status).phrase
+    code = CODES.get(status) or title.lower().replace(" ", "_")
+    value: Json = {
+        "type": f"urn:valkyr:problem:{code}",
+        "title": title,
+        "status": status,
+        "detail": REASONS[status],
+        "code": code,
+    }
+    if status == HTTPStatus.CONFLICT:
+        value["state"] = "CANCELLED"
+    if status == HTTPStatus.UNPROCESSABLE_ENTITY:
+        message = "There is no such field here; there are: name, slug, description."
+        value["detail"] = "Not valid: title."
+        value["errors"] = [{"path": "title", "code": "unknown_field", "message": message}]
+    return {"summary": title, "value": value}
+
+
+@lru_cache(maxsize=1)
+def examples() -> Json:
+    """What real requests and answers looked like, by operation; `make examples` writes them."""
+    kept: Json = json.loads(EXAMPLES.read_text())
+    return kept
+
+
+def _add_examples(described: Json) -> None:
+    kept = examples().get(described["operationId"], {})
+    if "request" in kept:
+        for media, content in described.get("requestBody", {}).get("content", {}).items():
+            if media == kept.get("requestType", "application/json"):
+                content["example"] = kept["request"]
+    for status, example in kept.get("answers", {}).items():
+        content = described["responses"].get(status, {}).get("content", {})
+        media = kept.get("answerType", "application/json")
+        if media in content:
+            content[media]["example"] = example
+
+
+# The OpenAPI document and the page that shows it; no inline script, nothing from elsewhere.
+
+
+class OpenApiDocument(SpectacularAPIView):
+    """The API's description: OpenAPI 3.1."""
+
+    permission_classes: Any = [IsAuthenticated]
+    renderer_classes: Any = [OpenApiJsonRenderer, OpenApiYamlRenderer, JSONRenderer]
+
+
+class Docs(View):
+    """The description for people, with every operation to try."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The page; who is not signed in gets a 401 with the way to sign in."""
+        if request.user.is_authenticated:
+            return render(request, "executions/docs.html")
+        if request.accepts("text/html"):
+            return render(request, "executions/docs_sign_in.html", status=401)
+        return problem(401, "Sign in to read the documentation.", code="not_authenticated")

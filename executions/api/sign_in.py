@@ -1,0 +1,157 @@
+"""Sign-in by JSON: a password for a token pair, a refresh token for the next pair, and sign-out.
+
+All three are open to the world and therefore counted, by address and by user name.
+"""
+
+from typing import Any
+
+from django.db import transaction
+from rest_framework import serializers
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework_simplejwt.serializers import TokenObtainSerializer
+
+from executions.accounts import token_sessions
+from executions.accounts.errors import TokenRefused
+from executions.accounts.sessions import SessionClient
+from executions.accounts.token_sessions import Pair
+from executions.admission.rates import Rate
+from executions.api import throttles
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.fields import Body, CamelCase, Text
+from executions.audit.sign_ins import record_token
+
+
+class Credentials(Body):
+    """Who signs in."""
+
+    username = Text(max_length=150)
+    password = Text(max_length=1000, trim_whitespace=False)
+
+
+class TokenPair(CamelCase, serializers.Serializer[Pair]):
+    """`access` goes into `Authorization: Bearer`; `refresh` gets the next pair, once."""
+
+    access = serializers.CharField()
+    refresh = serializers.CharField()
+
+
+class Refresh(Body):
+    """A refresh token."""
+
+    refresh = Text(max_length=4000)
+
+
+class Revocation(Body):
+    """Which session ends; the names are those of RFC 7009."""
+
+    as_declared = frozenset({"token_type_hint"})
+
+    token = Text(max_length=4000, help_text="A refresh token, or an access token.")
+    token_type_hint = serializers.ChoiceField(
+        ["refresh_token", "access_token"],
+        required=False,
+        help_text="As in RFC 7009; both kinds are recognised without it.",
+    )
+
+
+class OpenEndpoint(Endpoint):
+    """An address that needs no sign-in."""
+
+    authentication_classes: Any = []
+    permission_classes: Any = []
+    counts_refusals = False
+
+    def rates(self) -> list[Rate]:
+        """Nothing by itself: who asks is not known."""
+        return []
+
+
+class ObtainToken(OpenEndpoint):
+    """Sign in."""
+
+    def rates(self) -> list[Rate]:
+        """Tries by address and by the name in the body."""
+        data = self.request.data
+        name = data.get("username") if isinstance(data, dict) else None
+        return throttles.of_sign_in(self.request, name)
+
+    @operation(
+        "obtainToken",
+        "Token",
+        {200: TokenPair},
+        request=Credentials,
+        errors=[401, 429],
+        public=True,
+    )
+    def post(self, request: Request) -> Response:
+        """A token pair for a user name and password."""
+        given = TokenObtainSerializer(data=self.body(Credentials), context={"request": request})
+        given.is_valid(raise_exception=True)
+        with transaction.atomic():
+            record_token(given.user, request)
+            pair = token_sessions.sign_in(given.user, SessionClient.of(request))
+        return Response(TokenPair(pair).data)
+
+    def get_authenticate_header(self, request: Request) -> str:
+        """What makes a refusal a 401."""
+        return 'Bearer realm="valkyr"'
+
+
+class RefreshToken(OpenEndpoint):
+    """Stay signed in."""
+
+    def rates(self) -> list[Rate]:
+        """Tries by address."""
+        return throttles.of_sign_in(self.request, None)
+
+    @operation(
+        "refreshToken",
+        "Token",
+        {200: TokenPair},
+        request=Refresh,
+        errors=[401, 429],
+        public=True,
+    )
+    def post(self, request: Request) -> Response:
+        """The next token pair for a refresh token, which is used up by it.
+
+        A refresh token that was used before ends its session: somebody else may have the newer
+        one. A client that got no answer must sign in again, and must not refresh twice at once.
+        """
+        given = self.body(Refresh)["refresh"]
+        try:
+            pair = token_sessions.refresh(given, SessionClient.of(request), request)
+        except TokenRefused as error:
+            raise AuthenticationFailed(error.message, error.code) from None
+        return Response(TokenPair(pair).data)
+
+    def get_authenticate_header(self, request: Request) -> str:
+        """What makes a refusal a 401."""
+        return 'Bearer realm="valkyr"'
+
+
+class RevokeToken(OpenEndpoint):
+    """Sign out."""
+
+    def rates(self) -> list[Rate]:
+        """Tries by address."""
+        return throttles.of_sign_in(self.request, None)
+
+    @operation(
+        "revokeToken",
+        "Token",
+        {200: None},
+        request=Revocation,
+        errors=[429],
+        public=True,
+    )
+    def post(self, request: Request) -> Response:
+        """End the session of a refresh or access token, with all of its tokens (RFC 7009).
+
+        A token that is unknown, expired or revoked already gets the same answer.
+        """
+        token_sessions.revoke(self.body(Revocation)["token"], request)
+        return Response()

@@ -1,0 +1,106 @@
+"""Test runs: the draft, or a part of it, runs once, by hand."""
+
+# ruff: noqa: N815 - the names are the JSON's
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.access import Action
+from executions.api.documentation import operation
+from executions.api.executions import WorkflowExecutionShape
+from executions.api.fields import Body, Json, JsonObject, Text, Whole
+from executions.api.starting import Starting
+from executions.definition.graph.schema import MAX_TASKS
+from executions.definition.graph.trial import Pin, TrialRequest
+from executions.publishing.operations import start_trial
+
+# What a test run takes.
+
+
+class PinShape(Body):
+    """The result that a task is to have."""
+
+    output = Json(required=False, default=None, allow_null=True, help_text="Taken as it stands.")
+    outcome = Text(
+        required=False,
+        max_length=100,
+        help_text="One that the task can have, error, or skipped; where only one leads on, that.",
+    )
+
+
+class Pins(serializers.DictField):
+    """Results by the ids of tasks."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The pins; raises ValidationError, also for too many of them."""
+        if isinstance(data, dict) and len(data) > MAX_TASKS:
+            message = f"There are {len(data):,}; at most {MAX_TASKS:,} may be."
+            raise serializers.ValidationError(message, code="too_many")
+        return super().to_internal_value(data)
+
+
+class NewTestRun(Body):
+    """What `test` takes."""
+
+    definition = JsonObject(required=False, help_text="Runs in place of the stored draft.")
+    params = Json(required=False, default=dict, allow_null=True, help_text="The payload.")
+    upTo = Text(
+        required=False, allow_null=True, help_text="Run this task and what comes before it, only."
+    )
+    pinned = Pins(child=PinShape(), required=False, help_text="Given results, by the ids of tasks.")
+    priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
+
+    def get_fields(self) -> Any:
+        """With `from`, which is a keyword of Python."""
+        start = Text(
+            required=False,
+            allow_null=True,
+            help_text="Run this task and what comes after it; what it needs of the tasks before "
+            "must be pinned.",
+        )
+        return {**super().get_fields(), "from": start}
+
+
+def asked(given: dict[str, Any]) -> TrialRequest:
+    """What was asked for, of a validated `NewTestRun`."""
+    pinned = given.get("pinned", {}).items()
+    pins = {name: Pin(pin["output"], pin.get("outcome")) for name, pin in pinned}
+    return TrialRequest(given.get("upTo"), given.get("from"), pins)
+
+
+class StartTestRun(Starting):
+    """Start one test run."""
+
+    @operation(
+        "testWorkflow",
+        "Workflow",
+        {202: WorkflowExecutionShape},
+        request=NewTestRun,
+        errors=[403, 404, 409, 429],
+        idempotent=True,
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """Run the draft, or the definition in the body, as a test version of its own.
+
+        `upTo` and `from` choose a part of it; `pinned` gives results in place of tasks, which are
+        then not run. The draft stays as it is, and the version goes after a day.
+        """
+        workflow, may = self.workflow(id, Action.AUTHOR)
+        self.workflow(id, Action.TRIGGER)
+        given = self.body(NewTestRun)
+        execution = start_trial(
+            workflow,
+            given["params"],
+            asked(given),
+            actor=self.actor,
+            definition=given.get("definition"),
+            priority=given.get("priority"),
+        )
+        return Response(
+            WorkflowExecutionShape(execution, context={"may": may}).data,
+            202,
+            headers={"Location": f"/v1/WorkflowExecution/{execution.pk}"},
+        )

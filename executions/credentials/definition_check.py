@@ -1,0 +1,156 @@
+"""Which steps of a definition name credentials that they may not have, or that there are not.
+
+What can be known before a run is told here: the module, the workflow, and an address whose host is
+written out. The rest is judged when the step runs.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from executions.credentials.boundary import Boundary, CredentialUse, listed, refused
+from executions.credentials.opening import boundaries_of
+from executions.definition.catalog import Catalog
+from executions.definition.graph.problem import DefinitionProblem, problem
+from executions.definition.graph.reading import ModuleEntry, TaskEntry, count_tasks, read_body
+from executions.definition.graph.schema import MAX_TASKS
+from executions.definition.graph.storable import storage_problems
+from executions.definition.templates import has_template, inspect_template
+from executions.definition.templating.errors import Pointer
+from executions.definition.templating.secrets import ROOT
+
+ASK = "Use another credential, or ask somebody who may configure credentials to widen its boundary."
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """A module of a definition, and where it names which credentials."""
+
+    task: TaskEntry
+    module: ModuleEntry
+    places: Mapping[str, Pointer]  # of each credential the first
+    in_texts: frozenset[str]
+    kept: frozenset[str]
+
+
+def misfits(
+    definition: Any,
+    catalog: Catalog,
+    workspace_id: UUID,
+    workflow_id: UUID | None,
+    remote_queues: Collection[str],
+) -> tuple[list[DefinitionProblem], list[DefinitionProblem]]:
+    """Problems of credentials that may not be used so, and warnings of those that do not exist.
+
+    One query, and none where the definition names no credential. Without a workflow's id nothing is
+    said of the workflows that a credential is for.
+    """
+    namings = list(_namings(definition, catalog))
+    names = {name for one in namings for name in one.places}
+    boundaries = boundaries_of(workspace_id, names)
+    problems: list[DefinitionProblem] = []
+    warnings: list[DefinitionProblem] = []
+    for one in namings:
+        for name, place in one.places.items():
+            if name not in boundaries:
+                message = f'there is no credential "{name}" in this workspace yet'
+                warnings.append(problem(place, "unknown_credential", message))
+        problems += _problems(one, boundaries, workflow_id, remote_queues)
+    return problems, warnings
+
+
+def static_place(text: Any) -> tuple[str, int | None] | None:
+    """Host and port of an address whose host holds no template; None where it cannot be known."""
+    if not isinstance(text, str):
+        return None
+    fixed = text.partition("{{")[0].partition("{%")[0]
+    after = fixed.partition("://")[2]
+    if has_template(text) and not any(mark in after for mark in "/?#"):
+        return None
+    try:
+        parts = urlsplit(fixed)
+        usual = {"http": 80, "https": 443}.get(parts.scheme.lower())
+        return (parts.hostname, parts.port or usual) if parts.hostname else None
+    except ValueError:
+        return None
+
+
+def _namings(definition: Any, catalog: Catalog) -> Iterator[Naming]:
+    if not isinstance(definition, dict) or storage_problems(definition):
+        return
+    if count_tasks(definition) > MAX_TASKS:
+        return
+    for body in read_body(definition, (), catalog).everywhere():
+        for task in body.tasks:
+            for module in task.modules:
+                named = _named(module)
+                places: dict[str, Pointer] = {}
+                own = module.document.get("credential")
+                if isinstance(own, str) and own:
+                    places[own] = (*module.pointer, "credential")
+                for name, pointer in named:
+                    places.setdefault(name, (*module.pointer, "with", *pointer))
+                if places:
+                    in_texts = frozenset(name for name, _ in named)
+                    yield Naming(task, module, places, in_texts, _kept(module, named))
+
+
+def _kept(module: ModuleEntry, named: list[tuple[str, Pointer]]) -> frozenset[str]:
+    keys = module.spec.keeps if module.spec is not None else ()
+    return frozenset(name for name, pointer in named if pointer and pointer[0] in keys)
+
+
+def _named(module: ModuleEntry) -> list[tuple[str, Pointer]]:
+    """The credentials that the module's `with` names as secrets, each with the place in it."""
+    # Reading templates takes a while, and most name none.
+    if module.config is None or ROOT not in str(module.config):
+        return []
+    template, _ = inspect_template(module.config)
+    return [(name, pointer) for pointer, _, named in template.sealed for name, _ in sorted(named)]
+
+
+def _problems(
+    one: Naming,
+    boundaries: Mapping[str, Boundary],
+    workflow_id: UUID | None,
+    remote_queues: Collection[str],
+) -> Iterator[DefinitionProblem]:
+    spec = one.module.spec
+    if spec is None:
+        return
+    queue = one.module.document.get("queue", one.task.document.get("queue", spec.queue))
+    remote = isinstance(queue, str) and queue in remote_queues
+    for name, place in one.places.items():
+        boundary = boundaries.get(name)
+        if boundary is None:
+            continue
+        if workflow_id is None:
+            boundary = Boundary(boundary.hosts, boundary.modules, remote=boundary.remote)
+        use = CredentialUse(
+            spec.type,
+            spec.judges_hosts,
+            workflow_id or UUID(int=0),
+            one.in_texts,
+            one.kept,
+            remote=remote,
+        )
+        why = refused(use, name, boundary)
+        if why is not None:
+            yield problem(place, "credential_refused", f"{why}. {ASK}")
+        elif not remote:
+            yield from _addresses(one.module, name, boundary)
+
+
+def _addresses(module: ModuleEntry, name: str, boundary: Boundary) -> Iterator[DefinitionProblem]:
+    assert module.spec is not None
+    for key in module.spec.addresses:
+        place = static_place((module.config or {}).get(key))
+        if place is not None and not boundary.allows_host(*place):
+            message = (
+                f'the credential "{name}" may not go to {place[0][:200]}; it may go to '
+                f"{listed(boundary.hosts)}. Use an address that fits, or ask somebody who may "
+                "configure credentials to add the host"
+            )
+            yield problem((*module.pointer, "with", key), "credential_refused", message)

@@ -1,0 +1,66 @@
+"""Limits how long statements may take: those of a page or an endpoint, and of migrations."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.db import DatabaseError, connection, connections, transaction
+from django.db.models.signals import post_migrate, pre_migrate
+
+PATIENCE_MS = 1_500
+
+T = TypeVar("T")
+
+
+@contextmanager
+def hurried() -> Iterator[None]:
+    """A transaction whose statements are ended when they take too long: OperationalError."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {PATIENCE_MS}")
+        yield
+
+
+def soon(query: Callable[[], T]) -> T | None:
+    """The query's answer, or None when the database refuses it or a statement takes too long."""
+    try:
+        with hurried():
+            return query()
+    except DatabaseError:
+        return None
+
+
+# Whoever migrates is patient: `manage.py migrate`, `make up`, a test's new database.
+#
+# The engine's limits are for short statements and frozen clients. A change of tables may take
+# longer than any query of ours may, and between two statements Django works out what the models
+# become. Its wait for a lock may not: all others wait behind it.
+
+
+PATIENCE = {
+    "lock_timeout": "3s",
+    "statement_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+}
+
+
+def connect(app: Any) -> None:
+    """Be patient from before the first migration until after the last."""
+    pre_migrate.connect(_begin, sender=app, dispatch_uid="executions.database.time_limits")
+    post_migrate.connect(_end, sender=app, dispatch_uid="executions.database.time_limits")
+
+
+def _begin(using: str, **_: Any) -> None:
+    _run(using, (f"SET {name} = '{value}'" for name, value in PATIENCE.items()))
+
+
+def _end(using: str, **_: Any) -> None:
+    _run(using, (f"RESET {name}" for name in PATIENCE))
+
+
+def _run(using: str, statements: Any) -> None:
+    if settings.DATABASE_DIRECT_URL:
+        return  # a pooler would keep what was set, for the next client of that session
+    with connections[using].cursor() as cursor:
+        cursor.execute("; ".join(statements))

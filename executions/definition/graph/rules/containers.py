@@ -1,0 +1,119 @@
+"""Containers: loops end within a limit, and sub-workflows have possible names."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from executions.definition.graph.model import Limits
+from executions.definition.graph.problem import DefinitionProblem, problem
+from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEntry
+from executions.definition.graph.schema import shown
+from executions.definition.graph.schema_parts import MAX_WORKFLOW_SLUG, SLUG
+from executions.definition.templates import has_template, inspect_template
+from executions.definition.templating.expression import Reference
+
+CONDITIONS = ("while", "until")
+# What stays the same, or is reported elsewhere where it is no name at all.
+STEADY = frozenset({"input", "execution", "item", "index"})
+
+
+def loop_problems(
+    body: BodyReading, variables: Mapping[str, Any], limits: Limits
+) -> Iterator[DefinitionProblem]:
+    """Loops of this body that ask for too many iterations or could never end."""
+    for task in body.tasks:
+        if task.container == "loop" and len(task.modules) == 1:
+            module = task.modules[0]
+            if module.sound and module.config is not None:
+                yield from _limit(module, module.config, limits)
+                yield from _endless(task, module, module.config, variables)
+
+
+def _limit(
+    module: ModuleEntry, config: Mapping[str, Any], limits: Limits
+) -> Iterator[DefinitionProblem]:
+    asked, most = config.get("maxIterations"), limits.loop_limit_condition
+    if isinstance(asked, int | float) and asked > most:
+        message = (
+            f"a loop with a condition may have at most {most:,} iterations here, found {asked:,}; "
+            "the setting LOOP_LIMIT_CONDITION allows more"
+        )
+        yield problem((*module.pointer, "with", "maxIterations"), "loop_limit", message)
+
+
+def _endless(
+    task: TaskEntry, module: ModuleEntry, config: Mapping[str, Any], variables: Mapping[str, Any]
+) -> Iterator[DefinitionProblem]:
+    if task.body is None or not task.body.tasks:
+        return
+    for key in CONDITIONS:
+        if config.get(key) is None:
+            continue
+        template, mistakes = inspect_template(config[key])
+        written = written_variables(task.body)
+        if mistakes or any(
+            _may_change(reference, task.body, variables, written)
+            for reference in template.references
+        ):
+            continue
+        message = (
+            f'the loop "{task.id}" could never end: "{key}" reads nothing that an iteration '
+            "changes; let it read a task of the body, loop.index, or a variable that the body sets"
+        )
+        yield problem((*module.pointer, "with", key), "endless_loop", message)
+
+
+def _may_change(
+    reference: Reference,
+    body: BodyReading,
+    variables: Mapping[str, Any],
+    written: frozenset[str] | None,
+) -> bool:
+    """Whether an iteration may change what is read; also True where the reference is a mistake."""
+    root, names = reference[0], reference[1:]
+    if root == "tasks" and names:
+        outside = body.outside.around() if body.outside is not None else ()
+        return names[0] in body.by_id or not any(names[0] in one.by_id for one in outside)
+    if root == "vars":
+        if written is None or (names and names[0] not in variables):
+            return True
+        return names[0] in written if names else bool(written)
+    return root not in STEADY
+
+
+def written_variables(body: BodyReading) -> frozenset[str] | None:
+    """The variables that steps of the body, at any depth, set; None when that cannot be known."""
+    names: set[str] = set()
+    for inner in body.everywhere():
+        for module in (module for task in inner.tasks for module in task.modules):
+            if module.spec is None:
+                return None
+            if module.spec.writes_variables:
+                values = (module.config or {}).get("values")
+                if not isinstance(values, dict):
+                    return None
+                names |= values.keys()
+    return frozenset(names)
+
+
+# Sub-workflows that are named outright have a name that a workflow can have.
+
+
+SUBWORKFLOW = "flow.subworkflow"
+KEY = "workflow"
+
+
+def subworkflow_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
+    """Slugs that no workflow can have; whether one has it is known when the step runs."""
+    for module in (module for task in body.tasks for module in task.modules):
+        if module.type != SUBWORKFLOW or module.spec is None or not module.sound:
+            continue
+        slug = (module.config or {}).get(KEY)
+        if not isinstance(slug, str) or has_template(slug):
+            continue
+        if len(slug) > MAX_WORKFLOW_SLUG or re.fullmatch(SLUG, slug) is None:
+            message = (
+                f"expected the slug of a workflow (letters, digits, _ and -, at most "
+                f"{MAX_WORKFLOW_SLUG}), found {shown(slug)}"
+            )
+            yield problem((*module.pointer, "with", KEY), "bad_slug", message)

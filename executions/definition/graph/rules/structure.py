@@ -1,0 +1,207 @@
+"""The structure of a workflow: edges join existing tasks, no cycles, bodies of bounded depth."""
+
+from collections.abc import Iterator, Mapping
+
+from executions.definition.graph.document import ERROR
+from executions.definition.graph.problem import DefinitionProblem, did_you_mean, problem
+from executions.definition.graph.reading import BodyReading, EdgeEntry, TaskEntry, outcomes_of
+from executions.definition.graph.topology import cycles, topological_order
+from executions.definition.templating.errors import Pointer
+
+
+def edge_problems(
+    reading: BodyReading, elsewhere: Mapping[str, BodyReading]
+) -> Iterator[DefinitionProblem]:
+    """Edges to nowhere, given twice, without a gate's outcome, or on one that cannot come.
+
+    `elsewhere` says in which body a task of each id stands.
+    """
+    seen: set[tuple[str, str, str]] = set()
+    for edge in reading.edges:
+        for index, name, pointer in (
+            (edge.source, edge.from_id, edge.source_pointer),
+            (edge.target, edge.to_id, edge.target_pointer),
+        ):
+            if index is None:
+                yield _no_such_end(name, pointer, reading, elsewhere)
+        if edge.source is not None:
+            yield from _outcome_problems(edge, reading)
+        if edge.stands and (edge.from_id, edge.to_id, edge.on) in seen:
+            message = f'the edge from "{edge.from_id}" to "{edge.to_id}" on "{edge.on}" is doubled'
+            yield problem(edge.pointer, "duplicate_edge", message)
+        seen.add((edge.from_id, edge.to_id, edge.on))
+
+
+def _no_such_end(
+    name: str, pointer: Pointer, reading: BodyReading, elsewhere: Mapping[str, BodyReading]
+) -> DefinitionProblem:
+    other = elsewhere.get(name)
+    if other is None:
+        hint = did_you_mean(name, reading.by_id)
+        return problem(pointer, "unknown_task", f'there is no task "{name}"{hint}')
+    # The task of this body in which the other one stands, if it does.
+    way = (body.holder for body in other.around() if body.outside is reading)
+    holder = next(way, None)
+    if holder is not None:
+        hint = f'name "{holder.id}" instead, in which it stands'
+    elif reading.holder is not None:
+        hint = f'write it outside this body, with "{reading.holder.id}" at its other end'
+    else:
+        hint = "take the edge out"
+    message = f'"{name}" stands in {other.title}, and an edge joins tasks of one body; {hint}'
+    return problem(pointer, "edge_leaves_body", message)
+
+
+def _outcome_problems(edge: EdgeEntry, reading: BodyReading) -> Iterator[DefinitionProblem]:
+    assert edge.source is not None
+    source = reading.tasks[edge.source]
+    possible = outcomes_of(source)
+    if possible is None:
+        return
+    names = ", ".join(f'"{name}"' for name in possible)
+    if not edge.stated and source.gate_outcomes():
+        message = f'"{source.id}" decides where to go on; say which outcome with `on`: {names}'
+        yield problem(_on_pointer(edge), "outcome_required", message)
+    elif edge.on not in possible:
+        hint = did_you_mean(edge.on, possible)
+        message = f'"{source.id}" has no outcome "{edge.on}", only {names}{hint}'
+        yield problem(_on_pointer(edge), "unknown_outcome", message)
+
+
+def _on_pointer(edge: EdgeEntry) -> tuple[str | int, ...]:
+    short = edge.source_pointer == edge.pointer
+    return edge.pointer if short else (*edge.pointer, "on")
+
+
+def contradictions(reading: BodyReading) -> Iterator[DefinitionProblem]:
+    """Tasks that wait for two outcomes of one task, of which only one can come."""
+    wanted: dict[int, dict[int, set[str]]] = {}
+    for edge in reading.edges:
+        if edge.source is not None and edge.target is not None:
+            wanted.setdefault(edge.target, {}).setdefault(edge.source, set()).add(edge.on)
+    for target, by_source in wanted.items():
+        task = reading.tasks[target]
+        for source, outcomes in by_source.items():
+            if task.document.get("join") == "all" and len(outcomes) > 1:
+                both = " and ".join(f'"{name}"' for name in sorted(outcomes, key=_errors_last))
+                message = (
+                    f'"{task.id}" can never start: with "join: all" it waits for the outcomes '
+                    f'{both} of "{reading.tasks[source].id}", which has one only'
+                )
+                yield problem(task.pointer, "unreachable", message)
+
+
+def _errors_last(outcome: str) -> tuple[bool, str]:
+    return outcome == ERROR, outcome
+
+
+# A body's tasks can be put in order: no cycles, and nothing that only a cycle leads to.
+
+
+SHOWN_TASKS = 20
+
+
+def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
+    """Each cycle, named in order at its first task, and the tasks that cannot be reached."""
+    count, pairs = len(reading.tasks), reading.pairs
+    stuck = set(range(count)) - set(topological_order(count, pairs))
+    if not stuck:
+        return
+    for cycle in cycles(count, pairs):
+        ids = [reading.tasks[index].id for index in [*cycle, cycle[0]]]
+        if len(ids) > SHOWN_TASKS:
+            ids[SHOWN_TASKS - 1 : -1] = ["…"]
+        message = f"these tasks wait for each other: {' → '.join(ids)}; take out one of the edges"
+        yield problem(reading.tasks[cycle[0]].pointer, "cycle", message)
+    # Of what is stuck, that which leads to no cycle is not to blame: it only comes after one.
+    backwards = [(target, source) for source, target in pairs]
+    for index in sorted(stuck & set(topological_order(count, backwards))):
+        task = reading.tasks[index]
+        message = f'"{task.id}" cannot be reached: every way to it leads through a cycle'
+        yield problem(task.pointer, "unreachable", message)
+
+
+# Bodies: where they belong, how deep they may stand in each other, how long paths become.
+
+
+MAX_DEPTH = 8
+MAX_PATH = 900  # of a step; paths are indexed, and an index entry has its bounds
+INDEX_DIGITS = 7  # as many as an index of 1,000,000 has
+# Settings that would do nothing at a container, and what does what they are meant for.
+OF_STEPS = {
+    "retry": (
+        'give "retry" to the tasks of the body, since a container is never tried again as a whole'
+    ),
+    "timeoutSeconds": (
+        "give time-outs to the tasks of the body, or the execution one in settings.timeoutSeconds"
+    ),
+    "circuitWaitSeconds": "give it to the tasks of the body, which have targets",
+}
+
+
+def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
+    """Tasks of this body whose own body is missing, empty, unexpected or too deep.
+
+    Also containers with settings that only steps can have.
+    """
+    for task in body.tasks:
+        chained = "modules" in task.document
+        containers = [one for one in task.modules if one.spec is not None and one.spec.container]
+        if chained and containers:
+            message = (
+                f'"{containers[0].type}" has a body, so it stands alone in its task: '
+                'write "use" and "body" in place of "modules"'
+            )
+            yield problem((*containers[0].pointer, "use"), "container_in_chain", message)
+        elif containers:
+            yield from _own_body(task)
+        elif "body" in task.document and all(one.spec is not None for one in task.modules):
+            yield from _unexpected(task)
+
+
+def _own_body(task: TaskEntry) -> Iterator[DefinitionProblem]:
+    for key, instead in OF_STEPS.items():
+        if key not in task.document:
+            continue
+        message = f'"{key}" has no meaning at "{task.id}", which runs a body: {instead}'
+        yield problem((*task.pointer, key), "not_for_containers", message)
+    pointer = (*task.pointer, "body")
+    body = task.document.get("body")
+    if "body" not in task.document:
+        message = f'"{task.id}" needs a "body" with the tasks that it runs'
+        yield problem(pointer, "required", message)
+    elif isinstance(body, dict) and body.get("tasks") == []:
+        message = f'the body of "{task.id}" has no tasks, so there is nothing to run'
+        yield problem((*pointer, "tasks"), "empty_body", message)
+    if task.body is not None and task.body.depth == MAX_DEPTH + 1:
+        message = f"bodies stand in each other more than {MAX_DEPTH} deep; use a sub-workflow"
+        yield problem(pointer, "bodies_too_deep", message)
+
+
+def _unexpected(task: TaskEntry) -> Iterator[DefinitionProblem]:
+    if task.modules:
+        message = (
+            f'only flow.loop and flow.map run a body; "{task.modules[-1].type}" of "{task.id}" '
+            "does not"
+        )
+        yield problem((*task.pointer, "body"), "unexpected_body", message)
+
+
+def path_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
+    """The longest step path of all bodies, when it is too long."""
+    length, task = max(_paths(reading), key=lambda path: path[0], default=(0, None))
+    if task is not None and length > MAX_PATH:
+        message = (
+            f'the path of a step of "{task.id}" has up to {length:,} characters, with the ids of '
+            f"the tasks around it; at most {MAX_PATH:,} may be: shorten the ids"
+        )
+        yield problem((*task.pointer, "id"), "path_too_long", message)
+
+
+def _paths(reading: BodyReading) -> Iterator[tuple[int, TaskEntry]]:
+    for body in reading.everywhere():
+        holders = [one.holder for one in body.around() if one.holder is not None]
+        prefix = sum(len(holder.id) + len("[].") + INDEX_DIGITS for holder in holders)
+        for task in body.tasks:
+            longest = max((len(module.id or "") for module in task.modules), default=0)
+            yield prefix + len(task.id) + len(".") + longest, task

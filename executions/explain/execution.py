@@ -1,0 +1,186 @@
+"""Why an execution as a whole is where it is, from its row and what was looked up for it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from executions.database import statements
+from executions.explain.reason import Reason, at, brief, some
+from executions.models import Activity, WorkflowExecution
+from executions.states import FINAL, CapacityState, ExecutionState
+
+COUNTED = 10_000
+ENDINGS: dict[str, str] = {
+    ExecutionState.SUCCESS: "ended well",
+    ExecutionState.FAILED: "failed",
+    ExecutionState.CANCELLED: "was cancelled",
+    ExecutionState.TIMEOUT: "ran out of time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePosition:
+    """Where an execution stands in line; `ahead` and `key_ahead` are counted up to 10,000.
+
+    `limit` and `active` are of its workspace's places, None and 0 where they are not counted;
+    `holders` are some of those that hold its key, `held` how many there are.
+    """
+
+    workspace: str
+    limit: int | None
+    active: int
+    ahead: int
+    holders: tuple[UUID, ...] = ()
+    held: int = 0
+    key_ahead: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRecord:
+    """Who paused it, when and why."""
+
+    by: str
+    at: datetime
+    reason: str = ""
+
+
+def standing(
+    row: WorkflowExecution, line: QueuePosition | None, pause: PauseRecord | None
+) -> Reason:
+    """The reason; `line` is needed for one that waits, `pause` for a paused one."""
+    if row.state in FINAL:
+        return _over(row)
+    if row.state == ExecutionState.PENDING and line is not None:
+        return _pending(row, line)
+    if row.state == ExecutionState.PAUSED:
+        return _paused(pause)
+    if row.place == CapacityState.WANTED and line is not None:
+        return _woken(row, line)
+    if row.place == CapacityState.FREE:
+        return Reason(
+            "asleep",
+            "Everything in it waits; it holds no place of its workspace meanwhile.",
+            since=row.started_at,
+            until=row.deadline_at,
+        )
+    return Reason("running", "It is under way.", since=row.started_at, until=row.deadline_at)
+
+
+def _pending(row: WorkflowExecution, line: QueuePosition) -> Reason:
+    if row.concurrency_key is not None and line.held >= (row.concurrency_limit or 1):
+        return _waits_for_key(row, line)
+    if line.limit is not None and line.active >= line.limit:
+        return Reason(
+            "waiting_for_place",
+            f"It waits for a place: {line.active} of {line.limit} executions run in workspace "
+            f"{line.workspace}, and {_count(line.ahead)} are before it.",
+            since=row.created_at,
+            until=row.deadline_at,
+            details=_place(row, line),
+        )
+    return Reason(
+        "about_to_start",
+        f"It may run: {_count(line.ahead)} are before it, and it is let in within seconds.",
+        since=row.created_at,
+        details=_place(row, line),
+    )
+
+
+def _waits_for_key(row: WorkflowExecution, line: QueuePosition) -> Reason:
+    holders = [str(holder) for holder in line.holders]
+    return Reason(
+        "waiting_for_key",
+        f"It waits for its concurrency key {brief(str(row.concurrency_key))!r}, which "
+        f"{some(holders, len(holders))}{_others(line)} hold; at most {row.concurrency_limit or 1} "
+        f"may be under way at once, and {_count(line.key_ahead)} with this key are before it.",
+        since=row.created_at,
+        until=row.deadline_at,
+        details={
+            "key": row.concurrency_key,
+            "limit": row.concurrency_limit or 1,
+            "executionIds": holders,
+            "ahead": line.key_ahead,
+        },
+    )
+
+
+def _others(line: QueuePosition) -> str:
+    more = line.held - len(line.holders)
+    return f" and {more} more" if more > 0 else ""
+
+
+def _woken(row: WorkflowExecution, line: QueuePosition) -> Reason:
+    return Reason(
+        "woken_waits_for_place",
+        f"Something in it woke, and it waits for a place again: {line.active} of {line.limit} "
+        f"executions run in workspace {line.workspace}, and {_count(line.ahead)} are before it.",
+        until=row.deadline_at,
+        details=_place(row, line),
+    )
+
+
+def _place(row: WorkflowExecution, line: QueuePosition) -> dict[str, object]:
+    return {
+        "workspaceId": str(row.workspace_id),
+        "limit": line.limit,
+        "active": line.active,
+        "ahead": line.ahead,
+    }
+
+
+def _paused(pause: PauseRecord | None) -> Reason:
+    if pause is None:
+        return Reason("paused", "It is paused. Nothing new starts until it is resumed.")
+    why = f" ({brief(pause.reason)})" if pause.reason else ""
+    return Reason(
+        "paused",
+        f"Paused by {pause.by} at {at(pause.at)}{why}. Nothing new starts until it is resumed.",
+        since=pause.at,
+        details={"by": pause.by, "reason": pause.reason},
+    )
+
+
+def _over(row: WorkflowExecution) -> Reason:
+    why = f": {brief(row.error_message)}" if row.error_message else "."
+    return Reason(
+        "finished",
+        f"It {ENDINGS[row.state]} at {at(row.finished_at)}{why}",
+        since=row.finished_at,
+    )
+
+
+def _count(number: int) -> str:
+    return f"{number} or more" if number >= COUNTED else str(number)
+
+
+# What is looked up to explain an execution: its place in line, who paused it.
+
+
+def reason_of(row: WorkflowExecution) -> Reason:
+    """Why an execution is where it is; one query at most."""
+    return standing(row, _line(row), _pause(row))
+
+
+def _line(row: WorkflowExecution) -> QueuePosition | None:
+    if row.state != ExecutionState.PENDING and row.place != CapacityState.WANTED:
+        return None
+    found: tuple[Any, ...] | None = statements.fetch_one(
+        "line", {"execution": row.pk, "most": COUNTED}
+    )
+    if found is None:
+        return None
+    workspace, limit, active, ahead, holders, held, key_ahead = found
+    return QueuePosition(workspace, limit, active, ahead, tuple(holders or ()), held, key_ahead)
+
+
+def _pause(row: WorkflowExecution) -> PauseRecord | None:
+    if row.state != ExecutionState.PAUSED:
+        return None
+    found = (
+        Activity.objects.filter(object_id=row.pk, action="execution.pause")
+        .order_by("-created_at")
+        .only("actor_name", "created_at", "reason")
+        .first()
+    )
+    return None if found is None else PauseRecord(found.actor_name, found.created_at, found.reason)

@@ -1,0 +1,128 @@
+"""Ask for a job (a row, and a message to a worker after the commit) and wait for it."""
+
+import logging
+import time
+from datetime import timedelta
+from functools import partial
+from threading import BoundedSemaphore
+from uuid import UUID
+
+from celery import current_app
+from django.db import IntegrityError, close_old_connections, connection, transaction
+
+from executions.database.clock import database_now
+from executions.errors import QuotaExceeded
+from executions.models import Job
+from executions.models.job import UNFINISHED
+from executions.states import JobState
+
+log = logging.getLogger(__name__)
+
+RUN_JOB = "executions.run_job"
+QUEUE = "default"
+# A job that no worker began in this time fails.
+PATIENCE = timedelta(minutes=5)
+# Unfinished jobs of one workspace. They share the workers with its steps and with everybody's.
+MOST_UNFINISHED = 20
+RETRY_SECONDS = 5
+
+
+def ask(
+    kind: str, subject: UUID, *, workspace_id: UUID, requested_by: str, fresh: float = 0
+) -> Job:
+    """Return the subject's unfinished job, or a new one.
+
+    A job that succeeded in the last `fresh` seconds counts as well. Raises QuotaExceeded where the
+    workspace has too many unfinished jobs.
+    """
+    known = _known(kind, subject, fresh)
+    if known is not None:
+        return known
+    unfinished = Job.objects.filter(workspace_id=workspace_id, state__in=UNFINISHED)
+    if unfinished.count() >= MOST_UNFINISHED:
+        raise QuotaExceeded(
+            f"The workspace has {MOST_UNFINISHED} unfinished jobs. Wait until one has finished.",
+            retry_after=RETRY_SECONDS,
+        )
+    try:
+        with transaction.atomic():
+            job = Job.objects.create(
+                kind=kind,
+                subject=subject,
+                workspace_id=workspace_id,
+                requested_by=requested_by[:200],
+                deadline_at=database_now() + PATIENCE,
+            )
+            transaction.on_commit(partial(send, job.pk), robust=True)
+    except IntegrityError:
+        known = _known(kind, subject, fresh)
+        if known is None:  # it finished just now
+            return ask(
+                kind, subject, workspace_id=workspace_id, requested_by=requested_by, fresh=fresh
+            )
+        return known
+    return job
+
+
+def newest(kind: str, subject: UUID) -> Job | None:
+    """Return the newest job about a subject."""
+    return Job.objects.filter(kind=kind, subject=subject).order_by("-created_at", "-id").first()
+
+
+def send(job_id: UUID) -> None:
+    """Ask a worker to run a job; the sweeper asks again where this fails."""
+    try:
+        current_app.send_task(RUN_JOB, args=(str(job_id),), queue=QUEUE, ignore_result=True)
+    except Exception as error:
+        log.warning("job %s not sent (%s); the sweeper will send it", job_id, error)
+
+
+def _known(kind: str, subject: UUID, fresh: float) -> Job | None:
+    job = newest(kind, subject)
+    if job is None or job.state in UNFINISHED:
+        return job
+    assert job.finished_at is not None
+    young = job.finished_at > database_now() - timedelta(seconds=fresh)
+    return job if job.state == JobState.SUCCESS and young else None
+
+
+# Wait for a job on behalf of a request.
+#
+# A waiter holds a thread and no database connection; only so many wait at once in a process.
+
+
+SECONDS = 3.0
+FIRST_PAUSE = 0.02
+LONGEST_PAUSE = 0.25
+# Threads of a web process that wait for jobs, of the 128 that answer requests.
+MOST = 16
+
+_seats = BoundedSemaphore(MOST)
+
+
+def wait(job: Job, seconds: float = SECONDS) -> Job:
+    """Return the job as it is once it has finished, or after `seconds`.
+
+    Does not wait where too many requests wait already, nor inside a transaction, since the worker
+    sees the job only after the commit.
+    """
+    if job.state not in UNFINISHED or connection.in_atomic_block:
+        return job
+    if not _seats.acquire(blocking=False):
+        return job
+    try:
+        return _wait(job, time.monotonic() + seconds)
+    finally:
+        _seats.release()
+
+
+def _wait(job: Job, until: float) -> Job:
+    pause = FIRST_PAUSE
+    while job.state in UNFINISHED and (left := until - time.monotonic()) > 0:
+        # The pool lends the connection to others meanwhile.
+        close_old_connections()
+        time.sleep(min(pause, left))
+        pause = min(pause * 1.5, LONGEST_PAUSE)
+        found = Job.objects.filter(pk=job.pk).exclude(state__in=UNFINISHED).first()
+        job = job if found is None else found
+    return job

@@ -1,0 +1,135 @@
+"""The answer to who subscribes: frames for as long as a connection is kept, at most five minutes.
+
+Then the client comes back by itself, and its sign-in and powers are looked at again.
+"""
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing, contextmanager
+from enum import Enum
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
+from django.db import connection
+from django.http import HttpRequest, StreamingHttpResponse
+
+from executions.live.feed import Feed
+from executions.live.hub import hub, opening, welcome
+from executions.live.viewer import KEEP_ALIVE, RETRY, Frame, StreamEnded, Viewer
+
+# How many may watch at once: in one process, and one person in it.
+
+
+class Full(Enum):
+    """Whose places are taken."""
+
+    PROCESS = "process"
+    PERSON = "person"
+
+
+class StreamSlots:
+    """The places of one process; used from threads and from the event loop."""
+
+    def __init__(self) -> None:
+        """All free."""
+        self._taken: Counter[int] = Counter()
+        self._lock = threading.Lock()
+
+    def full(self, user_id: int) -> Full | None:
+        """Why the user gets no place just now; None when there is one."""
+        with self._lock:
+            return self._full(user_id)
+
+    def taken(self) -> int:
+        """How many are taken."""
+        with self._lock:
+            return self._taken.total()
+
+    @contextmanager
+    def held(self, user_id: int) -> Iterator[bool]:
+        """Hold a place, if there still is one; yields whether."""
+        with self._lock:
+            free = self._full(user_id) is None
+            self._taken[user_id] += free
+        try:
+            yield free
+        finally:
+            with self._lock:
+                self._taken[user_id] -= free
+                self._taken += Counter()  # without those at zero
+
+    def _full(self, user_id: int) -> Full | None:
+        if self._taken.total() >= settings.LIVE_VIEWERS:
+            return Full.PROCESS
+        return Full.PERSON if self._taken[user_id] >= settings.LIVE_VIEWERS_EACH else None
+
+
+PLACES = StreamSlots()
+
+
+EVENTS = "text/event-stream"
+LIFE, QUIET = 300.0, 15.0
+# A viewer that was dropped for its slowness, and does not even read that, is cut off.
+PATIENCE = 30.0
+
+
+class LiveAnswer(StreamingHttpResponse):
+    """Server-sent events; a WebSocket sends the same `frames`. None means that nothing came."""
+
+    def __init__(self, request: HttpRequest, user_id: int, feed: Feed, pk: UUID, last: str) -> None:
+        """Begin nothing before somebody reads."""
+        self._user_id, self._feed, self._pk, self._last = user_id, feed, pk, last
+        # A server that is not asynchronous gets one answer and comes back for the next.
+        streams = isinstance(request, ASGIRequest)
+        headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+        super().__init__(
+            self._events() if streams else self._once(), content_type=EVENTS, headers=headers
+        )
+
+    async def frames(self) -> AsyncGenerator[Frame | None, None]:
+        """What the viewer is told, until the connection should end."""
+        # After the middleware: the request's connection goes back before anybody waits.
+        # `connection` stands for another one in each thread, so it is asked in the right one.
+        await sync_to_async(lambda: connection.close())()  # noqa: PLW0108
+        viewer = Viewer(self._feed, self._pk, self._last)
+        with PLACES.held(self._user_id) as free:
+            if not free:
+                return
+            loop = asyncio.get_running_loop()
+            until = loop.time() + LIFE
+            viewer.when_dropped(_cut_off(loop))
+            hub().join(viewer)
+            try:
+                while (left := until - loop.time()) > 0:
+                    yield await viewer.next(min(QUIET, left))
+            except StreamEnded:
+                return
+            finally:
+                hub().leave(viewer)
+
+    async def _events(self) -> AsyncIterator[bytes]:
+        yield RETRY
+        async with aclosing(self.frames()) as frames:
+            async for frame in frames:
+                yield KEEP_ALIVE if frame is None else frame.event_stream()
+
+    def _once(self) -> Iterator[bytes]:
+        yield RETRY
+        at, event, news = opening(self._feed, self._pk, self._last)
+        for frame in [] if news is None else welcome(self._feed, at, event, news):
+            yield frame.event_stream()
+
+
+def _cut_off(loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
+    task = asyncio.current_task()
+    assert task is not None
+
+    def later() -> None:
+        timer = loop.call_later(PATIENCE, task.cancel)
+        task.add_done_callback(lambda _: timer.cancel())
+
+    return later

@@ -1,0 +1,254 @@
+"""CRON schedules: a trigger's settings, its due times, and how missed times catch up. Pure."""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from itertools import islice
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from croniter import croniter
+from croniter.croniter import CroniterError
+
+# When a schedule is due: pure, by the clocks of its own time zone on every day of the year.
+#
+# A schedule that names hours is due once at each: at a time that clocks show twice, the first time;
+# at one that they skip, when they go on. One that is due every hour goes by the time that passes:
+# it is due both times, and not at a time that never was.
+
+
+SECOND = timedelta(seconds=1)
+# Clocks are looked at this far around a time to see whether they go back.
+AROUND = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Five cron fields in a time zone, between two instants (None: without end)."""
+
+    text: str
+    zone: ZoneInfo
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def times(self, after: datetime, until: datetime) -> Iterator[datetime]:
+        """The times with after < time <= until, in order, in UTC; `start` and `end` count."""
+        after, until = self._within(after, until)
+        every_hour = self._every_hour()
+        waiting: list[datetime] = []
+        last = after
+        for local in self._from(after):
+            instants = self._instants(local, every_hour)
+            for time in _passed(waiting, min(instants, default=None)):
+                if last < time <= until:
+                    yield (last := time)
+            if instants and min(instants) > until:
+                break
+            for time in instants:
+                heapq.heappush(waiting, time)
+        for time in _passed(waiting, until + SECOND):
+            if last < time <= until:
+                yield (last := time)
+
+    def newest(self, after: datetime, until: datetime) -> datetime | None:
+        """The last time with after < time <= until, in UTC; None when there is none."""
+        after, until = self._within(after, until)
+        if until <= after:
+            return None
+        every_hour = self._every_hour()
+        back = self._goes_back(until - AROUND, until + AROUND)
+        found: datetime | None = None
+        for local in self._before(until, back):
+            if found is not None and local < self._wall(found) - back:
+                break
+            due = [time for time in self._instants(local, every_hour) if time <= until]
+            found = max([*due, *([found] if found else [])], default=None)
+            if found is None and local < self._wall(after) - back - AROUND:
+                break
+        return found if found is not None and found > after else None
+
+    def _within(self, after: datetime, until: datetime) -> tuple[datetime, datetime]:
+        if self.start is not None:
+            after = max(after, self.start - timedelta(microseconds=1))
+        if self.end is not None:
+            until = min(until, self.end)
+        return after.astimezone(UTC), until.astimezone(UTC)
+
+    def _from(self, after: datetime) -> Iterator[datetime]:
+        """Local times of the schedule, from the first that may be an instant past `after`."""
+        back = self._goes_back(after, after + AROUND)
+        return _locals(croniter(self.text, self._wall(after) - back - SECOND), forwards=True)
+
+    def _before(self, until: datetime, back: timedelta) -> Iterator[datetime]:
+        """Local times of the schedule, backwards, from the last that may be one up to `until`."""
+        return _locals(croniter(self.text, self._wall(until) + back + SECOND), forwards=False)
+
+    def _instants(self, local: datetime, every_hour: bool) -> tuple[datetime, ...]:
+        """When clocks of the zone show `local`, by the rule above: none, one or two instants."""
+        first = local.replace(tzinfo=self.zone).astimezone(UTC)
+        second = local.replace(tzinfo=self.zone, fold=1).astimezone(UTC)
+        if self._wall(first) != local:
+            return () if every_hour else (self._gone_on(second, first),)
+        return (first, second) if every_hour and second != first else (first,)
+
+    def _gone_on(self, before: datetime, after: datetime) -> datetime:
+        """The second in (before, after] at which the clocks were put forward."""
+        offset = self._offset(before)
+        low, high = int(before.timestamp()), int(after.timestamp())
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._offset(datetime.fromtimestamp(middle, UTC)) == offset:
+                low = middle
+            else:
+                high = middle
+        return datetime.fromtimestamp(high, UTC)
+
+    def _goes_back(self, early: datetime, late: datetime) -> timedelta:
+        return max(timedelta(0), self._offset(early) - self._offset(late))
+
+    def _offset(self, time: datetime) -> timedelta:
+        return time.astimezone(self.zone).utcoffset() or timedelta(0)
+
+    def _wall(self, time: datetime) -> datetime:
+        return time.astimezone(self.zone).replace(tzinfo=None)
+
+    def _every_hour(self) -> bool:
+        hours = croniter.expand(self.text)[0][1]
+        return hours == ["*"] or len(set(hours)) == 24
+
+
+def _locals(times: croniter, *, forwards: bool) -> Iterator[datetime]:
+    try:
+        while True:
+            yield times.get_next(datetime) if forwards else times.get_prev(datetime)
+    except (CroniterError, ValueError, OverflowError):
+        return  # no such day within the years that croniter and the calendar know
+
+
+def _passed(waiting: list[datetime], limit: datetime | None) -> Iterator[datetime]:
+    """Take what is due before `limit` from the heap."""
+    while limit is not None and waiting and waiting[0] < limit:
+        yield heapq.heappop(waiting)
+
+
+SKIP, QUEUE, CANCEL_PREVIOUS = "skip", "queue", "cancelPrevious"
+
+
+@dataclass(frozen=True, slots=True)
+class CronRule:
+    """A CRON trigger as published; `overlap` is skip, queue, cancelPrevious or allow."""
+
+    schedule: Schedule
+    overlap: str
+    catch_up: str
+    catch_up_limit: int
+    jitter_seconds: int
+
+
+def rule(settings: Mapping[str, Any]) -> CronRule:
+    """The rule that a trigger's resolved settings describe."""
+    return CronRule(
+        schedule=Schedule(
+            settings["schedule"],
+            ZoneInfo(settings["timezone"]),
+            _instant(settings["startAt"]),
+            _instant(settings["endAt"]),
+        ),
+        overlap=settings["overlap"],
+        catch_up=settings["catchUp"],
+        catch_up_limit=settings["catchUpLimit"],
+        jitter_seconds=settings["jitterSeconds"],
+    )
+
+
+def delay(trigger_id: UUID, fire_at: datetime, seconds: int) -> timedelta:
+    """How late a time starts: from 0 to `seconds`, always the same for this trigger and time."""
+    drawn = int.from_bytes(sha256(f"{trigger_id} {fire_at.isoformat()}".encode()).digest()[:8])
+    return timedelta(seconds=round(seconds * drawn / 2**64))
+
+
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+# What becomes of the times that passed since the last look: pure.
+#
+# A time up to a minute late is on time. The trigger's `catchUp` decides: none fires but those on
+# time; the latest of all times does, and no other; or all that were missed do as well, the oldest
+# first, up to the limit.
+
+
+GRACE = timedelta(seconds=60)
+# How many missed times of one outage get a row each, and how many more are counted.
+ROWS, COUNTED = 1_000, 10_000
+MICROSECOND = timedelta(microseconds=1)
+
+MISSED = "Missed: nothing looked at the schedule at that time."
+CAUGHT_UP = "Missed at its time, and caught up."
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One time: whether it fires, and what there is to say."""
+
+    fire_at: datetime
+    fires: bool
+    reason: str = ""
+
+
+def decide(rule: CronRule, after: datetime, now: datetime, until: datetime) -> list[Decision]:
+    """What becomes of each time with after < time <= until (now, or a little later), in order.
+
+    At most `catch_up_limit` + 1,000 decisions: of more missed times, the last says how many.
+    """
+    schedule = rule.schedule
+    late = max(after, now - GRACE - MICROSECOND)
+    on_time = list(schedule.times(late, until))
+    caught: list[datetime] = []
+    # The times with missed_from < time <= missed_to stay missed.
+    missed_from, missed_to = after, late
+    if rule.catch_up == "all":
+        caught = list(islice(schedule.times(after, late), rule.catch_up_limit))
+        missed_from = caught[-1] if caught else after
+    elif rule.catch_up == "latest":
+        newest = schedule.newest(after, until)
+        if newest is not None:
+            on_time = [time for time in on_time if time == newest]
+            caught = [] if on_time else [newest]
+            missed_to = newest - MICROSECOND
+    missed = schedule.times(missed_from, missed_to)
+    return sorted(
+        [
+            *_missed(missed, ROWS - len(on_time)),
+            *(Decision(time, True, CAUGHT_UP) for time in caught),
+            *(Decision(time, True) for time in on_time),
+        ],
+        key=lambda decision: decision.fire_at,
+    )
+
+
+def following(schedule: Schedule, after: datetime) -> datetime | None:
+    """The first time later than `after`; None when the schedule is over."""
+    never = after.replace(year=after.year + 50, day=1)
+    return next(schedule.times(after, never), None)
+
+
+def _missed(times: Iterator[datetime], rows: int) -> list[Decision]:
+    """Missed times, at most `rows`; if there are more, the last one sums them up."""
+    listed = [Decision(time, False, MISSED) for time in islice(times, rows)]
+    more, last = _count(islice(times, COUNTED))
+    if last is not None:
+        many = f"{'at least ' if more == COUNTED else ''}{more:,}"
+        reason = f"Missed, and {many} times after it without rows (to {last:%Y-%m-%d %H:%M} UTC)."
+        listed[-1] = Decision(listed[-1].fire_at, False, reason)
+    return listed
+
+
+def _count(times: Iterable[datetime]) -> tuple[int, datetime | None]:
+    count, last = 0, None
+    for time in times:
+        count, last = count + 1, time
+    return count, last

@@ -1,0 +1,324 @@
+"""The queues that consumers read: which trigger each serves; by kombu, and lists in Redis.
+
+The engine's own queues are refused: reading them would take its messages away.
+"""
+
+import os
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID, uuid4
+
+import redis
+from django.conf import settings
+from kombu import Connection
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from uuid6 import uuid7
+
+from executions.definition.catalog import catalog
+from executions.errors import NotFound, ValkyrError
+from executions.models import Trigger
+from executions.states import TriggerType
+from executions.triggers.queues.intake import queue_trigger
+from executions.triggers.queues.message import (
+    Lost,
+    MessageSource,
+    QueueMessage,
+    Unreadable,
+    UnusableSource,
+    id_of,
+    open_envelope,
+)
+
+# A list in Redis, read so that no message is lost or, though it has no id, started twice.
+#
+# A message moves in one step from the list into a hash of those in flight, under a token made
+# before. A consumer that dies leaves it there; the next one finds it, with the same token. Two
+# consumers may hold one message for a while: the token makes that harmless, and only the one that
+# took it last may give it back.
+
+
+# kombu keeps messages of higher priority numbers in lists of their own, read after the first.
+PRIORITIES = ("", "\x06\x163", "\x06\x166", "\x06\x169")
+# A message in flight for longer than this may have been left by a consumer that died.
+STALE_SECONDS = 30.0
+
+# In flight: who holds it (32), since when (10), which list it came from (1), and the message.
+_OWNER, _SINCE, _LIST = slice(0, 32), slice(32, 42), slice(42, 43)
+_BODY = slice(43, None)
+
+TAKE = """
+for i = 2, #KEYS do
+  local body = redis.call(ARGV[1], KEYS[i])
+  if body then
+    redis.call('HSET', KEYS[1], ARGV[2], ARGV[3] .. (i - 2) .. body)
+    return body
+  end
+end
+return false
+"""
+TAKE_OVER = """
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+"""
+GIVE_BACK = """
+local held = redis.call('HGET', KEYS[1], ARGV[2])
+if not held or string.sub(held, 1, 32) ~= ARGV[3] then return 0 end
+redis.call('HDEL', KEYS[1], ARGV[2])
+redis.call(ARGV[1], KEYS[2 + tonumber(string.sub(held, 43, 43))], string.sub(held, 44))
+return 1
+"""
+
+
+class RedisSource:
+    """`raw`: plain JSON pushed to the end of the list with RPUSH; else messages of kombu's."""
+
+    def __init__(self, url: str, queue: str, trigger_id: UUID, *, raw: bool = False) -> None:
+        # No retries in the client: a second try would take a second message under one token.
+        self._redis = redis.Redis.from_url(
+            url,
+            retry=Retry(NoBackoff(), 0),
+            socket_timeout=TIMEOUT_SECONDS,
+            socket_connect_timeout=TIMEOUT_SECONDS,
+        )
+        self._owner = uuid4().hex
+        self._raw = raw
+        self._keys = [in_flight_key(queue, trigger_id)]
+        self._keys += [queue] if raw else [queue + suffix for suffix in PRIORITIES]
+        self._held: UUID | None = None
+        self._left: deque[tuple[bytes, bytes]] = deque()
+        self._looked = float("-inf")
+
+    def get(self) -> QueueMessage | None:
+        """As Source; first what consumers before this one left in flight."""
+        with _loss():
+            self._look_for_left()
+            while self._left:
+                token, value = self._left.popleft()
+                if self._take_over(token, value):
+                    return self._hold(UUID(token.decode()), value[_BODY])
+            token_text = str(uuid7())
+            side = "LPOP" if self._raw else "RPOP"
+            body = self._eval(TAKE, side, token_text, self._mark())
+        return self._hold(UUID(token_text), body) if body is not None else None
+
+    def acknowledge(self) -> None:
+        """As Source."""
+        with _loss():
+            self._redis.hdel(self._keys[0], str(self._held))
+
+    def give_back(self) -> None:
+        """As Source; nothing to do where another consumer has taken it over."""
+        side = "LPUSH" if self._raw else "RPUSH"
+        with _loss():
+            self._eval(GIVE_BACK, side, str(self._held), self._owner)
+
+    def close(self) -> None:
+        """As Source."""
+        self._redis.close()
+
+    def _hold(self, token: UUID, raw: bytes) -> QueueMessage:
+        self._held = token
+        if self._raw:
+            return QueueMessage(raw, {}, None, token, lasting=True)
+        try:
+            opened = open_envelope(raw)
+        except Unreadable as error:
+            return QueueMessage(raw, {}, None, token, lasting=True, problem=error)
+        return QueueMessage(opened.body, opened.headers, opened.id, token, lasting=True)
+
+    def _look_for_left(self) -> None:
+        """At first everything in flight, later what is there for long."""
+        now = time.time()
+        if now - self._looked < STALE_SECONDS:
+            return
+        first = self._looked == float("-inf")
+        for token, value in self._redis.hscan_iter(self._keys[0]):
+            since = float(value[_SINCE])
+            if first or now - since > STALE_SECONDS:
+                self._left.append((token, value))
+        self._looked = now
+
+    def _take_over(self, token: bytes, value: bytes) -> bool:
+        mine = self._mark().encode() + value[_LIST] + value[_BODY]
+        return bool(self._eval(TAKE_OVER, token, value, mine))
+
+    def _mark(self) -> str:
+        return f"{self._owner}{int(time.time()):010d}"
+
+    def _eval(self, script: str, *arguments: Any) -> Any:
+        return self._redis.eval(script, len(self._keys), *self._keys, *arguments)
+
+
+def in_flight_key(queue: str, trigger_id: UUID) -> str:
+    """The hash of what a trigger's consumers took and have not acknowledged."""
+    return f"{queue}:valkyr-in-flight:{trigger_id}"
+
+
+@contextmanager
+def _loss() -> Iterator[None]:
+    try:
+        yield
+    except (redis.AuthenticationError, redis.ResponseError) as error:
+        raise UnusableSource(str(error)) from error
+    except (redis.ConnectionError, redis.TimeoutError) as error:
+        raise Lost(str(error)) from error
+
+
+# A queue of any other broker that kombu knows, such as RabbitMQ; the queue must exist.
+#
+# A message is fetched alone, so nothing is prefetched. What is not acknowledged when the connection
+# ends, the broker delivers again; whether that starts it twice depends on the sender's message id.
+
+
+TIMEOUT_SECONDS = 5.0
+
+
+class BrokerSource:
+    """Reads with `basic_get`."""
+
+    def __init__(self, url: str, queue: str) -> None:
+        self._url = url
+        self._queue = queue
+        self._connection: Connection | None = None
+        self._channel: Any = None
+        self._held: Any = None
+
+    def get(self) -> QueueMessage | None:
+        """As Source."""
+        with self._loss():
+            channel = self._open()
+            found = channel.basic_get(queue=self._queue, no_ack=False)
+            if found is None:
+                return None
+            self._held = held = channel.message_to_python(found)
+        body = held.body if isinstance(held.body, bytes) else str(held.body).encode()
+        problem = None
+        if held.errors:
+            problem = Unreadable("unreadable", f"The message cannot be opened: {held.errors[0]}.")
+        headers = dict(held.headers or {})
+        name = id_of(held.properties or {}, headers)
+        return QueueMessage(body, headers, name, uuid7(), lasting=False, problem=problem)
+
+    def acknowledge(self) -> None:
+        """As Source; what a lost connection held is not ours any more and comes again."""
+        with self._loss():
+            if self._held is not None:
+                self._held.ack()
+
+    def give_back(self) -> None:
+        """As Source."""
+        with self._loss():
+            if self._held is not None:
+                self._held.requeue()
+
+    def close(self) -> None:
+        """As Source."""
+        connection, self._connection = self._connection, None
+        self._channel = self._held = None
+        if connection is not None:
+            with suppress(*connection.connection_errors, *connection.channel_errors, OSError):
+                connection.release()
+
+    def _open(self) -> Any:
+        if self._channel is None:
+            self._connection = Connection(self._url, connect_timeout=TIMEOUT_SECONDS)
+            self._channel = self._connection.channel()
+        return self._channel
+
+    @contextmanager
+    def _loss(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            connection = self._connection
+            if connection is None:
+                raise
+            expected = (*connection.connection_errors, *connection.channel_errors, OSError)
+            if not isinstance(error, expected):
+                raise
+            self.close()
+            raise Lost(str(error)) from error
+
+
+REDIS = ("redis://", "rediss://", "unix://")
+
+
+class Unclear(ValkyrError):
+    """It cannot be said which trigger or broker is meant."""
+
+    code = "unclear"
+
+
+def find(name: str) -> Trigger:
+    """The QUEUE trigger of that id, or of a published workflow's `slug` or `slug:queue`.
+
+    Raises NotFound, and Unclear where several fit.
+    """
+    try:
+        return queue_trigger(UUID(name))
+    except ValueError:
+        pass
+    slug, _, queue = name.partition(":")
+    rows = Trigger.objects.filter(
+        type=TriggerType.QUEUE, workflow__slug=slug, workflow__archived_at=None, retired_at=None
+    )
+    if queue:
+        rows = rows.filter(settings__queue=queue)
+    found = list(rows.select_related("workflow__workspace").order_by("id")[:10])
+    if not found:
+        wanted = f"a QUEUE trigger of {queue!r}" if queue else "a QUEUE trigger"
+        raise NotFound(
+            f"No published workflow {slug!r} has {wanted}. Name a trigger by its id, or a workflow "
+            "by its slug."
+        )
+    if len(found) > 1:
+        listed = "; ".join(
+            f"{t.pk} ({t.workflow.workspace.slug}/{t.workflow.slug}, {t.settings['queue']})"
+            for t in found
+        )
+        raise Unclear(f"Several QUEUE triggers fit {name!r}; give the id of one: {listed}.")
+    return found[0]
+
+
+def broker_url(trigger: Trigger, given: str | None = None) -> str:
+    """The broker's address: `given`, else the trigger's, else the engine's own.
+
+    `env:NAME` stands for an environment variable. Raises Unclear for one that is not set.
+    """
+    text = given or trigger.settings["broker"] or settings.CELERY_BROKER_URL
+    if not text.startswith("env:"):
+        return str(text)
+    name = text.removeprefix("env:")
+    if not os.environ.get(name):
+        raise Unclear(f"The trigger's broker is in the environment variable {name}; it is not set.")
+    return os.environ[name]
+
+
+def open_source(trigger: Trigger, url: str, *, raw: bool) -> MessageSource:
+    """The trigger's queue at that broker; connects on first use. Raises Unclear."""
+    queue = trigger.settings["queue"]
+    is_redis = url.startswith(REDIS)
+    if raw and not is_redis:
+        raise Unclear("--raw is for lists in Redis; other brokers carry JSON as it is.")
+    if queue in _own_queues() or queue.startswith(settings.VALKYR_KEY_PREFIX):
+        raise Unclear(f"{queue!r} is a queue of the engine itself. Use another name.")
+    if is_redis:
+        return RedisSource(url, queue, trigger.pk, raw=raw)
+    return BrokerSource(url, queue)
+
+
+def shown(url: str) -> str:
+    """The address without its user and password."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _own_queues() -> set[str]:
+    routes = {str(route["queue"]) for route in settings.CELERY_TASK_ROUTES.values()}
+    return routes | {settings.CELERY_TASK_DEFAULT_QUEUE} | {m.queue for m in catalog().values()}

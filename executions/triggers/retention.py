@@ -1,0 +1,78 @@
+"""How long events, resolved refused messages and kept answers are stored.
+
+An event still to be delivered stays, and so does a message that nobody has resolved.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from executions import environment as env
+from executions.database.clock import database_now, first_id_at
+from executions.models import Event, KeptAnswer, RefusedMessage
+
+BATCH = 1_000
+MOST = 100_000
+
+
+def expire() -> dict[str, int]:
+    """Delete what is past VALKYR_EVENT_RETENTION_DAYS; how many of each, 100,000 at most."""
+    before = database_now() - timedelta(days=days())
+    return {"events": _delete(events(before)), "messages": _delete(messages(before))}
+
+
+def days() -> float:
+    """How long both are kept (VALKYR_EVENT_RETENTION_DAYS)."""
+    return env.number("VALKYR_EVENT_RETENTION_DAYS", 30)
+
+
+def events(before: datetime) -> QuerySet[Event]:
+    """Those told before a time that everybody was told of."""
+    # The ids hold the time they were made at: old rows are a range of the primary key.
+    return Event.objects.filter(pk__lt=first_id_at(before), delivered_at__isnull=False)
+
+
+def messages(before: datetime) -> QuerySet[RefusedMessage]:
+    """Those refused before a time that somebody has dealt with."""
+    return RefusedMessage.objects.filter(pk__lt=first_id_at(before)).exclude(resolution="")
+
+
+def _delete(rows: QuerySet[Any]) -> int:
+    count = 0
+    while count < MOST:
+        with transaction.atomic():
+            chosen = rows.select_for_update(skip_locked=True).order_by("pk")
+            ids = list(chosen.values_list("pk", flat=True)[:BATCH])
+            rows.model._default_manager.filter(pk__in=ids).delete()
+        count += len(ids)
+        if len(ids) < BATCH:
+            break
+    return count
+
+
+# How long answers are kept for who asks again with the same `Idempotency-Key`.
+
+
+KEPT = timedelta(hours=24)
+PRUNED_AT_ONCE, ROUNDS = 5_000, 20
+
+
+def prune() -> int:
+    """Forget answers that are older than 24 hours; how many, 100,000 at most."""
+    old = KeptAnswer.objects.filter(created_at__lt=database_now() - KEPT)
+    total = 0
+    for _ in range(ROUNDS):
+        gone = _prune_some(old)
+        total += gone
+        if gone < PRUNED_AT_ONCE:
+            break
+    return total
+
+
+def _prune_some(old: QuerySet[KeptAnswer]) -> int:
+    with transaction.atomic():
+        rows = old.select_for_update(skip_locked=True).order_by("created_at")
+        ids = list(rows.values_list("pk", flat=True)[:PRUNED_AT_ONCE])
+        return KeptAnswer.objects.filter(pk__in=ids).delete()[0]

@@ -1,0 +1,204 @@
+"""One execution over HTTP: the graph of its version, and why it is not over."""
+
+# ruff: noqa: N815 - the names are the JSON's
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.access import Action, obtain
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.fields import CamelCaseSerializer, Json
+from executions.api.modules import CONTAINERS
+from executions.definition.graph.document import SUCCESS
+from executions.definition.graph.model import Graph, Task
+from executions.definition.versions import compiled
+from executions.models import WorkflowExecution
+from executions.states import ExecutionState
+from runners.explain.explanation import explain
+from runners.states import RunState
+
+# A version's graph as JSON: tasks and edges by path, those of bodies included.
+
+
+class GraphStep(CamelCaseSerializer):
+    """One module of a task."""
+
+    path = serializers.CharField(
+        help_text="As in a run's `stepPath`, without turns: `refine.draft.main`."
+    )
+    module = serializers.CharField()
+
+
+class GraphNode(CamelCaseSerializer):
+    """A task."""
+
+    path = serializers.CharField(help_text="Without turns: `refine.draft` stands in `refine`.")
+    title = serializers.CharField()
+    module = serializers.CharField(help_text="Its first step's.")
+    container = serializers.ChoiceField(CONTAINERS, help_text="Whether it has a body.")
+    parent = serializers.CharField(  # type: ignore[assignment]
+        help_text="The container it stands in.", allow_blank=True
+    )
+    steps = GraphStep(many=True, help_text="The chain of modules it is made of.")
+
+
+class GraphEdge(CamelCaseSerializer):
+    """An edge from one task to another of the same body."""
+
+    # `from` is a keyword; serializers take such names from a mapping.
+    to = serializers.CharField()
+    label = serializers.CharField(  # type: ignore[assignment]
+        allow_blank=True, help_text='The outcome on which it is taken; "" is success.'
+    )
+
+    def get_fields(self) -> Any:
+        """With `from`, first."""
+        return {"from": serializers.CharField(), **super().get_fields()}
+
+
+class GraphShape(CamelCaseSerializer):
+    """The graph of the version that an execution runs."""
+
+    versionId = serializers.UUIDField()
+    nodes = GraphNode(many=True, help_text="Containers before what stands in them.")
+    edges = GraphEdge(many=True)
+
+
+def shown(graph: Graph) -> dict[str, Any]:
+    """A workflow's graph as `GraphShape` has it."""
+    bodies = _bodies(graph, "")
+    return {
+        "nodes": list(_nodes(graph, "")),
+        "edges": [edge for body, parent in bodies for edge in _edges(body, parent)],
+    }
+
+
+def _bodies(graph: Graph, parent: str) -> Iterator[tuple[Graph, str]]:
+    """The graph itself and the bodies in it, each with the path of its container."""
+    yield graph, parent
+    for task in graph.tasks:
+        if task.body is not None:
+            yield from _bodies(task.body, _path(parent, task.id))
+
+
+def _nodes(graph: Graph, parent: str) -> Iterator[dict[str, Any]]:
+    for task in graph.tasks:
+        yield _node(graph, task, parent)
+        if task.body is not None:
+            yield from _nodes(task.body, _path(parent, task.id))
+
+
+def _node(graph: Graph, task: Task, parent: str) -> dict[str, Any]:
+    steps = [graph.steps[index] for index in task.steps]
+    return {
+        "path": _path(parent, task.id),
+        "title": task.name,
+        "module": steps[0].module,
+        "container": task.body.kind if task.body is not None else "",
+        "parent": parent,
+        "steps": [{"path": _path(parent, step.path), "module": step.module} for step in steps],
+    }
+
+
+def _edges(graph: Graph, parent: str) -> Iterator[dict[str, Any]]:
+    for task in graph.tasks:
+        for edge in task.outgoing:
+            yield {
+                "from": _path(parent, task.id),
+                "to": _path(parent, graph.tasks[edge.target].id),
+                "label": "" if edge.on == SUCCESS else edge.on,
+            }
+
+
+def _path(parent: str, name: str) -> str:
+    return f"{parent}.{name}" if parent else name
+
+
+class ExecutionGraph(Endpoint):
+    """The graph that the live monitor draws."""
+
+    @operation(
+        "getWorkflowExecutionGraph",
+        "WorkflowExecution",
+        {200: GraphShape},
+        errors=[403, 404],
+    )
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """The graph of the version that ran, not of today's draft."""
+        rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id", "version_id")
+        row, _ = obtain(self.user, rows, id, Action.VIEW)
+        return Response({"versionId": row.version_id, **shown(compiled(row.version_id).graph)})
+
+
+# Explains why an execution is not over.
+
+
+# An explanation as JSON.
+
+STATES = [(state.value, state.value.lower()) for state in RunState]
+
+
+class ReasonShape(CamelCaseSerializer):
+    """Why something does not go on: for programs, for people, and what it is about."""
+
+    code = serializers.CharField(help_text="Stable; docs/api.md lists them.")
+    message = serializers.CharField()
+    since = serializers.DateTimeField(allow_null=True)
+    until = serializers.DateTimeField(
+        allow_null=True, help_text="When it changes by itself, where that is known."
+    )
+    details = Json(help_text="Ids, times and numbers, by code.")
+
+
+class ExplainedStep(CamelCaseSerializer):
+    """A step that is not done, or a task that has not begun (without run, state and attempt)."""
+
+    path = serializers.CharField()
+    task_id = serializers.UUIDField()
+    run_id = serializers.UUIDField(allow_null=True)
+    state = serializers.ChoiceField(STATES, allow_null=True)
+    attempt = serializers.IntegerField(allow_null=True)
+    reason = ReasonShape()
+
+
+class ContainerCount(CamelCaseSerializer):
+    """How many live runs the bodies of a loop or map have in a state."""
+
+    container = serializers.CharField()
+    state = serializers.ChoiceField(STATES)
+    runs = serializers.IntegerField()
+
+
+class ExplanationShape(CamelCaseSerializer):
+    """Everything that keeps an execution from going on."""
+
+    execution_id = serializers.UUIDField()
+    state = serializers.ChoiceField(ExecutionState.choices)
+    explainedAt = serializers.DateTimeField(source="at")
+    reason = ReasonShape()
+    steps = ExplainedStep(many=True)
+    containers = ContainerCount(many=True)
+    truncated = serializers.BooleanField(source="more", help_text="Whether more is not shown.")
+
+
+LARGE = ("trigger_payload", "context_data", "output", "error_stack_trace", "metrics_snapshot")
+
+
+class ExplainExecution(Endpoint):
+    """Why an execution, and each of its steps, is where it is."""
+
+    @operation(
+        "explainWorkflowExecution",
+        "WorkflowExecution",
+        {200: ExplanationShape},
+        errors=[403, 404],
+    )
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """Why the execution is not over, with a reason for each step that is not done."""
+        row, _ = obtain(self.user, WorkflowExecution.objects.defer(*LARGE), id, Action.VIEW)
+        return Response(ExplanationShape(explain(row)).data)

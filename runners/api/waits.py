@@ -1,0 +1,149 @@
+"""What lets waiting runs go on over HTTP: callbacks, signals, decisions on approvals."""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.access import Action, obtain, powers_on
+from executions.access.actor import Actor
+from executions.api import throttles
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.fields import Body, CamelCaseSerializer, Json, Text
+from executions.api.hooks import AnyAnswer, check_size, payload_of
+from executions.api.sign_in import OpenEndpoint
+from executions.models import WorkflowExecution
+from executions.vendor_seams.rest_framework_requests import django_request
+from runners.api.run_shapes import RunShape
+from runners.waits import callbacks
+from runners.waits.approvals import DECISIONS, decide
+from runners.waits.events import Woken, signal
+
+
+class Accepted(CamelCaseSerializer):
+    """The step goes on, or will as soon as it waits."""
+
+    accepted = serializers.BooleanField()
+
+
+class Gone(APIException):
+    """The answer for an address nobody waits for any more."""
+
+    status_code = 410
+
+
+class Callback(OpenEndpoint):
+    """One step's address."""
+
+    content_negotiation_class: Any = AnyAnswer
+
+    @operation(
+        "receiveCallback",
+        "Callback",
+        {202: Accepted},
+        request=OpenApiTypes.ANY,
+        errors=[404, 409, 410, 429],
+        public=True,
+    )
+    def post(self, request: Request, token: str) -> Response:
+        """Let the step of this address go on with the body, once; one that comes early is kept.
+
+        404: no address of ours. 409 (`callback_used`): used before. 410: its time is over, or its
+        execution has ended.
+        """
+        # Only made-up addresses are counted: each of ours works once anyway.
+        forged = throttles.of_refused_hook(request)
+        throttles.check_known(forged)
+        body: bytes = django_request(request).body
+        check_size(body)
+        try:
+            payload = payload_of(body, request.headers.get("Content-Type", ""))
+            actor = Actor.at_door(request, None, "callback", "callback")
+            callbacks.receive(token, payload, actor=actor)
+        except callbacks.UnknownCallback:
+            throttles.check([forged])
+            raise
+        except callbacks.CallbackGone as error:
+            raise Gone(error.message, error.code) from None
+        return Response({"accepted": True}, 202)
+
+
+# Signalling an execution.
+
+
+# Of what a signal woke, so many are named.
+MAX_SHOWN = 1_000
+
+
+class Signal(Body):
+    """A name that steps wait for, and what they learn."""
+
+    name = Text(max_length=200, trim_whitespace=False)
+    payload = Json(required=False, default=dict, allow_null=True)
+
+
+class WokenRun(CamelCaseSerializer):
+    """A step that goes on."""
+
+    run_id = serializers.UUIDField()
+    step_path = serializers.CharField(help_text="Empty for callers who may not view the execution.")
+
+
+class Signalled(CamelCaseSerializer):
+    """What a signal did."""
+
+    woken = WokenRun(many=True, help_text=f"The steps that go on, the first {MAX_SHOWN:,}.")
+    count = serializers.IntegerField(help_text="How many go on.")
+
+
+class SignalExecution(Endpoint):
+    """Tell an execution that something happened."""
+
+    @operation(
+        "signalWorkflowExecution",
+        "WorkflowExecution",
+        {200: Signalled},
+        request=Signal,
+        errors=[403, 404, 409],
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """Wake the steps of one execution that wait for an event of this name.
+
+        409 (`nobody_waits`) when none does, or no filter lets the payload pass; 409
+        (`filters_too_costly`) when their filters take more than 0.25 s of CPU.
+        """
+        rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id", "state")
+        execution, may = obtain(self.user, rows, id, Action.TRIGGER)
+        given = self.body(Signal)
+        woken = signal(execution, given["name"], given["payload"], actor=self.actor)
+        shown = woken[:MAX_SHOWN]
+        if not may.allows(Action.VIEW):
+            shown = [Woken(one.run_id, "") for one in shown]
+        return Response(Signalled({"woken": shown, "count": len(woken)}).data)
+
+
+# Deciding on an approval.
+
+
+class DecisionBody(Body):
+    """How the workflow goes on, and what the person says to it."""
+
+    decision: Any = serializers.ChoiceField([(word, word) for word in DECISIONS])
+    comment = Text(required=False, default="", allow_blank=True, max_length=2000)
+
+
+class Decide(Endpoint):
+    """Approve or reject."""
+
+    @operation("decideRun", "Run", {200: RunShape}, request=DecisionBody, errors=[403, 404, 409])
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """Decide on an approval; of two decisions the first counts, the other is a 409."""
+        given = self.body(DecisionBody)
+        run = decide(id, given["decision"], given["comment"], user=self.user, actor=self.actor)
+        may = powers_on(self.user, run.execution.workspace_id, run.execution.workflow_id)
+        return Response(RunShape(run, context={"may": may}).data)

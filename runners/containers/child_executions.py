@@ -1,0 +1,288 @@
+"""Child executions: started by a step, woken from and cancelled with their parent, and listed.
+
+Nobody holds two executions' locks for it: each message is sent after the commit, and what is lost
+is found by the sweeper.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from executions import lifecycle
+from executions.access.actor import Actor
+from executions.definition.versions import compiled
+from executions.errors import NotFound, PayloadError, ValkyrError, WithProblems, WrongState
+from executions.models import Workflow, WorkflowExecution
+from executions.states import FINAL, UNFINISHED, ExecutionState
+from executions.triggers.request import ParentRun
+from executions.triggers.start import start_child
+from runners import statements
+from runners.dispatch import messages
+from runners.failures.classification import Failure
+from runners.models import Run
+from runners.modules.base import Result
+from runners.segment.state import SegmentState
+from runners.segment.work import Done, Unit, Work
+from runners.states import ErrorType, RunState, WaitKind
+from runners.waits import wake_runs
+
+ENDED = "runners.child_ended"
+CANCEL = "runners.cancel_children"
+LEAVE = "runners.leave_child"
+TAKES_CHILDREN_ALONG = (ExecutionState.CANCELLED, ExecutionState.TIMEOUT)
+ACTOR = Actor.system("its parent execution")
+BATCH = 100
+
+
+def wake_parent(child_id: UUID) -> bool:
+    """Wake the run that waits for a child which has ended; False when none does (any more)."""
+    child = (
+        WorkflowExecution.objects.filter(
+            pk=child_id, state__in=sorted(FINAL), parent_run_id__isnull=False
+        )
+        .only("state", "output", "error_message", "parent_run_id")
+        .first()
+    )
+    if child is None or child.parent_run_id is None:
+        return False
+    told = {"by": "child", "executionId": str(child.pk), "state": child.state}
+    try:
+        return wake_runs.wake(
+            child.parent_run_id,
+            WaitKind.CHILD,
+            told | {"output": child.output, "error": child.error_message},
+        )
+    except PayloadError as error:  # the output fits by itself, and not with what stands around it
+        return wake_runs.wake(child.parent_run_id, WaitKind.CHILD, told | {"error": error.message})
+
+
+def has_unfinished(parent_id: UUID) -> bool:
+    """Whether any child of an execution is under way."""
+    return _unfinished().filter(parent_id=parent_id).exists()
+
+
+def cancel_of(parent_id: UUID) -> int:
+    """Cancel an execution's children that nobody needs any more; returns how many."""
+    count = 0
+    while found := list(abandoned().filter(parent_id=parent_id)[:BATCH]):
+        cancelled = sum(cancel(child, parent) for child, parent in found)
+        count += cancelled
+        if not cancelled:
+            break
+    return count
+
+
+def awaited(run_id: UUID) -> UUID | None:
+    """The child that a run waited for, if it did."""
+    progress = (
+        Run.objects.filter(pk=run_id, waits_for=WaitKind.CHILD)
+        .values_list("progress", flat=True)
+        .first()
+    )
+    return UUID(progress["executionId"]) if progress else None
+
+
+def leave_awaited(run_id: UUID) -> None:
+    """After the commit, cancel the child that a run waited for: a requeue starts another."""
+    child = awaited(run_id)
+    if child is not None:
+        messages.tell_after_commit(LEAVE, child)
+
+
+def leave(child_id: UUID) -> int:
+    """Cancel a child whose result nobody waits for any more; 0 when it has ended."""
+    child = WorkflowExecution.objects.filter(pk=child_id, parent__isnull=False)
+    parent = child.values_list("parent_id", flat=True).first()
+    return 0 if parent is None else cancel(child_id, parent)
+
+
+def cancel(child_id: UUID, parent_id: UUID) -> int:
+    """Cancel one child in a transaction of its own; 0 when it ended meanwhile."""
+    try:
+        lifecycle.cancel(
+            child_id, actor=ACTOR, reason=f"Its parent execution {parent_id} needs it no more."
+        )
+    except WrongState:
+        return 0
+    return 1
+
+
+def abandoned() -> QuerySet[WorkflowExecution, tuple[UUID, Any]]:
+    """Children, with their parents, whose parent or waiting run was cancelled or timed out."""
+    undone = Run.objects.filter(pk=OuterRef("parent_run_id"), state=RunState.CANCELLED)
+    return (
+        _unfinished()
+        .filter(Q(parent__state__in=TAKES_CHILDREN_ALONG) | Exists(undone))
+        .order_by("pk")
+        .values_list("pk", "parent_id")
+    )
+
+
+def _unfinished() -> QuerySet[WorkflowExecution]:
+    return WorkflowExecution.objects.filter(parent__isnull=False, state__in=sorted(UNFINISHED))
+
+
+# A step calls another workflow: its child execution is started with the step's own record.
+#
+# Both are one transaction under the parent's lock, so a step that sleeps has a child, a step whose
+# child was refused has none, and no crash in between starts a second one.
+
+
+MAX_DEPTH = 16
+MAX_PROBLEMS = 5
+CALLER = Actor.system("sub-workflow")
+
+
+class ChildRefused(Exception):
+    """The child cannot be started; `failure` is why, for good."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(reason)
+        self.failure = Failure(ErrorType.PERMANENT, f"Step {path}: {reason}", "ChildRefused")
+
+
+@dataclass(frozen=True, slots=True)
+class ChildCall:
+    """What a step asks for: a workflow that exists, and the parent's side of the child."""
+
+    workflow: Workflow
+    input: Any
+    version: int | None
+    waits: bool
+    parent: ParentRun
+
+
+def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
+    """What the step asks for, looked up before anything is locked; raises Refused."""
+    slug = facts["workflow"]
+    execution = (
+        WorkflowExecution.objects.filter(pk=state.context.execution_id)
+        .only("workspace_id", "depth", "trigger_type", "priority", "failure_of_id")
+        .get()
+    )
+    if execution.depth >= MAX_DEPTH:
+        raise ChildRefused(work.path, _too_deep(state, slug))
+    workflow = (
+        Workflow.objects.filter(workspace_id=execution.workspace_id, slug=slug, archived_at=None)
+        .defer("definition")
+        .first()
+    )
+    if workflow is None:
+        raise ChildRefused(
+            work.path,
+            f"there is no workflow {slug!r} in this workspace. Create and publish it, or mend "
+            "`workflow`.",
+        )
+    if workflow.latest_version_id is not None:
+        compiled(workflow.latest_version_id)  # the first time takes long: not under a lock
+    waits = bool(facts.get("wait", True))
+    return ChildCall(
+        workflow=workflow,
+        input=facts.get("input", {}),
+        version=facts.get("version"),
+        waits=waits,
+        parent=ParentRun(
+            execution_id=state.context.execution_id,
+            depth=execution.depth,
+            trigger_type=execution.trigger_type,
+            priority=execution.priority,
+            failure_of=execution.failure_of_id,
+            run_id=work.run_id if waits else None,
+            principal_id=execution.principal_id,
+        ),
+    )
+
+
+def start(call: ChildCall, work: Work) -> UUID:
+    """Start the child; its id. The caller holds the parent's lock. Raises Refused."""
+    try:
+        child = start_child(
+            call.workflow,
+            call.input,
+            parent=call.parent,
+            key=f"child:{work.run_id}",
+            actor=CALLER,
+            version=call.version,
+        )
+    except NotFound as error:
+        raise ChildRefused(work.path, str(error)) from error
+    except ValkyrError as error:
+        raise ChildRefused(
+            work.path, f"workflow {call.workflow.slug!r} refused the child. {_told(error)}"
+        ) from error
+    return child.pk
+
+
+def noted(call: ChildCall, child: UUID) -> dict[str, Any]:
+    """What is kept with a run that waits for a child, and shown to people."""
+    return {
+        "workflow": call.workflow.slug,
+        "version": call.version,
+        "executionId": str(child),
+    }
+
+
+def detached(state: SegmentState, work: Work, unit: Unit, child: UUID) -> Unit:
+    """The unit of a step that is done as soon as its child is started."""
+    assert work.prepared is not None
+    result = Result({"executionId": str(child)})
+    state.ended(work.step, result.outcome, result.outputs)
+    text = f'{{"executionId":"{child}"}}'
+    milliseconds, logs = unit.milliseconds, unit.logs
+    return Unit(Done(work.step, state.place, work.prepared, result, text, milliseconds, logs))
+
+
+def _told(error: ValkyrError) -> str:
+    problems = error.problems if isinstance(error, WithProblems) else []
+    named = "; ".join(f"{item.path}: {item.message}" for item in problems[:MAX_PROBLEMS])
+    more = len(problems) - MAX_PROBLEMS
+    return f"{error}{' ' + named if named else ''}{f' (and {more} more)' if more > 0 else ''}"
+
+
+def _too_deep(state: SegmentState, slug: str) -> str:
+    rows = statements.fetch("ancestors", {"execution": state.context.execution_id})
+    chain = " > ".join([*(name for (name,) in rows), slug])
+    return (
+        f"workflows call each other {MAX_DEPTH + 1} deep, and at most {MAX_DEPTH} are allowed: "
+        f"{chain}. If one calls itself, give it a condition on which it ends."
+    )
+
+
+# Which executions the steps of an execution started.
+
+
+SUBWORKFLOW = "flow.subworkflow"
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A child execution, its state and its workflow's name."""
+
+    id: UUID
+    state: str
+    workflow: str
+
+
+def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
+    """The child of each of these runs of one execution that has one, by run; at most one query.
+
+    Reads `progress` of steps that call a workflow: load it with them.
+    """
+    calls = {run.pk: run.progress or {} for run in runs if run.module == SUBWORKFLOW}
+    if not calls:
+        return {}
+    # The keys under which `calling` starts children, so that those nobody waits for are found too.
+    by_key = {f"child:{pk}": pk for pk in calls}
+    by_child = {facts["executionId"]: pk for pk, facts in calls.items() if "executionId" in facts}
+    found = WorkflowExecution.objects.filter(
+        Q(pk__in=list(by_child)) | Q(parent_id=execution_id, idempotency_key__in=list(by_key))
+    ).values_list("pk", "state", "workflow__name", "idempotency_key")
+    made: dict[UUID, Child] = {}
+    for pk, state, workflow, key in found:
+        run: Any = by_child.get(str(pk)) or by_key.get(key or "")
+        if run is not None:
+            made[run] = Child(pk, state, workflow)
+    return made

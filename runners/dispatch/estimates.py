@@ -1,0 +1,93 @@
+"""How long steps take and how many processes serve a queue: what packing is decided by.
+
+A moving estimate in memory, so that nothing is written for it. A process that has not run a step
+itself learns from the newest runs in the table, one query at most a minute and workflow.
+"""
+
+import time
+from collections.abc import Sequence
+from uuid import UUID
+
+from executions.definition.graph.model import Step
+from runners import statements
+
+KEPT = 20_000  # steps remembered; the oldest are forgotten
+LOOKED = 1_000  # workflows whose last look is remembered
+LOOK_SECONDS = 60.0  # seconds between two looks at the table for one workflow
+RISE, FALL = 0.5, 0.2  # share of a new duration in the estimate: slower is believed sooner
+
+Key = tuple[UUID, str]  # the module's place in the workflow, and the hash of its configuration
+_known: dict[Key, float] = {}
+_looked: dict[UUID, float] = {}
+
+
+def note_duration(step: Step, milliseconds: float) -> None:
+    """Take in how long a step took this time."""
+    key = _key(step)
+    before = _known.get(key)
+    if before is None:
+        _keep(key, milliseconds)
+        return
+    share = RISE if milliseconds > before else FALL
+    _known[key] = before + share * (milliseconds - before)
+
+
+def estimate_duration(step: Step) -> float | None:
+    """How many milliseconds the step takes; None where nobody knows."""
+    return _known.get(_key(step))
+
+
+def learn_durations(workflow_id: UUID, steps: Sequence[Step]) -> None:
+    """Look up in the table those that this process does not know, unless it did so lately."""
+    unknown = {step.module_uuid for step in steps if _key(step) not in _known}
+    now = time.monotonic()
+    if not unknown or now - _looked.get(workflow_id, -LOOK_SECONDS) < LOOK_SECONDS:
+        return
+    _looked[workflow_id] = now
+    if len(_looked) > LOOKED:
+        _looked.pop(next(iter(_looked)), None)
+    found = statements.fetch("durations", {"workflow": workflow_id, "modules": list(unknown)})
+    for module_uuid, config_hash, milliseconds in found:
+        if (module_uuid, config_hash) not in _known:
+            _keep((module_uuid, config_hash), milliseconds)
+
+
+def forget_durations() -> None:
+    """Know nothing again, as a new process does."""
+    _known.clear()
+    _looked.clear()
+
+
+def _key(step: Step) -> Key:
+    return step.module_uuid, step.config_hash
+
+
+def _keep(key: Key, milliseconds: float) -> None:
+    _known[key] = milliseconds
+    if len(_known) > KEPT:
+        _known.pop(next(iter(_known)), None)
+
+
+# How many processes or threads of ours serve a queue: work is not packed so that some idle.
+
+
+CAPACITY_SECONDS = 10.0  # seconds that an answer is good for
+
+_counted: dict[str, int] = {}
+_at = -CAPACITY_SECONDS
+
+
+def serving(queue: str) -> int:
+    """How many of our workers' processes take from this queue; at least one."""
+    global _at, _counted  # noqa: PLW0603 - one answer a process
+    now = time.monotonic()
+    if now - _at >= CAPACITY_SECONDS:
+        _counted = dict(statements.fetch("workforce", {}))
+        _at = now
+    return max(1, _counted.get(queue, 1))
+
+
+def forget_capacity() -> None:
+    """Ask again at the next question."""
+    global _at  # noqa: PLW0603
+    _at = -CAPACITY_SECONDS

@@ -1,0 +1,113 @@
+"""Tracebacks for people who repair steps, and texts and JSON of failures fit for PostgreSQL.
+
+It names files, lines and functions and quotes the source, but no values and no messages, which
+may hold secrets. Runs of library frames are folded into one line.
+"""
+
+import json
+import math
+import sysconfig
+import traceback
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+# Makes text and JSON of failures fit for PostgreSQL, whatever a module put in them.
+#
+# A failure that cannot be recorded would be a failure lost, so nothing here raises.
+
+
+MAX_DETAILS_CHARACTERS = 16_000
+MAX_DEPTH = 20
+LONGEST_TARGET = 300  # characters; of a circuit, and of what a failed step called
+
+
+def storable_text(text: str, limit: int) -> str:
+    """The text without NUL and lone surrogates, at most `limit` characters, `…` where cut."""
+    clean = text[: limit + 1].replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    clean = clean.encode("utf-8", "replace").decode("utf-8")
+    return clean if len(clean) <= limit else f"{clean[: limit - 1]}…"
+
+
+def storable_details(details: Any) -> Any:
+    """The details as JSON that can be stored; a text of their start when they are too large."""
+    if details is None:
+        return None
+    clean = _json(details, MAX_DEPTH)
+    text = json.dumps(clean, ensure_ascii=False)
+    if len(text) <= MAX_DETAILS_CHARACTERS:
+        return clean
+    return {"truncated": storable_text(text, MAX_DETAILS_CHARACTERS)}
+
+
+def _json(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return storable_text(value, MAX_DETAILS_CHARACTERS)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if depth > 0 and isinstance(value, Mapping):
+        return {storable_text(str(k), 200): _json(v, depth - 1) for k, v in value.items()}
+    if depth > 0 and isinstance(value, list | tuple | set | frozenset):
+        return [_json(item, depth - 1) for item in value]
+    return f"<{type(value).__name__}>"
+
+
+MAX_CHARACTERS = 8_000
+MAX_CHAIN = 5
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARIES = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib"))
+
+
+def own_frames(error: BaseException) -> str:
+    """The error's frames and those of its causes, newest error first; at most 8,000 characters."""
+    lines = [line for cause in _chain(error) for line in _lines(cause)]
+    text = "\n".join(lines)
+    if len(text) > MAX_CHARACTERS:
+        # The innermost frames come last in each error, and say most.
+        text = f"…{text[-(MAX_CHARACTERS - 1) :]}"
+    return storable_text(text, MAX_CHARACTERS)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    current: BaseException | None = error
+    for _ in range(MAX_CHAIN):
+        if current is None:
+            return
+        yield current
+        hidden = current.__suppress_context__
+        current = current.__cause__ or (None if hidden else current.__context__)
+
+
+def _lines(error: BaseException) -> Iterator[str]:
+    yield f"{type(error).__name__}:"
+    frames = traceback.extract_tb(error.__traceback__, limit=-200)
+    for library, group in groupby(frames, key=lambda frame: _is_library(frame.filename)):
+        found = list(group)
+        if library:
+            last = found[-1]
+            yield f"  … {len(found)} in libraries, last {_place(last)}"
+        else:
+            for frame in found:
+                yield f"  {_place(frame)}"
+                if frame.line:
+                    yield f"    {frame.line[:200]}"
+
+
+def _is_library(filename: str) -> bool:
+    return filename.startswith(LIBRARIES) or filename.startswith("<frozen")
+
+
+def _place(frame: traceback.FrameSummary) -> str:
+    return f"{_short(frame.filename)}:{frame.lineno} in {frame.name}"
+
+
+def _short(filename: str) -> str:
+    """A path from the project's or the library folder's root, which says enough."""
+    # The narrower folder first: libraries may lie in the project's folder (.venv).
+    for root in (*LIBRARIES, str(ROOT)):
+        if filename.startswith(f"{root}/"):
+            return filename[len(root) + 1 :]
+    return filename

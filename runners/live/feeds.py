@@ -1,0 +1,150 @@
+"""What watchers of an execution, or of a workflow's executions, are shown as states change."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from executions.database import statements
+from executions.live.feed import News, Row, execution_row, row_of
+from executions.models import WorkflowExecution
+from executions.states import FINAL
+from runners.containers.child_executions import SUBWORKFLOW
+from runners.statements import fetch as fetch_runs
+
+# A run as whoever watches sees it: states, times and the error's first words, no payloads.
+
+
+# Runs that are told at once; where there are more, live and failed ones come first.
+MOST = 5_000
+_NAMES = (
+    "id", "stepPath", "module", "attempt", "epoch", "superseded", "state", "waitsFor", "worker",
+    "queue", "queuedAt", "startedAt", "finishedAt", "retryAfter", "durationMs", "outcome", "error",
+    "errorType", "recoveries", "cachedFrom", "childId",
+)  # fmt: skip
+
+
+def runs_since(execution_ids: Sequence[UUID], since: int) -> dict[UUID, list[Row]]:
+    """The runs written since the cursor, at most `MOST` + 1 of each execution, by execution."""
+    return _read_runs("watch_runs", {"ids": list(execution_ids), "since": str(since), "most": MOST})
+
+
+def runs_of(execution_id: UUID) -> list[Row]:
+    """The runs of one execution, at most `MOST` + 1, those that matter most first."""
+    found = _read_runs("watch_whole", {"execution": execution_id, "most": MOST})
+    return found.get(execution_id, [])
+
+
+def _read_runs(name: str, params: dict[str, Any]) -> dict[UUID, list[Row]]:
+    found: dict[UUID, list[Row]] = {}
+    for execution_id, *values in fetch_runs(name, params):
+        found.setdefault(execution_id, []).append(row_of(_NAMES, values))
+    _name_children(found)
+    return found
+
+
+def _name_children(found: dict[UUID, list[Row]]) -> None:
+    """Name the children that nobody waits for as well; at most one query.
+
+    Their ids are in no progress, but they were started under a key that names the run.
+    """
+    callers = {
+        f"child:{row['id']}": row
+        for rows in found.values()
+        for row in rows
+        if row["module"] == SUBWORKFLOW and row["childId"] is None and row["finishedAt"]
+    }
+    if not callers:
+        return
+    children = WorkflowExecution.objects.filter(
+        parent_id__in=list(found), idempotency_key__in=list(callers)
+    ).values_list("idempotency_key", "pk")
+    for key, pk in children:
+        callers[str(key)]["childId"] = str(pk)
+
+
+class ExecutionFeed:
+    """The states of executions and of all their runs."""
+
+    def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
+        """What of these executions and their runs was written since the cursor."""
+        # Executions first: whatever ended before one of them is then among the runs.
+        found = {row["id"]: row for row in _executions(ids, since)}
+        runs = runs_since(ids, since)
+        return {
+            pk: _news(found.get(str(pk)), runs.get(pk, []))
+            for pk in ids
+            if str(pk) in found or pk in runs
+        }
+
+    def opening(self, pk: UUID, since: int | None) -> News | None:
+        """The execution, and its runs or those written since the cursor."""
+        execution = next(iter(_executions([pk], None)), None)
+        if execution is None:
+            return None
+        runs = runs_of(pk) if since is None else runs_since([pk], since).get(pk, [])
+        return _news(execution, runs)
+
+    def told(self, news: News) -> dict[str, Any]:
+        """`execution`, where it changed, and `runs`."""
+        execution = {"execution": news.executions[0]} if news.executions else {}
+        return {**execution, "runs": news.runs}
+
+
+def _news(execution: Row | None, runs: list[Row]) -> News:
+    more = len(runs) > MOST
+    return News(
+        [execution] if execution else [],
+        sorted(runs[:MOST], key=_by_time),
+        more=more,
+        ended=execution is not None and execution["state"] in FINAL,
+    )
+
+
+def _executions(ids: Sequence[UUID], since: int | None) -> list[Row]:
+    params = {"ids": list(ids), "since": None if since is None else str(since)}
+    return [execution_row(values) for values in statements.fetch("watch_executions", params)]
+
+
+def _by_time(run: Row) -> tuple[str, str]:
+    return run["queuedAt"], run["id"]
+
+
+EXECUTIONS = ExecutionFeed()
+
+
+# The executions of a workflow, for its list.
+
+
+# So many of a workflow's newest executions are watched, and shown to who comes.
+NEWEST, SHOWN = 500, 50
+
+
+class WorkflowFeed:
+    """The states of the newest executions of workflows."""
+
+    def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
+        """What of the newest executions was written since the cursor."""
+        return _read_workflow(ids, since, NEWEST)
+
+    def opening(self, pk: UUID, since: int | None) -> News | None:
+        """The newest executions, or those written since the cursor."""
+        if since is not None:
+            return _read_workflow([pk], since, NEWEST).get(pk, News([], []))
+        news = _read_workflow([pk], None, SHOWN + 1).get(pk, News([], []))
+        return News(news.executions[-SHOWN:], [], more=len(news.executions) > SHOWN)
+
+    def told(self, news: News) -> dict[str, Any]:
+        """`executions`, the oldest first."""
+        return {"executions": news.executions}
+
+
+def _read_workflow(ids: Sequence[UUID], since: int | None, newest: int) -> dict[UUID, News]:
+    text = None if since is None else str(since)
+    params = {"ids": list(ids), "since": text, "newest": newest}
+    found: dict[UUID, News] = {}
+    for values in statements.fetch("watch_workflows", params):
+        found.setdefault(values[1], News([], [])).executions.append(execution_row(values))
+    return found
+
+
+WORKFLOWS = WorkflowFeed()

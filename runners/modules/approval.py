@@ -1,0 +1,110 @@
+"""`flow.approval`: a person decides how the workflow goes on."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from runners.modules.base import Bad, ModuleInputs, ModuleOutputs, Result, StepContext, Wait
+from runners.modules.waits import MAX_DAYS, Patience, WaitingModule
+from runners.states import WaitKind
+
+MAX_APPROVERS = 100
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=150)]
+
+
+class ApprovalInputs(ModuleInputs):
+    """What is to be decided, by whom, until when."""
+
+    title: str = Field(
+        min_length=1,
+        max_length=200,
+        description="What is to be decided, in a line.",
+        examples=["Refund {{ input.amount }} € to {{ input.customer }}?"],
+    )
+    description: str = Field(
+        "",
+        max_length=10_000,
+        description="What the person should know to decide.",
+        examples=["Order {{ input.orderId }}, paid on {{ input.paidAt }}."],
+    )
+    approvers: list[Name] = Field(
+        [],
+        max_length=MAX_APPROVERS,
+        description=(
+            "Who may decide: names of users, or roles (ADMIN, WORKFLOW, SYSTEM, USER), of members "
+            "of the workspace; looked up when somebody decides. Empty: everybody who may operate "
+            "executions."
+        ),
+        examples=[["maria", "ADMIN"]],
+    )
+    expires_seconds: Patience | None = Field(
+        None,
+        description=(
+            f"After so long without a decision the outcome is `expired`; at most {MAX_DAYS} days. "
+            "Without it the step waits for ever."
+        ),
+        examples=[86_400],
+    )
+
+
+class ApprovalOutputs(ModuleOutputs):
+    """Who decided what."""
+
+    decision: Literal["approved", "rejected", "expired"] = Field(
+        description="The same as the outcome."
+    )
+    comment: str = Field("", description="What the person said to it.")
+    by: str | None = Field(None, description="The user who decided; null where it expired.")
+    at: str | None = Field(None, description="When; null where it expired.")
+
+
+class ApprovalModule(WaitingModule):
+    """Waits for a person's decision, in the admin under "Approvals" or by the API (`decideRun`).
+
+    Goes on along `approved`, `rejected` or `expired`.
+    """
+
+    type = "flow.approval"
+    title = "Approval"
+    Inputs = ApprovalInputs
+    Outputs = ApprovalOutputs
+    outcomes = ("approved", "rejected", "expired")
+    example = {
+        "title": "Refund {{ input.amount }} € to {{ input.customer }}?",
+        "approvers": ["maria", "ADMIN"],
+        "expiresSeconds": 86_400,
+    }
+    bad_inputs = (
+        Bad("nothing to decide", {"title": ""}, "title"),
+        Bad("a title of a page", {"title": "x" * 10_000}, "title"),
+        Bad(
+            "a patience past all bounds", {"title": "t", "expiresSeconds": 10**12}, "expiresSeconds"
+        ),
+        Bad("too many people", {"title": "t", "approvers": ["a"] * 10_000}, "approvers"),
+    )
+
+    def execute(self, inputs: ApprovalInputs, ctx: StepContext) -> Wait:
+        facts = {
+            "title": inputs.title,
+            "description": inputs.description,
+            "approvers": inputs.approvers,
+        }
+        return Wait(WaitKind.APPROVAL, seconds=inputs.expires_seconds, facts=facts)
+
+    def woken(self, inputs: ApprovalInputs, wake: Mapping[str, Any], ctx: StepContext) -> Result:
+        if wake["by"] == "timer":
+            return _result(ApprovalOutputs(decision="expired"))
+        return _result(
+            ApprovalOutputs(
+                decision=wake["decision"],
+                comment=wake["comment"],
+                by=wake["actor"],
+                at=wake["at"],
+            )
+        )
+
+
+def _result(outputs: ApprovalOutputs) -> Result:
+    return Result(outputs.model_dump(mode="json", by_alias=True), outputs.decision)

@@ -1,0 +1,318 @@
+"""Modules that wait without holding a worker: for a time, a person, an event, an answer."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from executions.definition.catalog import ConfigProblem
+from executions.definition.templates import one_expression
+from runners.modules.base import (
+    Bad,
+    Module,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+    Wait,
+)
+from runners.states import WaitKind
+
+# What modules that wait have in common: how long a wait may be, and how it is spelled.
+
+
+MAX_DAYS = 365
+MAX_SECONDS = MAX_DAYS * 86_400
+
+# How long something may be waited for, in seconds.
+Patience = Annotated[float, Field(gt=0, le=MAX_SECONDS, allow_inf_nan=False)]
+
+
+class WaitingModule(Module[Any]):
+    """Goes to sleep with `Wait`; the engine keeps the row, and lets it go on with `woken`."""
+
+    category: ClassVar[str] = "control"
+    retry: ClassVar[str] = "none"
+    timeout_seconds: ClassVar[float] = 10.0
+    waits: ClassVar[bool] = True
+    takes_secrets: ClassVar[bool] = False
+
+
+# `flow.delay`: sleep for a time, or until an instant.
+
+
+# How far a machine's clock may be from the database's, in seconds.
+CLOCKS_APART = 600.0
+
+
+class DelayInputs(ModuleInputs):
+    """How long to wait: exactly one of `seconds` and `until`."""
+
+    seconds: float | None = Field(
+        None,
+        le=MAX_SECONDS,
+        allow_inf_nan=False,
+        description=f"So many seconds from now, at most {MAX_DAYS} days; 0 or less is no wait.",
+        examples=[300],
+    )
+    until: str | None = Field(
+        None,
+        max_length=64,
+        description=(
+            "An instant in ISO 8601 with its zone, at most "
+            f"{MAX_DAYS} days ahead; one in the past is no wait."
+        ),
+        examples=["2027-01-31T08:00:00+01:00", "{{ input.shipAt }}"],
+    )
+
+    @field_validator("until")
+    @classmethod
+    def _until_is_an_instant(cls, until: str | None) -> str | None:
+        if until is not None:
+            instant(until)
+        return until
+
+
+class DelayOutputs(ModuleOutputs):
+    """What became of the wait."""
+
+    waited_seconds: float = Field(description="How long it really was, by the database's clock.")
+
+
+def instant(text: str) -> datetime:
+    """The instant a text names; raises ValueError for one that is none, or has no zone."""
+    try:
+        found = datetime.fromisoformat(text)
+        # The farthest years have no instant in every zone.
+        known = found.astimezone(UTC) if found.tzinfo is not None else None
+    except (ValueError, OverflowError):
+        known = None
+    if known is None:
+        raise ValueError(
+            f"expected an instant with its zone, such as 2027-01-31T08:00:00+01:00; found {text!r}"
+        )
+    return known
+
+
+class Delay(WaitingModule):
+    """Waits for a time, or until an instant, and holds no worker meanwhile.
+
+    A delay that comes due while its execution is paused ends with the pause.
+    """
+
+    type = "flow.delay"
+    title = "Delay"
+    Inputs = DelayInputs
+    Outputs = DelayOutputs
+    example = {"until": "{{ input.shipAt }}"}
+    bad_inputs = (
+        Bad("an instant without a zone", {"until": "2027-01-31T08:00:00"}, "with its zone"),
+        Bad("a text that is no instant", {"until": "tomorrow"}, "with its zone"),
+        Bad("a wait past all bounds", {"seconds": 10**12}, "seconds"),
+        Bad("no number", {"seconds": float("nan")}, "seconds"),
+    )
+
+    def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
+        given = [key for key in ("seconds", "until") if config.get(key) is not None]
+        if len(given) == 1:
+            return []
+        found = "both" if given else "neither"
+        return [
+            ConfigProblem((), "delay_length", f"a delay has either seconds or until; found {found}")
+        ]
+
+    def execute(self, inputs: DelayInputs, ctx: StepContext) -> DelayOutputs | Wait:
+        if (inputs.seconds is None) == (inputs.until is None):
+            found = "neither" if inputs.seconds is None else "both"
+            raise StepError(f"a delay has either seconds or until; found {found}")
+        if inputs.until is None:
+            left, wait = inputs.seconds or 0.0, Wait(WaitKind.TIMER, seconds=inputs.seconds)
+        else:
+            until = instant(inputs.until)
+            # Whether it is over is the database's to say, unless it was long ago on any clock.
+            left = (until - datetime.now(UTC)).total_seconds() + CLOCKS_APART
+            wait = Wait(WaitKind.TIMER, until=until)
+        if left > MAX_SECONDS + CLOCKS_APART:
+            raise StepError(
+                f"{inputs.until} is {left / 86_400:.0f} days ahead; at most {MAX_DAYS} days may be"
+            )
+        return wait if left > 0 else DelayOutputs(waited_seconds=0.0)
+
+    def woken(self, inputs: DelayInputs, wake: Mapping[str, Any], ctx: StepContext) -> Result:
+        return Result({"waitedSeconds": wake["waitedSeconds"]})
+
+
+# `flow.wait_for_event`: sleep until an event of a name comes that the filter lets pass.
+
+
+MAX_NAME = 200
+
+
+class WaitForEventInputs(ModuleInputs):
+    """Which event, and for how long."""
+
+    event: str = Field(
+        min_length=1,
+        max_length=MAX_NAME,
+        description="The event's name, as it is published, or signalled to this execution.",
+        examples=["order.paid"],
+    )
+    filter: str | None = Field(
+        None,
+        description=(
+            "One expression that is evaluated for each event of that name: the step goes on when "
+            "it holds (as the condition of `flow.if`). It may read `event`, which is the payload, "
+            "and whatever the step may read. One that cannot be evaluated, say for a field that "
+            "this payload lacks, does not hold; the run's log says so."
+        ),
+        examples=["{{ event.orderId == input.orderId }}"],
+    )
+    timeout_seconds: Patience | None = Field(
+        None,
+        description=(
+            f"After so long without a matching event the outcome is `timeout`; at most {MAX_DAYS} "
+            "days. Without it the step waits for ever."
+        ),
+        examples=[86_400],
+    )
+
+    @field_validator("event")
+    @classmethod
+    def _event_is_a_name(cls, event: str) -> str:
+        if not event.isprintable() or event != event.strip():
+            raise ValueError("a name has no control characters and no spaces around it")
+        return event
+
+
+class WaitForEventOutputs(ModuleOutputs):
+    """The event that came."""
+
+    event: Any = Field(None, description="Its payload; null where none came in time.")
+    event_id: str | None = Field(
+        None, description="The event's id; null for a signal, or where none came in time."
+    )
+    name: str = Field(description="Its name.")
+
+
+class WaitForEvent(WaitingModule):
+    """Waits for an event, published to the workspace or signalled to this execution.
+
+    Goes on along `success`, or `timeout` when none came in time. Only events count that come
+    after the step began to wait.
+    """
+
+    type = "flow.wait_for_event"
+    title = "Wait for event"
+    Inputs = WaitForEventInputs
+    Outputs = WaitForEventOutputs
+    outcomes = ("success", "timeout")
+    deferred = ("filter",)
+    example = {
+        "event": "order.paid",
+        "filter": "{{ event.orderId == input.orderId }}",
+        "timeoutSeconds": 86_400,
+    }
+    bad_inputs = (
+        Bad("no name", {"event": ""}, "event"),
+        Bad("a name with a control character", {"event": "order\x00paid"}, "control characters"),
+        Bad(
+            "a patience past all bounds", {"event": "e", "timeoutSeconds": 10**12}, "timeoutSecond"
+        ),
+    )
+
+    def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
+        text = config.get("filter")
+        if text is None or one_expression(text):
+            return []
+        message = (
+            "a filter is one expression, such as {{ event.total > 0 }}, with nothing around it"
+        )
+        return [ConfigProblem(("filter",), "not_an_expression", message)]
+
+    def execute(self, inputs: WaitForEventInputs, ctx: StepContext) -> Wait:
+        return Wait(
+            WaitKind.EVENT,
+            seconds=inputs.timeout_seconds,
+            key=inputs.event,
+            facts={"event": inputs.event},
+        )
+
+    def woken(
+        self, inputs: WaitForEventInputs, wake: Mapping[str, Any], ctx: StepContext
+    ) -> Result:
+        if wake["by"] == "timer":
+            outcome, outputs = "timeout", WaitForEventOutputs(name=inputs.event)
+        else:
+            outcome = "success"
+            outputs = WaitForEventOutputs(
+                event=wake["payload"], event_id=wake["eventId"], name=wake["event"]
+            )
+        return Result(outputs.model_dump(mode="json", by_alias=True), outcome)
+
+
+# `flow.callback`: sleep until somebody outside calls the step's own address.
+
+
+class CallbackInputs(ModuleInputs):
+    """For how long, and what for."""
+
+    title: str = Field(
+        "",
+        max_length=200,
+        description="What is waited for, in a line, for people.",
+        examples=["the bank's answer to {{ input.orderId }}"],
+    )
+    timeout_seconds: Patience | None = Field(
+        None,
+        description=(
+            f"After so long without a call the outcome is `timeout` and the address is void; at "
+            f"most {MAX_DAYS} days. Without it the step waits for ever."
+        ),
+        examples=[3_600],
+    )
+
+
+class CallbackOutputs(ModuleOutputs):
+    """What the caller sent."""
+
+    payload: Any = Field(None, description="The body; null where nobody called in time.")
+    received_at: str | None = Field(
+        None, description="When it came; null where nobody called in time."
+    )
+
+
+class CallbackModule(WaitingModule):
+    """Waits until somebody outside calls the step's own address, once.
+
+    Any step of the same workflow, or of a body inside, tells the address by
+    `tasks.<id>.callbackUrl`, `<id>` being the callback's task: known before it begins to wait, and
+    in bodies another in each turn. A call that comes before the step waits is kept for it. Goes on
+    along `success`, or `timeout`.
+    """
+
+    type = "flow.callback"
+    title = "Callback"
+    Inputs = CallbackInputs
+    Outputs = CallbackOutputs
+    outcomes = ("success", "timeout")
+    example = {"title": "the bank's answer to {{ input.orderId }}", "timeoutSeconds": 3_600}
+    bad_inputs = (
+        Bad("a title of a page", {"title": "x" * 10_000}, "title"),
+        Bad("a patience past all bounds", {"timeoutSeconds": 10**12}, "timeoutSeconds"),
+        Bad("no patience", {"timeoutSeconds": -1}, "timeoutSeconds"),
+    )
+
+    def execute(self, inputs: CallbackInputs, ctx: StepContext) -> Wait:
+        return Wait(
+            WaitKind.CALLBACK, seconds=inputs.timeout_seconds, facts={"title": inputs.title}
+        )
+
+    def woken(self, inputs: CallbackInputs, wake: Mapping[str, Any], ctx: StepContext) -> Result:
+        if wake["by"] == "timer":
+            outcome, outputs = "timeout", CallbackOutputs()
+        else:
+            outcome = "success"
+            outputs = CallbackOutputs(payload=wake["payload"], received_at=wake["receivedAt"])
+        return Result(outputs.model_dump(mode="json", by_alias=True), outcome)

@@ -1,0 +1,232 @@
+"""A run that a program outside our workers holds: its secrets, and the record of its report.
+
+No worker carries its segment on: whatever follows is sent to workers, or waits to be leased.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+
+from executions import payloads
+from executions.database.clock import database_now
+from executions.definition.limits import limits
+from executions.definition.templating.secrets import Place
+from runners import statements
+from runners.conf import config, default_currency
+from runners.errors import LeaseLost
+from runners.failures.classification import Failure, classify
+from runners.models import Run
+from runners.modules.base import Result
+from runners.pipeline import claim_run, record_result, result_cache
+from runners.pipeline.end_run import Looked
+from runners.pipeline.reveal_secrets import (
+    Revealed,
+    filled,
+    scrubber_of,
+    secret_places,
+    uses_secrets,
+)
+from runners.ports import trace_remote_run
+from runners.process import activity
+from runners.secrets.scrubbing import Scrubber
+from runners.segment import execution_lock
+from runners.segment.inputs import Prepared
+from runners.segment.state import SegmentState
+from runners.segment.work import Cost, Done, LiveRun, Unit, Work
+from runners.states import RunState
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What is known of a run whose lease was seen to hold."""
+
+    inputs_hash: str
+    key: str
+    milliseconds: float  # since it began
+
+
+def reveal(looked: Looked, inputs: Any, places: Sequence[Place]) -> Revealed:
+    """Put the step's secrets into its inputs. Raises what `reveal_secrets.filled` raises."""
+    return filled(looked.state.data, looked.work.step, inputs, places)
+
+
+def scrubber(looked: Looked) -> Scrubber | None:
+    """Return what takes secrets out of the run's reports; None for a step that uses no secrets.
+
+    Call it outside a transaction: reading secrets may take a key service. Raises
+    SecretUnavailable when one of them is gone meanwhile.
+    """
+    if not uses_secrets(looked.work.step):
+        return None
+    return scrubber_of(looked.state.data, looked.work.step)
+
+
+def record_success(
+    looked: Looked, token: int, result: Result, outputs: str, tokens: int = 0
+) -> bool:
+    """Record a result under the lease; False when the lease is over.
+
+    `outputs` are those of the result as canonical JSON; `tokens` is what the step spent.
+    """
+    state, step = looked.state, looked.work.step
+
+    def unit(held: _Held) -> Unit:
+        state.ended(step, result.outcome, result.outputs)
+        prepared = Prepared(None, "null", held.inputs_hash, held.key)
+        head = Done(step, state.place, prepared, result, outputs, held.milliseconds)
+        if tokens:
+            head.costs = (Cost("", default_currency(), 0, 0, tokens, Decimal(0)),)
+        return Unit(head)
+
+    return _record(looked, token, unit)
+
+
+def record_failure(looked: Looked, token: int, failure: Failure) -> bool:
+    """Record a failure under the lease; False when the lease is over."""
+    return _record(
+        looked, token, lambda held: Unit(None, failure=failure, milliseconds=held.milliseconds)
+    )
+
+
+def refuse(looked: Looked, token: int, failure: Failure) -> bool:
+    """Fail a run that was leased and cannot be handed out; False when the lease is over."""
+    return _record(looked, token, lambda _: Unit(None, failure=failure), worked=False)
+
+
+def _record(
+    looked: Looked, token: int, make: Callable[[_Held], Unit], *, worked: bool = True
+) -> bool:
+    """Record the unit that `make` returns; `worked` is whether its holder did the step."""
+    state, work = looked.state, looked.work
+    work.token = token
+    # Who leased it first knows of no more than the rows, so there is nothing left to look for.
+    state.resumed = token > 1 or work.path != state.segment
+    try:
+        with transaction.atomic():
+            held = _hold(state, work)
+            if held is None:
+                return False
+            unit = make(held)
+            record_result.record(state, work, unit)
+            if worked and trace_remote_run.provided:
+                trace_remote_run(state, work, unit, held.milliseconds)
+    except LeaseLost:
+        return False
+    return True
+
+
+def _hold(state: SegmentState, work: Work) -> _Held | None:
+    """Lock the execution and then the run, as begun; None when the lease is over.
+
+    Needs a transaction that is open.
+    """
+    locked = statements.fetch_one("lock", {"execution": state.context.execution_id})
+    if locked is None or locked[0] not in ("RUNNING", "PAUSED") or locked[1] != state.context.epoch:
+        return None
+    execution_lock.note_state(state, locked[0])
+    row = statements.fetch_one("hold", {"run": work.run_id, "token": work.token})
+    if row is None:
+        return None
+    work.holder = row[0]
+    return _Held(*row[1:])
+
+
+# Render the inputs of remote steps in a worker, before a runner can lease them.
+#
+# The web process, which hands them out, renders nothing: it reads the row and fills in secrets. A
+# run whose inputs cannot be made fails as it would in a worker. One whose result the cache holds is
+# done. Neither is ever leased.
+
+
+def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) -> int:
+    """Render the inputs of these segments' pending runs; returns how many can be leased now.
+
+    Does nothing for runs that are prepared, taken, not due or not remote, so asking twice is safe.
+    """
+    due = Q(retry_after=None) | Q(retry_after__lte=database_now())
+    pending = Run.objects.filter(
+        due,
+        execution_id=execution_id,
+        segment__in=list(segments),
+        state=RunState.PENDING,
+        superseded=False,
+        queue__in=sorted(limits().remote_queues),
+        secret_places__isnull=True,
+    )
+    wanted = pending.order_by("id").values_list("segment", flat=True)
+    return sum(_prepare(execution_id, version_id, segment) for segment in list(wanted))
+
+
+def _prepare(execution_id: UUID, version_id: UUID, segment: str) -> bool:
+    """Prepare one run; whether it can be leased now."""
+    found = claim_run.load(execution_id, version_id, segment, states=(RunState.PENDING,))
+    if found is None:
+        return False
+    state, seen = found
+    state.stays, state.hands_over = False, True
+    if seen.crashes >= config().poison:
+        return _end(state, seen, (None, None))
+    activity.executes(seen.id, seen.token)  # its templates may stall the process
+    try:
+        return _rendered(state, seen)
+    finally:
+        activity.rests()
+
+
+def _rendered(state: SegmentState, seen: LiveRun) -> bool:
+    prepared, failure = claim_run.attempt_prepare(state, seen.step, seen.attempt, seen.overrides)
+    if prepared is None:
+        return _end(state, seen, (None, failure))
+    try:
+        places = secret_places(
+            state.data, seen.step, prepared.value, attempt=seen.attempt, overrides=seen.overrides
+        )
+    except Exception as error:
+        return _end(state, seen, (prepared, classify(error)))
+    if seen.step.cache is not None and _reused(state, seen, prepared):
+        return False
+    row = statements.fetch_one(
+        "prepare",
+        {
+            "run": seen.id,
+            "token": seen.token,
+            "inputs": prepared.text,
+            "inputs_hash": prepared.hash,
+            "config_hash": seen.step.config_hash,
+            "key": prepared.key,
+            "secret_places": payloads.dump(places, "places of secrets"),
+        },
+    )
+    return row is not None
+
+
+def _end(state: SegmentState, seen: LiveRun, inputs: claim_run.Inputs) -> bool:
+    """Fail a run that cannot be prepared, as a worker that claims it does."""
+    work = claim_run.claim(state, seen, inputs)
+    if work is not None:
+        with suppress(LeaseLost):
+            record_result.record(state, work, Unit(None, failure=work.failure))
+    return False
+
+
+def _reused(state: SegmentState, seen: LiveRun, prepared: Prepared) -> bool:
+    """Whether an equal step's result is there; then the run is done with it."""
+    done = result_cache.lookup(state, seen.step, prepared)
+    if done is None:
+        return False
+    work = claim_run.claim(state, seen, (prepared, None))
+    if work is None:
+        return True
+    unit = Unit(None, failure=work.failure)
+    if work.failure is None:
+        state.ended(work.step, done.result.outcome, done.result.outputs)
+        unit = Unit(done)
+    with suppress(LeaseLost):
+        record_result.record(state, work, unit)
+    return True

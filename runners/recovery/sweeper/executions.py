@@ -1,0 +1,91 @@
+"""Executions that stall, outstay their deadline, or lost sight of their parents and children."""
+
+import logging
+
+from executions import lifecycle
+from runners import statements
+from runners.containers import child_executions as children
+from runners.planning import plan_execution
+from runners.recovery.duties import each
+
+log = logging.getLogger(__name__)
+STALLED_BATCH = 100
+
+
+def stalled_executions() -> int:
+    """Plan stalled executions from their rows; returns how many."""
+    count = 0
+    for (execution_id,) in statements.fetch("stalled", {"batch": STALLED_BATCH}):
+        log.warning("execution %s had nothing in flight; planning it", execution_id)
+        count += each(f"stalled execution {execution_id}", plan_execution.advance, execution_id)
+    return count
+
+
+# Executions with a step that runs long are planned now and then.
+#
+# A chord's body may be lost while a sibling of the chord runs on: nothing else would look at the
+# join before that sibling ends.
+
+
+JOINS_BATCH = 50
+
+
+def unplanned_joins() -> int:
+    """Plan some of them, drawn by chance; returns how many had something to start."""
+    found = statements.fetch("long_running", {"batch": JOINS_BATCH})
+    return sum(
+        each(f"execution {execution_id}", plan_execution.catch_up, execution_id)
+        for (execution_id,) in found
+    )
+
+
+# Executions past their deadline end as TIMEOUT.
+
+
+OVERDUE_BATCH = 100
+
+
+def overdue_executions() -> int:
+    """Time out executions; returns how many."""
+    found = statements.fetch("overdue", {"batch": OVERDUE_BATCH})
+    return sum(
+        each(f"overdue execution {execution_id}", lifecycle.time_out, execution_id)
+        for (execution_id,) in found
+    )
+
+
+# Live runs of finished executions are ended: there should be none.
+
+LEFTOVERS_BATCH = 100
+
+
+def leftover_runs() -> int:
+    """End them; returns how many executions had any."""
+    found = statements.fetch("leftovers", {"batch": LEFTOVERS_BATCH})
+    for (execution_id,) in found:
+        log.error("execution %s is over, but had live runs; ending them", execution_id)
+        statements.fetch("end_live", {"execution": execution_id})
+    return len(found)
+
+
+# Parents and children that lost sight of each other: an end that nobody was told of.
+
+
+CHILDREN_BATCH = 200
+
+
+def child_executions() -> int:
+    """Wake runs whose child has ended, cancel children nobody needs; returns how many."""
+    return _ended() + _abandoned()
+
+
+def _ended() -> int:
+    found = statements.fetch("ended_children", {"batch": CHILDREN_BATCH})
+    return sum(each(f"ended child {child}", children.wake_parent, child) for (child,) in found)
+
+
+def _abandoned() -> int:
+    return sum(
+        each(f"abandoned child {child}", children.cancel, child, parent)
+        for child, parent in children.abandoned()[:CHILDREN_BATCH]
+    )

@@ -1,0 +1,99 @@
+"""Leases that ran out, and steps whose process on this machine is gone.
+
+A step of our own workers is blamed only where its process is gone and executed nothing else. A
+remote runner cannot be looked at: its silence counts as a crash where it held this one run alone,
+so that a step that ends its runner every time comes to an end.
+"""
+
+from collections import Counter
+from uuid import UUID
+
+from django.db.models import Count
+
+from executions.definition.limits import limits
+from runners import statements
+from runners.conf import config
+from runners.failures.classification import Failure
+from runners.models import Run
+from runners.observability import metrics
+from runners.pipeline import end_run
+from runners.pipeline.claim_run import permanent
+from runners.pipeline.crashes import mend
+from runners.process.cause_of_death import MOST, SILENT, Death, judge
+from runners.process.identity import awaited, gone
+from runners.recovery.duties import each
+from runners.states import HELD, ErrorType
+
+BATCH = 200
+
+
+def expired_leases() -> int:
+    """Time out or release the runs whose lease is over; returns how many."""
+    count = 0
+    rows = statements.fetch("expired", {"batch": BATCH})
+    # Before the first is released: the last of several would seem to have been alone.
+    held = _held([leased_by for _, _, leased_by, *_ in rows])
+    for run_id, token, leased_by, crashes, queue, overdue in rows:
+        companions = held.get(leased_by, 1) - 1
+        if overdue:
+            count += each(f"overdue run {run_id}", _time_out, run_id, token)
+        elif queue in limits().remote_queues:
+            silent = (run_id, token, leased_by, crashes, companions)
+            count += each(f"silent run {run_id}", _take_back, *silent)
+        else:
+            death = judge(leased_by, companions)
+            count += each(f"expired run {run_id}", mend, run_id, token, crashes, death)
+    return count
+
+
+def _time_out(run_id: UUID, token: int) -> int:
+    message = "The step was not done at its deadline and its worker renewed the lease no more."
+    failure = Failure(ErrorType.TIMEOUT, message, "LeaseExpired")
+    return end_run.fail(run_id, failure, token=token)
+
+
+def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int, companions: int) -> int:
+    if companions:
+        return mend(run_id, token, crashes, SILENT)
+    cause = f"the remote runner {leased_by} fell silent while it held this step alone"
+    death = Death(lost=1, crashed=1, cause=cause[:MOST])
+    silent = crashes + 1
+    if silent < config().poison:
+        return mend(run_id, token, crashes, death, at_once=True)  # the lease was long enough
+    failure = permanent(
+        f"Remote runners fell silent over this step {silent} times, the last of them {leased_by}, "
+        "so it is not tried again. Look for what ends them, or keeps them from their heartbeats.",
+        "RunnerLost",
+    )
+    metrics.DEATHS.labels("step").inc()
+    return end_run.fail(run_id, failure, token=token, crash_cause=death.cause)
+
+
+def _held(holders: list[str]) -> dict[str, int]:
+    """How many runs each of these holders has, expired or not."""
+    runs = Run.objects.filter(state__in=sorted(HELD), leased_by__in=set(holders))
+    counts = runs.order_by().values_list("leased_by").annotate(number=Count("pk"))
+    return dict(counts) if holders else {}
+
+
+# Steps whose process on this machine is gone are sent again, long before their lease runs out.
+#
+# The end of an isolated process is judged by the worker that waits for it; where that fails, the
+# lease runs out.
+
+
+SEEN = 2_000
+
+
+def orphaned_steps() -> int:
+    """Release and send the runs of dead processes; returns how many."""
+    rows = statements.fetch("held", {"batch": SEEN})
+    together = Counter(leased_by for _, _, leased_by, _ in rows)
+    lost = {leased_by for leased_by in together if gone(leased_by) and not awaited(leased_by)}
+    deaths = {leased_by: judge(leased_by, together[leased_by] - 1) for leased_by in lost}
+    count = 0
+    for run_id, token, leased_by, crashes in rows:
+        if leased_by in lost:
+            death = deaths[leased_by]
+            count += each(f"orphaned run {run_id}", mend, run_id, token, crashes, death)
+    return count

@@ -1,0 +1,73 @@
+"""Runs that are due are sent; messages that got lost are sent again; a mere backlog is not.
+
+A message counts as lost when its queue is empty, or when a run that was sent once, to the same
+queue with the same priority and 10 s later, has been claimed already. Each resend doubles the wait.
+"""
+
+import logging
+from typing import Any
+
+from celery import current_app
+from kombu import Connection
+from kombu.exceptions import ChannelError
+
+from executions.definition.limits import limits
+from runners import statements
+from runners.conf import config
+from runners.dispatch import messages
+from runners.dispatch.messages import BATCH, resend
+
+log = logging.getLogger(__name__)
+LOST_BATCH = 2_000
+
+
+def lost_messages() -> int:
+    """Send lost segments again; returns how many."""
+    patience = config().patience
+    found = statements.fetch("overlooked", {"batch": LOST_BATCH, "patience": patience})
+    remote = limits().remote_queues
+    # Those of remote queues wait until a runner asks, once a worker has rendered their inputs.
+    picked = [
+        (messages.PREPARED_BY if queue in remote else queue, run, overtaken)
+        for queue, run, overtaken, prepared in found
+        if not (queue in remote and prepared)
+    ]
+    if not picked:
+        return 0
+    empty = _empty({row[0] for row in picked})
+    lost = [run for queue, run, overtaken in picked if queue in empty or overtaken]
+    if not lost:
+        return 0
+    return resend(statements.fetch("resend", {"runs": lost, "patience": patience}))
+
+
+def _empty(queues: set[str]) -> set[str]:
+    """Which of the queues hold no message; none when the broker does not answer."""
+    empty = set()
+    try:
+        with current_app.connection_for_write() as link:
+            link.ensure_connection(max_retries=1, timeout=2)
+            for queue in queues:
+                if not _depth(link, queue):
+                    empty.add(queue)
+    except Exception as error:
+        log.warning("the broker does not say how full its queues are: %s", error)
+        return set()
+    return empty
+
+
+def _depth(link: Connection, queue: str) -> int:
+    """How many messages the queue holds; a queue that does not exist holds none."""
+    channel: Any = link.default_channel
+    try:
+        return int(channel.queue_declare(queue, passive=True).message_count)
+    except ChannelError:
+        return 0
+
+
+# What is due and nobody was sent for is sent: retries, and what the broker did not take.
+
+
+def due_runs() -> int:
+    """Send what is due and not sent yet; returns how many."""
+    return resend(statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience}))

@@ -1,0 +1,36 @@
+"""Rows that nobody needs: cached results, remote runners, jobs of requests."""
+
+from datetime import timedelta
+
+from executions.database.clock import database_now
+from executions.jobs import worker
+from runners import statements
+from runners.models import Runner
+
+BATCH = 1_000
+
+
+def expired_results() -> int:
+    """Forget at most 1,000 of them; returns how many."""
+    return len(statements.fetch("forget_cached", {"batch": BATCH}))
+
+
+# Remote runners that nobody saw for a day are not listed any more: each may bring a new name.
+
+
+AGE = timedelta(days=1)
+
+
+def silent_runners() -> int:
+    """Forget them; returns how many."""
+    old = Runner.objects.filter(pool="remote", seen_at__lt=database_now() - AGE)
+    ids = list(old.values_list("pk", flat=True)[:BATCH])
+    return old.filter(pk__in=ids).delete()[0]
+
+
+# Jobs that requests left to workers: lost ones are sent again or fail, old ones are deleted.
+
+
+def lost_jobs() -> int:
+    """Return how many were sent again or failed."""
+    return worker.sweep()

@@ -1,0 +1,277 @@
+"""Events and signals reach the runs that wait for them, each once; steps announce events."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from executions.access.actor import Actor, record
+from executions.database.clock import ClockTimestamp
+from executions.definition.templating.render_guard import Allowance, TimeSpent
+from executions.errors import InvalidPayload, WrongState
+from executions.models import Event, WorkflowExecution, Workspace
+from executions.states import TriggerType
+from executions.triggers.event import EventReceipt, publish_event
+from runners.conf import pool
+from runners.dispatch import messages
+from runners.models import Waiter
+from runners.modules.base import PublishedEvent, StepError
+from runners.segment.state import SegmentState
+from runners.segment.step_context import StepTimeout
+from runners.segment.work import Work
+from runners.states import WaitKind
+from runners.waits import wake_runs
+from runners.waits.listeners import EventTarget, Listener, Pair, listeners, meant
+
+DELIVER = "runners.deliver_event"
+# Events that came while a run fell asleep, at most; there is seldom one.
+MISSED = 100
+
+
+def announce(event_id: UUID) -> None:
+    """A new event, in its transaction: let it be delivered after the commit, if anybody listens.
+
+    Whoever begins to wait later does not hear it, so an event nobody listens for is done with.
+    """
+    event = Event.objects.only("workspace_id", "name").get(pk=event_id)
+    listening = Waiter.objects.filter(
+        kind=WaitKind.EVENT, key=event.name, workspace_id=event.workspace_id
+    )
+    if not listening.exists():
+        _delivered(event_id)
+        return
+    messages.tell_after_commit(DELIVER, event_id)
+
+
+def deliver(event_id: UUID) -> int:
+    """Wake every run an event is meant for, batch by batch; returns how many this call woke."""
+    event = Event.objects.filter(pk=event_id, delivered_at=None).first()
+    if event is None:
+        return 0
+    count = 0
+    for found in listeners(_call(event)):
+        pairs = meant(found, event.payload)
+        with transaction.atomic():
+            count += wake_runs.wake_all(pairs, [WaitKind.EVENT], _waking(event))
+    _delivered(event_id)
+    return count
+
+
+def catch_up(run_id: UUID) -> None:
+    """A run has just fallen asleep: deliver what came between its look at the clock and its commit.
+
+    Such an event may have been delivered before anybody could see that the run waits for it.
+    """
+    waiter = Waiter.objects.filter(pk=run_id, kind=WaitKind.EVENT).first()
+    if waiter is None:
+        return
+    events = Event.objects.filter(
+        workspace_id=waiter.workspace_id, name=waiter.key, created_at__gt=waiter.created_at
+    )
+    for event in events.order_by("created_at")[:MISSED]:
+        mine = [
+            listener
+            for found in listeners(_call(event, waiter.execution_id))
+            for listener in found
+            if listener.run_id == run_id
+        ]
+        pairs = meant(mine, event.payload)
+        with transaction.atomic():
+            if wake_runs.wake_all(pairs, [WaitKind.EVENT], _waking(event)):
+                return
+
+
+def _call(event: Event, execution_id: UUID | None = None) -> EventTarget:
+    return EventTarget(
+        event.workspace_id, event.name, event.payload, event.created_at, execution_id
+    )
+
+
+def _waking(event: Event) -> dict[str, Any]:
+    return {
+        "by": "event",
+        "event": event.name,
+        "eventId": event.event_id,
+        "payload": event.payload,
+    }
+
+
+def _delivered(event_id: UUID) -> None:
+    Event.objects.filter(pk=event_id, delivered_at=None).update(delivered_at=ClockTimestamp())
+
+
+# Events that steps tell their workspace: once each, and in no endless chain.
+#
+# An event may start a workflow that tells an event: the event's id says how long that chain is, and
+# whoever would make it longer than `MAX_CHAIN` fails. The module's thread holds no connection, so
+# one is opened for this and given back.
+
+
+MAX_CHAIN = 10
+# So many parents, and error workflows, are followed up to what was started first.
+MAX_CLIMB = 50
+OWN_ID = re.compile(r"step:(\d+):[0-9a-f]{64}:\d+")
+STARTED_BY = re.compile(r"event:([0-9a-f-]{36}):.*")
+
+
+def announce_from_step(
+    state: SegmentState, work: Work, name: str, payload: Any, number: int
+) -> PublishedEvent:
+    """Tell the event as the step's `number`th (from 1); raises StepError."""
+    try:
+        return _told(_publish(state, work, name, payload, number))
+    except InvalidPayload as error:
+        said = "; ".join(f"{problem.path}: {problem.message}" for problem in error.problems)
+        raise StepError(f"the event cannot be stored: {said or error.message}") from error
+    except StepTimeout:
+        # Interrupted wherever it was: nobody knows what the connection still expects.
+        connection.close()
+        raise
+    finally:
+        if pool() == "threads":
+            connection.close()  # back to the pool
+
+
+def _publish(state: SegmentState, work: Work, name: str, payload: Any, number: int) -> EventReceipt:
+    assert work.prepared is not None
+    chain = chain_of(state.context.execution_id) + 1
+    if chain > MAX_CHAIN:
+        raise StepError(
+            f"{name!r} would be event {chain} of a chain, in which each event started the workflow "
+            f"that told the next; the most is {MAX_CHAIN}. Give a trigger a filter that ends it."
+        )
+    return publish_event(
+        Workspace.objects.get(pk=state.context.version.workspace_id),
+        name,
+        payload,
+        actor=Actor.system(f"step {work.path[:140]} of {state.context.execution_id}"),
+        event_id=f"step:{chain}:{work.prepared.key}:{number}",
+    )
+
+
+def chain_of(execution_id: UUID) -> int:
+    """How many events of steps led to this execution, one after another; 0 for none."""
+    found = _first(execution_id)
+    started = STARTED_BY.fullmatch(found["idempotency_key"] or "")
+    if found["trigger_type"] != TriggerType.EVENT or started is None:
+        return 0
+    event_id = Event.objects.filter(pk=started[1]).values_list("event_id", flat=True).first()
+    own = OWN_ID.fullmatch(event_id or "")
+    return int(own[1]) if own else 0
+
+
+def _first(execution_id: UUID) -> dict[str, Any]:
+    """What was started first of all: the parent of the parent, what an error workflow is for."""
+    for _ in range(MAX_CLIMB):
+        found: Any = WorkflowExecution.objects.values(
+            "parent_id", "failure_of_id", "trigger_type", "idempotency_key"
+        ).get(pk=execution_id)
+        above = found["parent_id"] or found["failure_of_id"]
+        if above is None:
+            return dict(found)
+        execution_id = above
+    raise StepError(
+        f"this execution has more than {MAX_CLIMB} parents or failures before it, which looks "
+        "like workflows that start each other for ever; so it may tell no event"
+    )
+
+
+def _told(published: EventReceipt) -> PublishedEvent:
+    results = published.event.started
+    return PublishedEvent(
+        event_id=published.event.event_id,
+        created=published.created,
+        executions=tuple(r["executionId"] for r in results if "executionId" in r),
+        refused=tuple(r for r in results if "code" in r),
+    )
+
+
+# A signal is an event for one execution: it wakes those of its steps that wait for that name.
+
+
+# What an error says an execution waits for instead, at most.
+NAMED = 20
+# CPU time for all filters: the caller is told who was woken, so they are evaluated in the request.
+FILTER_SECONDS = 0.25
+
+
+class NobodyWaits(WrongState):
+    """No step of the execution waits for that signal."""
+
+    code = "nobody_waits"
+
+
+class FiltersTooCostly(WrongState):
+    """The filters of the steps that wait take longer than a request has for them."""
+
+    code = "filters_too_costly"
+
+
+@dataclass(frozen=True, slots=True)
+class Woken:
+    """A run that goes on with the signal."""
+
+    run_id: UUID
+    step_path: str
+
+
+def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Actor) -> list[Woken]:
+    """Wake the steps of an execution that wait for this name and whose filter holds.
+
+    Returns those that go on. Raises NobodyWaits, which names what the execution waits for, and
+    FiltersTooCostly.
+    """
+    call = EventTarget(execution.workspace_id, name, payload, execution_id=execution.pk)
+    allowance = Allowance(FILTER_SECONDS)
+    try:
+        # Filters are looked at before anything is locked.
+        found = [(batch, meant(batch, payload, allowance)) for batch in listeners(call)]
+    except TimeSpent:
+        raise FiltersTooCostly(
+            f"The filters of the steps that wait for {name!r} take more than {FILTER_SECONDS:g} s, "
+            "so no step was woken. Publish an event of this name instead: a worker evaluates the "
+            "filters then.",
+            execution.state,
+        ) from None
+    woken: list[Woken] = []
+    with transaction.atomic():
+        for batch, pairs in found:
+            woken += _wake(batch, pairs, name, payload)
+        if woken:
+            record(
+                actor,
+                "execution.signal",
+                workspace_id=execution.workspace_id,
+                object_type="WorkflowExecution",
+                object_id=execution.pk,
+                details={"name": name, "woken": len(woken)},
+            )
+    if not woken:
+        passed = sum(len(batch) for batch, _ in found)
+        raise NobodyWaits(_sentence(execution.pk, name, passed), execution.state)
+    return woken
+
+
+def _wake(batch: list[Listener], pairs: list[Pair], name: str, payload: Any) -> list[Woken]:
+    """Wake some; those that something else woke meanwhile are left out."""
+    waking = {"by": "event", "event": name, "eventId": None, "payload": payload}
+    woken = wake_runs.wake_each(pairs, [WaitKind.EVENT], waking)
+    return [Woken(one.run_id, one.path) for one in batch if one.run_id in woken]
+
+
+def _sentence(execution_id: UUID, name: str, passed: int) -> str:
+    if passed:
+        steps = "1 step waits" if passed == 1 else f"{passed} steps wait"
+        return f"{steps} for {name!r}, but no filter lets this payload pass."
+    waiters = Waiter.objects.filter(execution_id=execution_id).order_by("created_at")
+    known = Counter(
+        f"{kind} {key!r}" if kind == WaitKind.EVENT else kind
+        for kind, key in waiters.values_list("kind", "key")[:1_000]
+    )
+    others = ", ".join(f"{what} ({n} steps)" if n > 1 else what for what, n in known.items())
+    if len(known) > NAMED:
+        others = ", ".join(list(known)[:NAMED]) + " and more"
+    return f"No step waits for {name!r}; the execution waits for {others or 'nothing outside'}."

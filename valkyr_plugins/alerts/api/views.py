@@ -1,0 +1,197 @@
+"""Alert rules: list, create, read, change, delete, and try. No answer holds a secret."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.public.access import Forbidden, User, limits_of, obtain, visible, workspace_for
+from executions.public.api import Endpoint, narrowed, operation, page
+from executions.public.models import Permission, Workspace
+from valkyr_plugins.alerts.api.shapes import (
+    AlertDeliveryQuery,
+    AlertDeliveryShape,
+    AlertQuery,
+    AlertRuleChange,
+    AlertRuleQuery,
+    AlertRuleShape,
+    AlertShape,
+    NewAlertRule,
+    Resend,
+)
+from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertRule
+from valkyr_plugins.alerts.rules import FIELDS, change_rule, create_rule, delete_rule
+from valkyr_plugins.alerts.sending import resend, send_test
+
+TAG = "AlertRule"
+FILTERS = {"enabled": "enabled", "channel": "channel"}
+
+
+def is_superuser(user: User) -> bool:
+    """Whether the caller may do everything in the whole installation."""
+    boss = user.is_active and bool(getattr(user, "is_superuser", False))
+    return boss and limits_of(user) is None
+
+
+def rules() -> QuerySet[AlertRule]:
+    """Rules without what is sealed."""
+    return AlertRule.objects.defer("sealed")
+
+
+def obtained(user: User, pk: UUID) -> AlertRule:
+    """A rule that the caller may configure; the installation's belong to superusers."""
+    own = rules().filter(workspace=None, pk=pk).first() if is_superuser(user) else None
+    return own or obtain(user, rules().exclude(workspace=None), pk, Permission.CONFIGURE)[0]
+
+
+def shown(rule: AlertRule, status: int = 200) -> Response:
+    """A rule without its secret."""
+    headers = {"Location": f"/v1/AlertRule/{rule.pk}"} if status == 201 else {}
+    return Response(AlertRuleShape(rule).data, status, headers=headers)
+
+
+class AlertRules(Endpoint):
+    """All alert rules."""
+
+    @operation("listAlertRules", TAG, {200: AlertRuleShape(many=True)}, parameters=[AlertRuleQuery])
+    def get(self, request: Request) -> Response:
+        """The rules that you may configure, newest first."""
+        query = self.query(AlertRuleQuery)
+        rows = narrowed(visible(self.user, rules(), Permission.CONFIGURE), query, FILTERS)
+        found = page(request, rows, query)
+        return Response(AlertRuleShape(found.rows, many=True).data, headers=found.headers)
+
+    @operation(
+        "createAlertRule",
+        TAG,
+        {201: AlertRuleShape},
+        request=NewAlertRule,
+        errors=[403, 404, 409],
+        idempotent=True,
+    )
+    def post(self, request: Request) -> Response:
+        """Say who is told of what, how, and how often; the secret is sealed and never shown."""
+        given = self.body(NewAlertRule)
+        facts = {name: given[name] for name in FIELDS if name in given}
+        secret = given.get("secret") or ""
+        made = create_rule(self._place(given), facts, secret=secret, actor=self.actor)
+        return shown(made, 201)
+
+    def _place(self, given: dict[str, Any]) -> Workspace | None:
+        if not given["installation"]:
+            return workspace_for(self.user, given.get("workspaceId"), Permission.CONFIGURE)
+        if "workspaceId" in given:
+            raise ValidationError(
+                {"workspaceId": "A rule of the installation is in no workspace; leave it out."},
+                code="unexpected",
+            )
+        if not is_superuser(self.user):
+            raise Forbidden("Only superusers make alert rules of the whole installation.")
+        return None
+
+
+class OneAlertRule(Endpoint):
+    """One alert rule."""
+
+    @operation("getAlertRule", TAG, {200: AlertRuleShape}, errors=[403, 404])
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """One rule, without its secret."""
+        return shown(obtained(self.user, id))
+
+    @operation(
+        "patchAlertRule",
+        TAG,
+        {200: AlertRuleShape},
+        request=AlertRuleChange,
+        errors=[403, 404, 409],
+    )
+    def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Change a rule. Its secret stays unless one is given, or the channel is another."""
+        obtained(self.user, id)
+        given = self.body(AlertRuleChange)
+        if not given:
+            raise ValidationError("Name at least one field to change.", code="required")
+        secret = (given.pop("secret") or "") if "secret" in given else None
+        return shown(change_rule(id, given, secret=secret, actor=self.actor))
+
+    @operation("deleteAlertRule", TAG, {204: None}, errors=[403, 404])
+    def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Take a rule away, with its alerts and what it sent."""
+        obtained(self.user, id)
+        delete_rule(id, actor=self.actor)
+        return Response(status=204)
+
+
+class TryAlertRule(Endpoint):
+    """Try one."""
+
+    @operation("testAlertRule", TAG, {200: AlertDeliveryShape}, errors=[403, 404])
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Send a test now, and wait for what becomes of it: the delivery says so."""
+        rule = obtained(self.user, id)
+        return Response(AlertDeliveryShape(send_test(rule, actor=self.actor)).data)
+
+
+# Alerts and the messages about them: list; and send a message again.
+
+
+# Ids are made in the order of time.
+BY_ID = ("id",)
+ALERT_FILTERS = {"state": "state", "kind": "kind", "ruleId": "rule_id"}
+DELIVERY_FILTERS = {"state": "state", "ruleId": "rule_id", "alertId": "alert_id"}
+
+
+def deliveries() -> QuerySet[AlertDelivery]:
+    """Messages without what they say, which their alerts do."""
+    return AlertDelivery.objects.defer("message")
+
+
+class Alerts(Endpoint):
+    """All alerts."""
+
+    @operation("listAlerts", "Alert", {200: AlertShape(many=True)}, parameters=[AlertQuery])
+    def get(self, request: Request) -> Response:
+        """What the rules of your workspaces noticed, newest first."""
+        query = self.query(AlertQuery)
+        rows = narrowed(visible(self.user, Alert.objects.all()), query, ALERT_FILTERS)
+        found = page(request, rows, query, order=BY_ID)
+        return Response(AlertShape(found.rows, many=True).data, headers=found.headers)
+
+
+class AlertDeliveries(Endpoint):
+    """All messages about alerts."""
+
+    @operation(
+        "listAlertDeliveries",
+        "AlertDelivery",
+        {200: AlertDeliveryShape(many=True)},
+        parameters=[AlertDeliveryQuery],
+    )
+    def get(self, request: Request) -> Response:
+        """The messages of your workspaces' rules, newest first, with each attempt."""
+        query = self.query(AlertDeliveryQuery)
+        rows = narrowed(visible(self.user, deliveries()), query, DELIVERY_FILTERS)
+        found = page(request, rows, query, order=BY_ID)
+        return Response(AlertDeliveryShape(found.rows, many=True).data, headers=found.headers)
+
+
+class ResendAlertDelivery(Endpoint):
+    """Send one again."""
+
+    @operation(
+        "resendAlertDelivery",
+        "AlertDelivery",
+        {200: AlertDeliveryShape},
+        request=Resend,
+        errors=[403, 404, 409],
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """Queue a message that was sent or given up once more, with the same idempotency key."""
+        own = deliveries().filter(workspace=None, pk=id)
+        if not (is_superuser(self.user) and own.exists()):
+            obtain(self.user, deliveries().exclude(workspace=None), id, Permission.CONFIGURE)
+        reason = self.body(Resend)["reason"]
+        return Response(AlertDeliveryShape(resend(id, actor=self.actor, reason=reason)).data)

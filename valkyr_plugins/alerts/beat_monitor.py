@@ -1,0 +1,98 @@
+"""A thread of each control worker that sees when beat does not tick, and says so by itself.
+
+It does not depend on beat, nor on the broker: it reads the pulse, raises the alert and sends it.
+Of several control workers one speaks at a time.
+"""
+
+import logging
+import threading
+from datetime import datetime, timedelta
+from typing import Any
+
+from celery.signals import worker_ready, worker_shutting_down
+from django.db import connection, transaction
+
+from executions.public.database import database_now
+from valkyr_plugins.alerts.conf import config
+from valkyr_plugins.alerts.lifecycle import Finding, page
+from valkyr_plugins.alerts.models import AlertKind, AlertRule
+
+log = logging.getLogger(__name__)
+QUEUE = "control"
+_over = threading.Event()
+
+
+@worker_ready.connect(weak=False)
+def begin(sender: Any = None, **_: Any) -> None:
+    """Start the thread where the worker serves the queue of beat's duties."""
+    if QUEUE in sender.app.amqp.queues.consume_from:
+        _over.clear()
+        threading.Thread(target=_keep_looking, name="watchman", daemon=True).start()
+
+
+@worker_shutting_down.connect(weak=False)
+def end(**_: Any) -> None:
+    """Let the thread end with the worker."""
+    _over.set()
+
+
+def look(since: datetime) -> int:
+    """Look once; how many alerts were told. Nobody counts as silent before `since`."""
+    from dlq.public.beat import pulse
+    from executions.public.database import AdvisoryLock, alone
+    from valkyr_plugins.alerts.lifecycle import notice, tell
+    from valkyr_plugins.alerts.sending import send_due
+
+    told = 0
+    rules = AlertRule.objects.select_related("workspace").filter(
+        enabled=True, kinds__contains=[AlertKind.BEAT_SILENT]
+    )
+    now = database_now()
+    last = max(pulse.last_beat() or since, since)
+    silent = [(rule, found) for rule in rules if (found := silence(rule, last, now))]
+    if not silent:
+        return 0
+    with alone(AdvisoryLock.ALERT_WATCHING) as mine:
+        for rule, found in silent if mine else ():
+            with transaction.atomic():
+                notice(rule, found)
+                told += tell(rule)
+    # Also on later looks: beat's duty, which else tries again, does not run.
+    send_due()
+    return told
+
+
+def _keep_looking() -> None:
+    since: datetime | None = None
+    while not _over.wait(config().look):
+        try:
+            since = since or database_now()
+            look(since)
+        # The database may be away for a while; so is everything that could be said then.
+        except Exception as error:
+            log.warning("could not look whether beat ticks (%s); trying again", error)
+        finally:
+            connection.close()
+
+
+# How long beat has been silent.
+
+
+def silence(rule: AlertRule, since: datetime, now: datetime) -> Finding | None:
+    """That beat has been silent since then for longer than the rule allows, if it has."""
+    silent = now - since
+    if silent <= timedelta(seconds=rule.silent_seconds):
+        return None
+    sentence = (
+        f"No duty of beat has run for {silent.total_seconds():,.0f} s (since "
+        f"{since:%Y-%m-%d %H:%M:%S} UTC): schedules, timers and retries stand still. Is the beat "
+        "process running, and does it reach the broker?"
+    )
+    return Finding(
+        AlertKind.BEAT_SILENT,
+        "beat",
+        sentence,
+        page("runners_runner"),
+        {"since": since.isoformat()},
+        rule.workspace_id,
+    )

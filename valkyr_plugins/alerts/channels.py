@@ -1,0 +1,199 @@
+"""How a message leaves: by mail, to Slack, to a webhook. And what it says."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from executions.public.signing import signature
+from runners.public.modules import StepError
+from runners.public.secrets import Scrubber, scrubbed_logs
+from runners.public.steps import Context
+from valkyr_plugins.alerts.conf import config
+from valkyr_plugins.alerts.decisions import clipped
+from valkyr_plugins.alerts.models import AlertChannel, AlertRule
+from valkyr_plugins.connectors.mail.send import EmailSend, EmailSendInputs
+from valkyr_plugins.connectors.messages.slack import SlackPostInputs
+from valkyr_plugins.connectors.messages.slack_exchange import slack_exchange
+from valkyr_plugins.connectors.network.exchange import Call, opened
+from valkyr_plugins.connectors.network.request_parts import json_content
+from valkyr_plugins.connectors.network.response import SHOWN_BODY_BYTES, read_start, request_name
+
+# An alert as a signed request, in the form that our own webhooks take: it can start a workflow.
+
+
+HEADER = "x-valkyr-signature"
+
+
+def send_webhook(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
+    """Post it, signed; the status of the answer. Raises StepError for any but 200 to 299."""
+    content = json_content({"id": ctx.idempotency_key, "headline": headline(message), **message})
+    secret = (ctx.credential or {}).get("secret", "")
+    call = Call(
+        "POST",
+        rule.url,
+        headers={
+            "content-type": "application/json",
+            HEADER: signature.header(secret, int(time.time()), content["content"]),
+        },
+        content=content,
+        follow_redirects=False,
+        signs_in=False,
+        keyed=True,
+    )
+    with opened(call, ctx) as response:
+        if not 200 <= response.status_code < 300:
+            raise StepError(
+                f"{request_name(response.request)} answered {response.status_code}: redirects are "
+                "not followed, so give the receiver's present address",
+                details={"status": response.status_code},
+            )
+        read_start(response, SHOWN_BODY_BYTES)
+        return response.status_code
+
+
+# An alert as a message in Slack, by an incoming webhook.
+
+
+LONGEST = 30_000
+# What Slack reads as the beginning of a link, a mention or an entity (api.slack.com/reference).
+ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def send_slack(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
+    """Post it; raises StepError."""
+    said = [_line(text, link) for text, link in lines(message)]
+    body = "\n".join([f"*{_plain(headline(message))}*", *said, f"_{_plain(footer(message))}_"])
+    slack_exchange(SlackPostInputs(text=body[:LONGEST], unfurlLinks=False), ctx)
+    return 200
+
+
+def _line(text: str, link: str) -> str:
+    return f"• {_plain(text)}" + (f" <{link.translate(ESCAPES)}|Open>" if link else "")
+
+
+def _plain(text: str) -> str:
+    """The text without Slack's markup: nobody is mentioned by a failure's message."""
+    return text.translate(ESCAPES)
+
+
+# An alert as a mail: plain text, the same Message-ID for every attempt.
+
+
+# Each of the exchange's operations takes at most so long: twenty recipients are two minutes.
+SECONDS = 5.0
+
+
+def send_mail(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
+    """Hand it to the mail server; raises StepError where it takes it for nobody."""
+    text = [f"{said}\n{link}".strip() for said, link in lines(message)]
+    inputs = EmailSendInputs.model_validate(
+        {
+            "from": config().sender,
+            "to": list(rule.recipients),
+            "subject": headline(message),
+            "text": "\n\n".join([*text, f"-- \n{footer(message)}\n"]),
+        }
+    )
+    answer: Any = EmailSend().execute(inputs, ctx).outputs
+    if not answer["accepted"]:
+        raise StepError(f"the mail server refused every recipient: {answer['refused']}")
+    return None
+
+
+# One attempt to send one message; no database in here, so that it may take its time.
+
+
+SENDERS: Mapping[str, Callable[[AlertRule, Mapping[str, Any], Context], int | None]] = {
+    AlertChannel.EMAIL: send_mail,
+    AlertChannel.SLACK: send_slack,
+    AlertChannel.WEBHOOK: send_webhook,
+}
+SAID = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it: `answer` is the HTTP status, where there was one; no error: it was taken."""
+
+    error: str
+    answer: int | None
+    milliseconds: int
+    retry_after: float | None = None
+
+
+def attempt(
+    rule: AlertRule,
+    credential: Mapping[str, str] | None,
+    message: Mapping[str, Any],
+    delivery_id: UUID,
+) -> Outcome:
+    """Send it once, within the time-out; what fails is an outcome, in words without the secret."""
+    scrubber = Scrubber(dict.fromkeys((credential or {}).values(), "(secret)"))
+    ctx = Context(
+        execution_id=delivery_id,
+        step_path="alert",
+        attempt=1,
+        idempotency_key=str(delivery_id),
+        seconds=SECONDS if rule.channel == AlertChannel.EMAIL else config().send,
+        variables={},
+    )
+    ctx.reveal(credential, scrubber)
+    began = time.monotonic()
+    error, answer, retry_after = "", None, None
+    with scrubbed_logs(scrubber):
+        try:
+            answer = SENDERS[rule.channel](rule, message, ctx)
+        except StepError as failure:
+            error, retry_after = failure.message, failure.retry_after
+            details = failure.details if isinstance(failure.details, dict) else {}
+            answer = details.get("status")
+        # Whatever a receiver provokes, the other messages go on.
+        except Exception as failure:
+            error = f"{type(failure).__name__}: {failure}"
+    took = round(1000 * (time.monotonic() - began))
+    return Outcome(clipped(scrubber.message(error), SAID), answer, took, retry_after)
+
+
+# A message in words: pure. What it holds of other people's text is one line without controls.
+
+
+SUBJECT = 180
+
+
+def headline(message: Mapping[str, Any]) -> str:
+    """One line that says it: of one alert what it is, of more how many there are."""
+    alerts = message["alerts"]
+    place = f"[{message['workspace']}] " if message["workspace"] else ""
+    if message["reason"] == "TEST":
+        return clipped(f"{place}Test of the alert rule {message['rule']['name']}", SUBJECT)
+    many = len(alerts) + message["more"]
+    if many > 1:
+        said = f"{many:,} alerts" if message["reason"] != "OVER" else f"{many:,} alerts are over"
+        return clipped(f"{place}{said}: {message['rule']['name']}", SUBJECT)
+    said = {"OVER": "Over: ", "AGAIN": "Still: "}.get(message["reason"], "")
+    return clipped(f"{place}{said}{alerts[0]['sentence']}", SUBJECT)
+
+
+def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What is said of each alert, and its link; (text, "") where there is none."""
+    if message["reason"] == "TEST":
+        return [("This is a test: whoever reads it will be told of alerts.", message["link"])]
+    said = [(_said(message["reason"], alert), alert["link"]) for alert in message["alerts"]]
+    if message["more"]:
+        said.append((f"And {message['more']:,} more.", ""))
+    return said
+
+
+def footer(message: Mapping[str, Any]) -> str:
+    """Who sends it, and why."""
+    where = f"workspace {message['workspace']}" if message["workspace"] else "this installation"
+    return clipped(f"Sent by Valkyr's alert rule {message['rule']['name']!r} of {where}.", 300)
+
+
+def _said(reason: str, alert: Mapping[str, Any]) -> str:
+    text = clipped(alert["sentence"], 700)
+    if reason == "OVER":
+        return f"Over: {text}"
+    return f"{text} (noticed {alert['count']:,} times)" if alert["count"] > 1 else text

@@ -1,0 +1,208 @@
+"""What can hold for a while and is looked for again and again.
+
+Each gives, for one rule, what holds now; whatever was open and is not among it is over.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
+
+from dlq.public.models import DeadLetterEntry, FailureGroup, GroupHour, GroupStatus, Resolution
+from executions.public.configuration import OWN_QUEUES, limits
+from executions.public.models import ExecutionState, Workflow
+from runners.public.models import Run, Runner, RunState
+from valkyr_plugins.alerts.decisions import clipped, hours, is_high, rate
+from valkyr_plugins.alerts.lifecycle import Finding, page
+from valkyr_plugins.alerts.models import AlertKind, AlertRule
+
+# A workflow fails far more often than at the same hour of the days before.
+
+
+# Workflows of one rule that are looked at, those with the most failures first.
+MOST_WORKFLOWS = 200
+
+
+def high_rates(rule: AlertRule, now: datetime) -> Iterator[Finding]:
+    """The workflows of the rule that do; two queries, three where there are some."""
+    wanted = sorted(hours(now))
+    recent = (
+        _counted(rule, wanted[-2:])
+        .values("group__workflow_id")
+        .annotate(many=Sum("count"))
+        .filter(many__gte=rule.rate_least)
+        .order_by("-many")
+    )
+    suspects = list(recent.values_list("group__workflow_id", flat=True)[:MOST_WORKFLOWS])
+    if not suspects:
+        return
+    counts: dict[UUID, dict[datetime, int]] = defaultdict(dict)
+    rows = _counted(rule, wanted).filter(group__workflow_id__in=suspects)
+    for pk, hour, many in rows.values_list("group__workflow_id", "hour").annotate(Sum("count")):
+        counts[pk][hour] = many
+    for workflow in Workflow.objects.filter(pk__in=suspects).order_by("id"):
+        found = rate(counts[workflow.pk], now)
+        if is_high(found, factor=rule.rate_factor, least=rule.rate_least):
+            yield _rate_finding(workflow, found.recent, found.usual)
+
+
+def _counted(rule: AlertRule, wanted: list[datetime]) -> QuerySet[GroupHour]:
+    """The hours' counts that the rule is about, without groups that are to be quiet."""
+    rows = GroupHour.objects.filter(hour__in=wanted, group__muted=False).exclude(
+        group__status=GroupStatus.IGNORED
+    )
+    if rule.workspace_id is not None:
+        rows = rows.filter(group__workspace_id=rule.workspace_id)
+    if rule.about_id is not None:
+        rows = rows.filter(group__workflow_id=rule.about_id)
+    return rows.order_by()
+
+
+def _rate_finding(workflow: Workflow, recent: float, usual: float) -> Finding:
+    sentence = (
+        f"{workflow.name} had about {recent:,.0f} failures in the last hour; "
+        f"{usual:,.0f} are usual at this time."
+    )
+    return Finding(
+        AlertKind.RATE_HIGH,
+        f"workflow:{workflow.pk}",
+        clipped(sentence, 600),
+        f"/admin/dlq/failuregroup/?workflow={workflow.pk}",
+        {"workflowId": str(workflow.pk), "recent": round(recent, 1), "usual": round(usual, 1)},
+        workflow.workspace_id,
+        workflow.pk,
+    )
+
+
+# A dead letter has been open for longer than the rule allows.
+
+
+# In these somebody decided to wait, or not to care.
+QUIET = (GroupStatus.IGNORED, GroupStatus.SNOOZED)
+# Groups that are looked at, those that were seen last left out first.
+MOST_GROUPS = 10_000
+
+
+def old_entries(rule: AlertRule, now: datetime) -> Iterator[Finding]:
+    """The oldest open dead letter of the rule, if it is too old; two queries."""
+    oldest = (
+        DeadLetterEntry.objects.filter(group=OuterRef("pk"), resolution=Resolution.PENDING)
+        .order_by("id")  # in the order of time, which the index has
+        .values("id")[:1]
+    )
+    groups = (
+        _open_groups(rule).order_by("last_seen")[:MOST_GROUPS].annotate(oldest=Subquery(oldest))
+    )
+    ids = [pk for pk in groups.values_list("oldest", flat=True) if pk is not None]
+    if not ids:
+        return
+    entry = (
+        DeadLetterEntry.objects.select_related("workflow")
+        .only("id", "step_path", "quarantined_at", "workflow", "workflow__name")
+        .get(pk=min(ids))
+    )
+    age = now - entry.quarantined_at
+    if age <= timedelta(hours=rule.oldest_hours):
+        return
+    sentence = (
+        f"A dead letter of {entry.workflow.name}, step {entry.step_path}, has been open for "
+        f"{_hours(age)}; the limit is {rule.oldest_hours:g} h."
+    )
+    yield Finding(
+        AlertKind.ENTRY_OLD,
+        f"rule:{rule.pk}",
+        clipped(sentence, 600),
+        page("dlq_deadletterentry", entry.pk),
+        {"deadLetterId": str(entry.pk), "quarantinedAt": entry.quarantined_at.isoformat()},
+        rule.workspace_id,
+        entry.workflow_id,
+    )
+
+
+def _open_groups(rule: AlertRule) -> QuerySet[FailureGroup]:
+    groups = FailureGroup.objects.filter(open__gt=0, muted=False, merged_into=None)
+    groups = groups.exclude(status__in=QUIET)
+    if rule.workspace_id is not None:
+        groups = groups.filter(workspace_id=rule.workspace_id)
+    if rule.about_id is not None:
+        groups = groups.filter(workflow_id=rule.about_id)
+    return groups
+
+
+def _hours(age: timedelta) -> str:
+    hours = age / timedelta(hours=1)
+    return f"{hours / 24:.0f} d" if hours >= 48 else f"{hours:.1f} h"
+
+
+# Runs wait in a queue that no live worker serves.
+
+
+# A worker gives a sign every 15 s; one that missed three is taken for gone.
+SILENT = timedelta(seconds=50)
+MOST_QUEUES = 1_000
+# A queue that nobody serves: its name and, of a remote one, the workspace whose runners are meant.
+Queue = tuple[str, UUID | None]
+
+
+def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
+    """Those with work of the rule's; one query while each queue is served."""
+    served = _served(now)
+    waiting: Counter[Queue] = Counter()
+    for name in sorted(OWN_QUEUES | limits().remote_queues):
+        own = name in OWN_QUEUES
+        if own and (name, None) in served:
+            continue
+        for workspace_id in _waiting(rule, name, now):
+            if own or (name, workspace_id) not in served:
+                waiting[name, None if own else workspace_id] += 1
+    yield from (_queue_finding(queue, many, rule) for queue, many in waiting.items())
+
+
+def _served(now: datetime) -> set[Queue]:
+    live = Runner.objects.filter(seen_at__gte=now - SILENT, leaving_at=None)
+    return {
+        (name, workspace_id)
+        for workspace_id, names in live.values_list("workspace_id", "queues")
+        for name in names
+    }
+
+
+def _waiting(rule: AlertRule, queue: str, now: datetime) -> list[UUID]:
+    """The workspaces of runs that have waited there for too long, one by one; 1,000 at most."""
+    since = now - timedelta(seconds=rule.waiting_seconds)
+    rows = Run.objects.filter(
+        Q(retry_after=None) | Q(retry_after__lt=since),
+        state=RunState.PENDING,
+        queue=queue,
+        queued_at__lt=since,
+        execution__state=ExecutionState.RUNNING,
+    )
+    if rule.workspace_id is not None:
+        rows = rows.filter(execution__workspace_id=rule.workspace_id)
+    if rule.about_id is not None:
+        rows = rows.filter(execution__workflow_id=rule.about_id)
+    return list(rows.order_by().values_list("execution__workspace_id", flat=True)[:MOST_QUEUES])
+
+
+def _queue_finding(queue: Queue, many: int, rule: AlertRule) -> Finding:
+    name, workspace_id = queue
+    count = f"{MOST_QUEUES:,} or more runs wait" if many >= MOST_QUEUES else _runs(many)
+    who = "no worker" if workspace_id is None else "no remote runner"
+    sentence = (
+        f"{count} in queue {name}, which {who} serves, for more than {rule.waiting_seconds:,} s."
+    )
+    return Finding(
+        AlertKind.NO_WORKER,
+        f"queue:{name}" if workspace_id is None else f"queue:{name}:{workspace_id}",
+        clipped(sentence, 600),
+        page("runners_runner"),
+        {"queue": name, "waiting": many},
+        workspace_id or rule.workspace_id,
+        rule.about_id,
+    )
+
+
+def _runs(many: int) -> str:
+    return "1 run waits" if many == 1 else f"{many:,} runs wait"

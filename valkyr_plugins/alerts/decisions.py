@@ -1,0 +1,91 @@
+"""Pure decisions: unusual failure rates, when to send a message again, clipped text.
+
+How many failures an hour are usual, and whether the last hour had far more:
+
+Counts are kept by hours of the clock. The last sixty minutes are taken as the present hour and the
+part of the one before that still lies within them (the sliding-window counter of rate limiters).
+What is usual is the median of the same sixty minutes on each of the seven days before, which one
+bad day does not move.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+
+HOUR = timedelta(hours=1)
+DAYS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRate:
+    """Failures in the last sixty minutes, and how many are usual in them."""
+
+    recent: float
+    usual: float
+
+
+def rate(counts: Mapping[datetime, int], now: datetime) -> FailureRate:
+    """The rate at `now` (UTC) from counts by the hour in which they began; none is 0."""
+    before = [_within_an_hour(counts, now - timedelta(days=day)) for day in range(1, DAYS + 1)]
+    return FailureRate(_within_an_hour(counts, now), median(before))
+
+
+def is_high(found: FailureRate, *, factor: float, least: float) -> bool:
+    """Whether it is `factor` times the usual or more, and at least `least`."""
+    return found.recent >= least and found.recent >= factor * found.usual
+
+
+def hours(now: datetime) -> Iterator[datetime]:
+    """The hours whose counts `rate` reads."""
+    for day in range(DAYS + 1):
+        present = _hour_of(now - timedelta(days=day))
+        yield from (present - HOUR, present)
+
+
+def _within_an_hour(counts: Mapping[datetime, int], now: datetime) -> float:
+    present = _hour_of(now)
+    left = 1 - (now - present) / HOUR
+    return counts.get(present, 0) + left * counts.get(present - HOUR, 0)
+
+
+def _hour_of(at: datetime) -> datetime:
+    return at.replace(minute=0, second=0, microsecond=0)
+
+
+# When a message that could not be sent is tried again: pure.
+
+
+FACTOR = 3
+LONGEST = timedelta(hours=1)
+
+
+def next_attempt(
+    attempts: int,
+    *,
+    queued_at: datetime,
+    now: datetime,
+    first: float,
+    give_up: float,
+    asked: float | None = None,
+) -> datetime | None:
+    """When to try again after so many failed attempts; None: never.
+
+    The wait begins with `first` seconds and triples up to an hour; `asked` is what the receiver
+    asked for (Retry-After), in seconds. It is given up `give_up` seconds after it was queued.
+    """
+    # Beyond the twentieth power nothing changes but the number's size.
+    wait = timedelta(seconds=min(first * FACTOR ** min(attempts - 1, 20), LONGEST.total_seconds()))
+    if asked is not None:
+        wait = min(max(wait, timedelta(seconds=asked)), LONGEST)
+    at = now + wait
+    return at if at <= queued_at + timedelta(seconds=give_up) else None
+
+
+# Other people's text as one line of a message: pure.
+
+
+def clipped(text: str, length: int) -> str:
+    """One line of at most so many characters, without control characters."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= length else f"{line[: length - 1]}…"

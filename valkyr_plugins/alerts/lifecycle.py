@@ -1,0 +1,260 @@
+"""Opens, counts up and closes alerts: the only writer of them.
+
+One alert is open for a rule, kind and subject, whoever raises it at once. One that is noticed again
+within the rule's interval after people were told is opened again and told of later.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q
+
+from dlq.public.metrics import BOUND, Counter, Family
+from executions.public.database import database_now
+from valkyr_plugins.alerts.models import (
+    Alert,
+    AlertDelivery,
+    AlertKind,
+    AlertRule,
+    AlertState,
+    DeliveryReason,
+)
+
+# What was noticed, before any rule is asked: one occurrence, or one condition that holds.
+
+
+# Conditions that are looked for again and again; the others happen.
+LASTING = frozenset(
+    {AlertKind.RATE_HIGH, AlertKind.ENTRY_OLD, AlertKind.NO_WORKER, AlertKind.BEAT_SILENT}
+)
+# Of these people are told, too, that they are over.
+CLEARED = LASTING | {AlertKind.CIRCUIT_OPEN}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`subject` tells one from another of its kind: `group:<id>`; `path` is the page about it.
+
+    `sentence` is for people and holds no payload; `details` is for programs.
+    """
+
+    kind: AlertKind
+    subject: str
+    sentence: str
+    path: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    workspace_id: UUID | None = None
+    workflow_id: UUID | None = None
+
+
+def page(name: str, pk: Any = None) -> str:
+    """The path of an object's admin page (`app_model`), or of the list.
+
+    Written out, not looked up: that would load every page of the admin into a worker, and do it
+    in the middle of a step's transaction.
+    """
+    listing = f"/admin/{name.replace('_', '/', 1)}/"
+    return listing if pk is None else f"{listing}{pk}/change/"
+
+
+# Queues messages about alerts: a few each by itself, many together, never too many.
+
+
+# As many alerts at once have a message each; more share one, which lists so many.
+EACH = 3
+LISTED = 10
+# Messages of one rule within ten minutes; what is more waits, and is then told of together.
+MOST = 20
+WITHIN = timedelta(minutes=10)
+
+
+def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> Sequence[Alert]:
+    """Queue messages, in the caller's transaction; the alerts that people will so be told of."""
+    if not alerts or (reason != DeliveryReason.OVER and _is_loud(rule)):
+        return ()
+    together = [alerts] if len(alerts) > EACH else [[alert] for alert in alerts]
+    AlertDelivery.objects.bulk_create(_delivery(rule, some, reason) for some in together)
+    return alerts
+
+
+def message_of(rule: AlertRule, alerts: Sequence[Alert], reason: str) -> dict[str, Any]:
+    """What a message says, whatever its channel: kept as it is, so that a retry says the same."""
+    workspace = rule.workspace
+    return {
+        "reason": str(reason),
+        "rule": {"id": str(rule.pk), "name": rule.name},
+        "workspace": None if workspace is None else workspace.slug,
+        "alerts": [_told(alert) for alert in alerts[:LISTED]],
+        "more": max(0, len(alerts) - LISTED),
+    }
+
+
+def absolute(path: str) -> str:
+    """The address of one of our pages, as people reach it."""
+    return f"{settings.PUBLIC_URL}{path}"
+
+
+def _is_loud(rule: AlertRule) -> bool:
+    since = database_now() - WITHIN
+    recent = AlertDelivery.objects.filter(rule=rule, created_at__gt=since)
+    return recent.exclude(reason=DeliveryReason.TEST)[:MOST].count() >= MOST
+
+
+def _delivery(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> AlertDelivery:
+    return AlertDelivery(
+        workspace_id=rule.workspace_id,
+        rule=rule,
+        alert=alerts[0],
+        reason=reason,
+        channel=rule.channel,
+        message=message_of(rule, alerts, reason),
+    )
+
+
+def _told(alert: Alert) -> dict[str, Any]:
+    return {
+        "id": str(alert.pk),
+        "kind": alert.kind,
+        "title": str(AlertKind(alert.kind).label),
+        "subject": alert.subject,
+        "sentence": alert.sentence,
+        "link": absolute(alert.path or "/admin/"),
+        "count": alert.count,
+        "firstAt": alert.first_at.isoformat(),
+        "lastAt": alert.last_at.isoformat(),
+        "details": alert.details,
+    }
+
+
+# More are told of together, later.
+MOST_AT_ONCE = 1_000
+
+
+def notice(rule: AlertRule, finding: Finding) -> Alert:
+    """The open alert of this rule and subject: opened, opened again, or counted up."""
+    with transaction.atomic():
+        alert = _newest(rule, finding)
+        if alert is not None:
+            return _counted(alert, rule, finding)
+        pk = _open(rule, finding)
+        found = _newest(rule, finding)
+        assert found is not None, "it was inserted, by us or by whom we waited for"
+        return found if found.pk == pk else _counted(found, rule, finding)
+
+
+def tell(rule: AlertRule) -> int:
+    """Queue what people are to be told of now; how many alerts that is."""
+    with transaction.atomic():
+        now = database_now()
+        due = list(
+            Alert.objects.select_for_update(skip_locked=True, of=("self",))
+            .filter(rule=rule, state=AlertState.OPEN, count__gt=F("told_count"))
+            .filter(Q(told_at=None) | Q(told_at__lte=now - _interval(rule)))
+            .order_by("id")[:MOST_AT_ONCE]
+        )
+        first = [alert for alert in due if alert.told_at is None]
+        again = [alert for alert in due if alert.told_at is not None]
+        told = [
+            *queue(rule, first, DeliveryReason.RAISED),
+            *queue(rule, again, DeliveryReason.AGAIN),
+        ]
+        Alert.objects.filter(pk__in=[alert.pk for alert in told]).update(
+            told_count=F("count"), told_at=now
+        )
+    return len(told)
+
+
+def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
+    """What does not hold any more is over; people are told once, of kinds that can clear."""
+    wanted = list(ids)
+    if not wanted:
+        return 0
+    with transaction.atomic():
+        rows = Alert.objects.select_for_update(of=("self",))
+        ended = list(rows.filter(pk__in=wanted, state=AlertState.OPEN).order_by("id"))
+        Alert.objects.filter(pk__in=[alert.pk for alert in ended]).update(
+            state=AlertState.OVER, over_at=database_now()
+        )
+        if not silently:
+            told = [a for a in ended if a.told_count and a.kind in CLEARED]
+            queue(rule, told, DeliveryReason.OVER)
+    return len(ended)
+
+
+def _newest(rule: AlertRule, finding: Finding) -> Alert | None:
+    """The alert that is open, or over for so short a time that it may open again; locked."""
+    lately = database_now() - _interval(rule)
+    return (
+        Alert.objects.select_for_update(of=("self",), no_key=True)
+        .filter(Q(state=AlertState.OPEN) | Q(told_at__gt=lately))
+        .filter(rule=rule, kind=finding.kind, subject=finding.subject[:400])
+        .order_by("-id")
+        .first()
+    )
+
+
+def _open(rule: AlertRule, finding: Finding) -> UUID:
+    alert = Alert(
+        workspace_id=rule.workspace_id,
+        rule=rule,
+        kind=finding.kind,
+        subject=finding.subject[:400],
+        **_facts(finding),
+    )
+    # Of two that open it at once one waits for the other, and then finds it.
+    Alert.objects.bulk_create([alert], ignore_conflicts=True)
+    return UUID(str(alert.pk))
+
+
+def _counted(alert: Alert, rule: AlertRule, finding: Finding) -> Alert:
+    now = database_now()
+    reopens = alert.state == AlertState.OVER
+    if reopens:
+        alert.state, alert.over_at, alert.told_count = AlertState.OPEN, None, 0
+    if reopens or _is_another(alert, rule, finding, now):
+        alert.count += 1
+    alert.last_at = now
+    for name, value in _facts(finding).items():
+        setattr(alert, name, value)
+    alert.save()
+    return alert
+
+
+def _is_another(alert: Alert, rule: AlertRule, finding: Finding, now: datetime) -> bool:
+    """Whether it counts: what happens does each time, what lasts once each interval."""
+    if finding.kind not in LASTING:
+        return True
+    return alert.told_at is not None and alert.told_at <= now - _interval(rule)
+
+
+def _facts(finding: Finding) -> dict[str, object]:
+    return {
+        "sentence": finding.sentence[:1_000],
+        "path": finding.path[:500],
+        "details": dict(finding.details),
+    }
+
+
+def _interval(rule: AlertRule) -> timedelta:
+    return timedelta(seconds=rule.interval_seconds)
+
+
+# What Prometheus is told of alerts.
+
+
+DELIVERIES = Counter(
+    "valkyr_alert_deliveries",
+    "Attempts to deliver an alert, by channel and whether the receiver took it.",
+    ["channel", "outcome"],
+)
+
+
+def open_alerts(now: datetime) -> Iterator[Family]:
+    """How many alerts are not over, up to a bound."""
+    count = Alert.objects.filter(state=AlertState.OPEN).order_by()[:BOUND].count()
+    yield Family("valkyr_alerts_open", "Alerts that are not over.", count)

@@ -1,0 +1,104 @@
+"""Why a step is held for its target, and which circuits are open: from the breakers' rows."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from dlq.public.metrics import BOUND, Family
+from runners.public.explain import HeldRuns, Reason, at, brief, iso, sentence
+from runners.public.models import Run
+from valkyr_plugins.circuits.breaker import Circuit, CircuitState, counted, due, free
+from valkyr_plugins.circuits.breaker_rows import circuit_of
+from valkyr_plugins.circuits.models import CircuitBreaker
+
+RESET = "Who may operate executions may also reset the circuit"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCircuit:
+    """A target's circuit; no id where nobody has called the target yet."""
+
+    id: UUID | None
+    circuit: Circuit
+
+
+def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
+    """Return why each of these runs waits for its target; one query."""
+    targets = {target_of(run) for run in held.runs}
+    rows = CircuitBreaker.objects.filter(workspace_id=held.workspace_id, target__in=targets)
+    known = {row.target: KnownCircuit(row.pk, circuit_of(row)) for row in rows}
+    clean = KnownCircuit(None, Circuit())
+    return {
+        run.pk: held_reason(run, known.get(target_of(run), clean), held.since[run.pk], held.now)
+        for run in held.runs
+    }
+
+
+def held_reason(run: Run, known: KnownCircuit, since: datetime | None, now: datetime) -> Reason:
+    """Why a run waits for its target (`progress` names it)."""
+    target, circuit = target_of(run), known.circuit
+    error = f" Its last failure: {sentence(circuit.last_error)}" if circuit.last_error else ""
+    limit = f" It is given up at {at(run.due_at)}." if run.due_at else ""
+    return Reason(
+        "waiting_for_circuit",
+        f"{_why(target, circuit, now)}{error}{limit}",
+        since=since,
+        until=circuit.next_retry_at if circuit.state == CircuitState.OPEN else run.due_at,
+        details={
+            "target": target,
+            "circuitBreakerId": None if known.id is None else str(known.id),
+            "state": circuit.state,
+            "failures": circuit.failures,
+            "lastError": brief(circuit.last_error),
+            "openedAt": iso(circuit.opened_at),
+            "nextRetryAt": iso(circuit.next_retry_at),
+            "heldUntil": iso(run.due_at),
+        },
+    )
+
+
+def target_of(run: Run) -> str:
+    """What a held run wants to call."""
+    return str((run.progress or {}).get("target", ""))
+
+
+def _why(target: str, circuit: Circuit, now: datetime) -> str:
+    if free(circuit, now):
+        return f"Its target {target} answers again; it goes on within seconds."
+    if circuit.state == CircuitState.CLOSED:
+        failed = f", and {counted(circuit, now)} calls failed of late" * bool(counted(circuit, now))
+        return (
+            f"Its target {target} is not known to answer{failed}: a few steps are let through "
+            "first, this one when one of them is answered."
+        )
+    rests = f"Its target {target} rests since {at(circuit.opened_at)}"
+    if circuit.state == CircuitState.HALF_OPEN and not due(circuit, now):
+        return f"{rests}; one step tries it now, until {at(circuit.probe_until)}. {RESET}."
+    if due(circuit, now):
+        return f"{rests}; one step tries it within seconds. {RESET}."
+    return f"{rests}; one step tries it from {at(circuit.next_retry_at)} on. {RESET} before."
+
+
+# The circuits that are not closed, for those who count them and who tell of them.
+
+
+def rows() -> QuerySet[CircuitBreaker]:
+    """Return the breakers that are not closed."""
+    return CircuitBreaker.objects.exclude(state=CircuitState.CLOSED)
+
+
+def lasting(ids: Collection[UUID]) -> set[UUID]:
+    """Return those of these breakers that are not closed."""
+    return set(rows().filter(pk__in=ids).values_list("pk", flat=True))
+
+
+def reading(now: datetime) -> Iterator[Family]:
+    """Yield how many circuits are not closed, by state."""
+    family = Family("valkyr_circuits", "Circuits that are not closed, by state.", labels=["state"])
+    for state in (CircuitState.HALF_OPEN, CircuitState.OPEN):
+        found = rows().order_by().filter(state=state)
+        family.add_metric([state.value], found[:BOUND].count())
+    yield family

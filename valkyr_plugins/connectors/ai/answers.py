@@ -1,0 +1,285 @@
+"""The answers of OpenAI's protocol: the parts that are read, put together, and shown as they come.
+
+A whole answer and a piece of a stream differ in one name (`message`, `delta`), so both are read as
+a `Chunk`.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError
+
+from runners.public.modules import StepContext, StepError
+
+MAX_TOKENS = 2**40
+
+T = TypeVar("T", bound=BaseModel)
+
+
+def _count(value: Any) -> Any:
+    """Some servers give null for a count they do not know."""
+    return 0 if value is None else value
+
+
+Count = Annotated[int, BeforeValidator(_count), Field(ge=0, le=MAX_TOKENS)]
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+
+
+class Details(BaseModel):
+    """What is known of the tokens of the input."""
+
+    cached_tokens: Count = 0
+
+
+class Usage(BaseModel):
+    """Tokens as the provider counted them."""
+
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    prompt_tokens_details: Details | None = None
+
+    @property
+    def cached(self) -> int:
+        """Tokens of the input that the provider knew already and charges less for."""
+        details = self.prompt_tokens_details
+        return min(details.cached_tokens if details else 0, self.prompt_tokens)
+
+
+class Function(BaseModel):
+    """A call of a tool; in a stream, a piece of one."""
+
+    name: Text = ""
+    arguments: Any = ""
+
+
+class WireToolCall(BaseModel):
+    """A tool call; `index` says, in a stream, which call a piece belongs to."""
+
+    index: int | None = None
+    id: Text = ""
+    function: Function = Field(default_factory=Function)
+
+
+class Said(BaseModel):
+    """What the model said, or a piece of it."""
+
+    content: Text = ""
+    refusal: Text = ""
+    # DeepSeek's name and OpenRouter's.
+    reasoning: Text = Field("", validation_alias=AliasChoices("reasoning_content", "reasoning"))
+    tool_calls: list[WireToolCall] | None = None
+
+
+class WireChoice(BaseModel):
+    """One of the answers asked for; we ask for one."""
+
+    index: int = 0
+    said: Said | None = Field(None, validation_alias=AliasChoices("delta", "message"))
+    finish_reason: str | None = None
+
+
+class Chunk(BaseModel):
+    """An answer, or a piece of one."""
+
+    id: Text = ""
+    model: Text = ""
+    choices: list[WireChoice] | None = None
+    usage: Usage | None = None
+
+
+class Vector(BaseModel):
+    """One text's embedding."""
+
+    index: int
+    embedding: list[float] = Field(min_length=1)
+
+
+class Vectors(BaseModel):
+    """An answer about embeddings."""
+
+    model: Text = ""
+    data: list[Vector]
+    usage: Usage | None = None
+
+
+def read_chunk(value: Any, host: str) -> Chunk:
+    """An answer or a piece of one; StepError where it is in no shape of OpenAI's."""
+    return _read(Chunk, value, host)
+
+
+def read_vectors(value: Any, host: str) -> Vectors:
+    """An answer about embeddings; StepError where it is in no shape of OpenAI's."""
+    return _read(Vectors, value, host)
+
+
+def _read(kind: type[T], value: Any, host: str) -> T:
+    if not isinstance(value, Mapping):
+        raise StepError(
+            f"{host} answered with {type(value).__name__} where OpenAI's protocol has an object: "
+            "is baseUrl that of an OpenAI-compatible endpoint?"
+        )
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise StepError(
+            f"{host} answered in no shape of OpenAI's protocol, at {place}: {first['msg']}. "
+            "Is baseUrl that of an OpenAI-compatible endpoint?"
+        ) from error
+
+
+# Puts an answer together from its pieces; a whole answer is one piece.
+
+
+# Characters; what a step may yield is 5 MiB of JSON.
+MAX_TEXT = 1_000_000
+MAX_CALLS = 100
+
+
+@dataclass(slots=True)
+class ToolCall:
+    """A tool that the model asks for; `text` is its arguments as they came."""
+
+    id: str = ""
+    name: str = ""
+    text: str = ""
+
+    def arguments(self) -> Any:
+        """The arguments as JSON; None where they are none."""
+        try:
+            return json.loads(self.text or "{}")
+        except (ValueError, RecursionError):
+            return None
+
+
+@dataclass(slots=True)
+class StreamedAnswer:
+    """What has come so far."""
+
+    id: str = ""
+    model: str = ""
+    finish_reason: str = ""
+    refusal: str = ""
+    usage: Usage | None = None
+    began: bool = False
+    texts: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    calls: dict[int, ToolCall] = field(default_factory=dict)
+    characters: int = 0
+
+    @property
+    def text(self) -> str:
+        """The answer's text."""
+        return "".join(self.texts)
+
+    @property
+    def reasoning(self) -> str:
+        """What a model that reasons aloud said before its answer."""
+        return "".join(self.reasons)
+
+    def add(self, chunk: Chunk) -> str:
+        """Take a piece in; the text in it. StepError where the answer has become too long."""
+        self.began = True
+        self.id = self.id or chunk.id
+        self.model = self.model or chunk.model
+        self.usage = chunk.usage or self.usage
+        choice = next((one for one in chunk.choices or () if one.index == 0), None)
+        if choice is None:
+            return ""
+        self.finish_reason = choice.finish_reason or self.finish_reason
+        said = choice.said
+        if said is None:
+            return ""
+        self.texts.append(said.content)
+        self.reasons.append(said.reasoning)
+        self.refusal += said.refusal
+        for place, call in enumerate(said.tool_calls or ()):
+            self._add_call(place, call)
+        self._count(len(said.content) + len(said.reasoning) + len(said.refusal))
+        return said.content
+
+    def _add_call(self, place: int, call: WireToolCall) -> None:
+        known = self.calls.setdefault(place if call.index is None else call.index, ToolCall())
+        given = call.function.arguments
+        known.id = known.id or call.id
+        known.name += call.function.name
+        # Some servers give the arguments as an object, not as its text.
+        known.text += given if isinstance(given, str) else json.dumps(given) if given else ""
+        self._count(len(call.function.name) + len(given if isinstance(given, str) else ""))
+
+    def _count(self, characters: int) -> None:
+        self.characters += characters
+        if self.characters > MAX_TEXT or len(self.calls) > MAX_CALLS:
+            raise StepError(
+                f"the model's answer passed {MAX_TEXT:,} characters or {MAX_CALLS} tool calls: "
+                "ask for less, or set maxTokens"
+            )
+
+
+# Shows an answer while it comes: pieces in the run's log, its end in the heartbeat.
+#
+# What is shown ends at a space: a secret that the model repeats is never cut in two there, and so
+# is known and taken out.
+
+
+PIECE = 400  # characters of one log entry, at least
+MOST_PIECES = 60
+SHOWN = 2_000  # characters of the text's end that the heartbeat carries
+HELD_BACK = 4_000  # text without any space is shown all the same after so many characters
+EVERY_SECONDS = 1.0
+
+
+class ShownProgress:
+    """What of one answer was shown already."""
+
+    def __init__(self, ctx: StepContext) -> None:
+        self._ctx = ctx
+        self._open = ""  # not in the log yet
+        self._recent = ""  # the end of what came
+        self._characters = 0
+        self._pieces = 0
+        self._told_at = -EVERY_SECONDS  # so that the first piece is shown at once
+
+    def add(self, text: str, reasoning: int = 0) -> None:
+        """Take a piece of the answer's text; `reasoning` counts characters said before it."""
+        if not (text or reasoning):
+            return
+        self._open += text
+        self._recent = (self._recent + text)[-SHOWN - HELD_BACK :]
+        self._characters += len(text) + reasoning
+        if len(self._open) >= PIECE:
+            self._log(_settled(self._open))
+        if time.monotonic() - self._told_at >= EVERY_SECONDS:
+            self._tell()
+
+    def finish(self) -> None:
+        """Log what is left; the whole answer is in the step's output, or it has failed."""
+        self._log(len(self._open))
+
+    def _log(self, end: int) -> None:
+        piece, self._open = self._open[:end], self._open[end:]
+        if not piece.strip():
+            return
+        self._pieces += 1
+        if self._pieces <= MOST_PIECES:
+            self._ctx.log.info(piece.strip())
+        elif self._pieces == MOST_PIECES + 1:
+            self._ctx.log.info("the rest of the answer is not logged")
+
+    def _tell(self) -> None:
+        self._told_at = time.monotonic()
+        shown = self._recent[: _settled(self._recent)]
+        if len(shown) > SHOWN:
+            # Neither does it begin within a word.
+            shown = shown[-SHOWN:].partition(" ")[2] or shown[-SHOWN:]
+        self._ctx.heartbeat({"characters": self._characters, "text": shown})
+
+
+def _settled(text: str) -> int:
+    """How much of a text may be shown: up to its last space, unless there is none for long."""
+    end = max(text.rfind(" "), text.rfind("\n")) + 1
+    return end if end or len(text) < HELD_BACK else len(text)

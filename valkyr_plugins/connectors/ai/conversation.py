@@ -1,0 +1,224 @@
+"""The conversation that a step puts to a model: its messages, and how the model is to answer."""
+
+import base64
+import binascii
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from runners.public.modules import ModuleInputs, ModuleOutputs
+from valkyr_plugins.connectors.ai.answers import Usage
+from valkyr_plugins.connectors.ai.provider import ProviderInputs
+
+# The first bytes of the kinds of images that models take.
+MAGIC = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
+
+
+class TextPart(ModuleInputs):
+    """A text among a message's parts."""
+
+    text: str = Field(description="The text.", max_length=2_000_000)
+
+    def wire(self) -> dict[str, Any]:
+        """As it is sent."""
+        return {"type": "text", "text": self.text}
+
+
+class ImagePart(ModuleInputs):
+    """An image among a message's parts: where it is, or the image itself."""
+
+    image_url: str | None = Field(
+        None,
+        description="Where the provider finds it: an https address. It is not fetched by Valkyr.",
+        examples=["https://images.example.com/label.png"],
+        pattern="^https?://[!-~]+$",
+        max_length=8_192,
+    )
+    image_base64: str | None = Field(
+        None,
+        description=(
+            "A PNG, JPEG, GIF or WebP image in Base64, as `file.read` gives it with "
+            "`encoding: base64`."
+        ),
+        examples=["{{ tasks.photo.output.content }}"],
+    )
+    detail: Literal["auto", "low", "high"] | None = Field(
+        None, description="How closely the model looks, which decides how many tokens it costs."
+    )
+
+    @field_validator("image_base64")
+    @classmethod
+    def _is_image(cls, data: str | None) -> str | None:
+        if data is None:
+            return None
+        try:
+            image = base64.b64decode(data, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise ValueError(f"this is no Base64: {error}") from error
+        return f"data:{_media_type(image)};base64,{data}"
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "ImagePart":
+        if (self.image_url is None) == (self.image_base64 is None):
+            raise ValueError("give one of imageUrl and imageBase64")
+        return self
+
+    def wire(self) -> dict[str, Any]:
+        """As it is sent: an address, or the image as a data URL."""
+        image = {"url": self.image_url or self.image_base64}
+        return {
+            "type": "image_url",
+            "image_url": image | ({"detail": self.detail} if self.detail else {}),
+        }
+
+
+def _media_type(image: bytes) -> str:
+    for start, media_type in MAGIC.items():
+        if image.startswith(start):
+            return media_type
+    raise ValueError("expected a PNG, JPEG, GIF or WebP image, found none of these")
+
+
+class CalledTool(ModuleInputs):
+    """A tool call of an earlier answer, as its step yielded it."""
+
+    id: str = Field(description="The call's id.", max_length=500)
+    name: str = Field(description="The tool.", max_length=200)
+    arguments: Any = Field(None, description="The arguments as JSON.")
+    arguments_text: str = Field("{}", description="The arguments as the model wrote them.")
+
+    def wire(self) -> dict[str, Any]:
+        """As it is sent."""
+        function = {"name": self.name, "arguments": self.arguments_text}
+        return {"id": self.id, "type": "function", "function": function}
+
+
+class Message(ModuleInputs):
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant", "system", "tool"] = Field(
+        "user", description="Who says it; `tool` is the result of a tool call."
+    )
+    content: str | list[TextPart | ImagePart] = Field(
+        "",
+        description="A text, or parts: texts (`text`) and images (`imageUrl`, `imageBase64`).",
+        examples=[
+            "Summarise: {{ input.text }}",
+            [{"text": "What is on it?"}, {"imageUrl": "https://images.example.com/label.png"}],
+        ],
+    )
+    tool_calls: list[CalledTool] = Field(
+        default_factory=list,
+        description="Of an earlier answer of the model, its `toolCalls`.",
+        examples=["{{ tasks.chat.output.toolCalls }}"],
+        max_length=100,
+    )
+    tool_call_id: str | None = Field(
+        None, description="In a message of the role `tool`, the call whose result it is."
+    )
+
+    @model_validator(mode="after")
+    def _fits_its_role(self) -> "Message":
+        if (self.role == "tool") != (self.tool_call_id is not None):
+            raise ValueError("a message of the role tool, and no other, has a toolCallId")
+        if self.tool_calls and self.role != "assistant":
+            raise ValueError("toolCalls belong to a message of the role assistant")
+        if not (self.content or self.tool_calls or self.role == "tool"):
+            raise ValueError("the message is empty: give content")
+        return self
+
+    def wire(self) -> dict[str, Any]:
+        """As it is sent."""
+        content: Any = self.content
+        if isinstance(content, list):
+            content = [part.wire() for part in content]
+        message: dict[str, Any] = {"role": self.role, "content": content}
+        if self.tool_calls:
+            message["tool_calls"] = [call.wire() for call in self.tool_calls]
+        if self.tool_call_id is not None:
+            message["tool_call_id"] = self.tool_call_id
+        return message
+
+
+def conversation(system: str, messages: str | list[Message]) -> list[dict[str, Any]]:
+    """The whole conversation as it is sent; a bare text is one message of the user's."""
+    first = [{"role": "system", "content": system}] if system else []
+    if isinstance(messages, str):
+        return [*first, {"role": "user", "content": messages}]
+    return [*first, *(message.wire() for message in messages)]
+
+
+# What chat and extraction have in common: the conversation, how the model is to answer, usage.
+
+
+class AskedInputs(ProviderInputs):
+    """What to ask, and how the model is to answer."""
+
+    system: str = Field(
+        "",
+        description="What the model is told before the conversation: its part, its manner.",
+        examples=["You are a careful editor. Answer in {{ input.language }}."],
+    )
+    messages: str | list[Message] = Field(
+        description="The conversation; a text is one message of the user's.",
+        examples=[
+            "Summarise in two sentences: {{ tasks.fetch.output.body }}",
+            [{"role": "user", "content": [{"text": "What is on the label?"},
+              {"imageBase64": "{{ tasks.photo.output.content }}"}]}],
+        ],
+    )  # fmt: skip
+    temperature: float | None = Field(
+        None, ge=0, le=2, description="How varied the answer may be; the model's own unless given."
+    )
+    max_tokens: int | None = Field(
+        None, ge=1, le=1_000_000, description="Most tokens of the answer.", examples=[2000]
+    )
+    seed: int | None = Field(
+        None, description="For answers as equal as the provider can make them.", examples=[7]
+    )
+
+    @field_validator("messages")
+    @classmethod
+    def _something(cls, messages: str | list[Message]) -> str | list[Message]:
+        if not (messages.strip() if isinstance(messages, str) else messages):
+            raise ValueError("expected a text or at least one message, found nothing")
+        return messages
+
+    def body(self) -> dict[str, Any]:
+        """The request as far as both have it in common; it is always streamed."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": conversation(self.system, self.messages),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        for name in ("temperature", "max_tokens", "seed"):
+            if getattr(self, name) is not None:
+                body[name] = getattr(self, name)
+        return body
+
+
+class UsedTokens(ModuleOutputs):
+    """What a step used."""
+
+    input_tokens: int = Field(description="Tokens of what was asked.")
+    output_tokens: int = Field(description="Tokens of the answer.")
+    cached_tokens: int = Field(0, description="Of the input's, those the provider knew already.")
+    estimated: bool = Field(
+        False, description="Whether they are estimated, a token for every 4 characters."
+    )
+
+
+def used(usages: list[tuple[Usage, bool]]) -> dict[str, Any]:
+    """`UsedTokens` of one or several requests, as a mapping."""
+    return {
+        "inputTokens": sum(usage.prompt_tokens for usage, _ in usages),
+        "outputTokens": sum(usage.completion_tokens for usage, _ in usages),
+        "cachedTokens": sum(usage.cached for usage, _ in usages),
+        "estimated": any(guessed for _, guessed in usages),
+    }

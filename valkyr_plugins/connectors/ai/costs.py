@@ -1,0 +1,164 @@
+"""What tokens cost, and the record of what a request has spent.
+
+An administrator keeps the table of prices, since prices change and contracts differ.
+
+`VALKYR_LLM_PRICES` is a YAML or JSON file, or JSON itself: patterns of model names, each with the
+price of a million tokens. None comes with Valkyr, so that nobody budgets by a stale one.
+"""
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
+
+from runners.public.modules import StepContext, StepError, matches, specificity
+from valkyr_plugins.connectors.ai.answers import Usage
+
+PRICES = "VALKYR_LLM_PRICES"
+MILLION = Decimal(1_000_000)
+MAX_FILE_BYTES = 1024 * 1024
+
+
+class Price(BaseModel):
+    """What a million tokens cost, in `currency` (the installation's unless given)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input: Decimal = Field(ge=0, le=1_000_000)
+    output: Decimal = Field(Decimal(0), ge=0, le=1_000_000)
+    # Of the input, what the provider had kept from an earlier request.
+    cached: Decimal | None = Field(None, ge=0, le=1_000_000)
+    currency: str = Field("", pattern="^([A-Z]{3})?$")
+
+
+class _Table(RootModel[dict[str, Price]]):
+    """Patterns of model names (`gpt-4o*`) and their prices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What a request cost; `currency` is empty for the installation's."""
+
+    amount: Decimal
+    currency: str
+
+
+def charge(model: str, usage: Usage) -> Charge | None:
+    """What the tokens cost by the most specific pattern; None where no pattern matches."""
+    table = price_table()
+    fitting = [pattern for pattern in table if matches(pattern, model)]
+    if not fitting:
+        return None
+    price = table[max(fitting, key=specificity)]
+    cached = price.input if price.cached is None else price.cached
+    amount = (
+        (usage.prompt_tokens - usage.cached) * price.input
+        + usage.cached * cached
+        + usage.completion_tokens * price.output
+    ) / MILLION
+    return Charge(amount, price.currency)
+
+
+def price_table() -> dict[str, Price]:
+    """The installation's prices; StepError names what is wrong with them."""
+    setting = os.environ.get(PRICES, "").strip()
+    if not setting or setting.startswith("{"):
+        return _read(setting or "{}")
+    path = Path(setting)
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise StepError(
+            f"{PRICES} names the file {setting}, which cannot be read: {error}"
+        ) from error
+    return _of_file(path, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=4)
+def _of_file(path: Path, changed: int, size: int) -> dict[str, Price]:
+    """The table of a file, read anew once it has changed."""
+    if size > MAX_FILE_BYTES:
+        raise StepError(f"{PRICES}: {path} has {size:,} bytes; expected at most {MAX_FILE_BYTES:,}")
+    try:
+        return _read(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise StepError(f"{PRICES}: {path} cannot be read: {error}") from error
+
+
+@lru_cache(maxsize=4)
+def _read(text: str) -> dict[str, Price]:
+    import yaml
+
+    try:
+        given: Any = yaml.safe_load(text)
+        return _Table.model_validate({} if given is None else given).root
+    except yaml.YAMLError as error:
+        raise StepError(f"{PRICES} is neither YAML nor JSON: {error}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise StepError(
+            f"{PRICES}, at {'.'.join(map(str, first['loc'])) or 'its top'}: {first['msg']}; "
+            'expected {"gpt-4o*": {"input": 2.5, "output": 10, "currency": "USD"}}, '
+            "prices of a million tokens"
+        ) from error
+
+
+# Tells the engine what a request has spent, also where it failed after tokens had come.
+
+
+# OpenAI's rule of thumb for English (help.openai.com, "What are tokens and how to count them?").
+CHARACTERS_A_TOKEN = 4
+
+
+def estimated(sent: int, received: int) -> Usage:
+    """Tokens by the numbers of characters, where the provider did not count them."""
+    return Usage(
+        prompt_tokens=math.ceil(sent / CHARACTERS_A_TOKEN),
+        completion_tokens=math.ceil(received / CHARACTERS_A_TOKEN),
+    )
+
+
+def sent_characters(body: Mapping[str, Any]) -> int:
+    """How much text a request holds; images are left out, whose price is by their pixels."""
+    messages = [
+        {**message, "content": _texts(message.get("content"))} for message in body["messages"]
+    ]
+    also = [body[key] for key in ("tools", "response_format") if key in body]
+    return len(json.dumps([messages, also], ensure_ascii=False))
+
+
+def _texts(content: Any) -> Any:
+    if not isinstance(content, list):
+        return content
+    return [part for part in content if part.get("type") == "text"]
+
+
+def record(model: str, usage: Usage, ctx: StepContext) -> None:
+    """Add the tokens, and what they cost if the price list knows the model."""
+    price = charge(model, usage)
+    if price is None:
+        ctx.log.info(
+            "the price list has no price for this model: its tokens are counted alone",
+            model=model,
+            setting=PRICES,
+        )
+        ctx.cost(
+            model=model,
+            input_tokens=usage.prompt_tokens,
+            output_tokens=usage.completion_tokens,
+        )
+        return
+    ctx.cost(
+        model=model,
+        input_tokens=usage.prompt_tokens,
+        output_tokens=usage.completion_tokens,
+        amount=price.amount,
+        currency=price.currency,
+    )

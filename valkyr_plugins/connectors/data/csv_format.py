@@ -1,0 +1,321 @@
+"""The CSV format: delimiters and encodings, and how files, lines, records and batches are read."""
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, BinaryIO, Literal
+
+from pydantic import Field, model_validator
+
+from runners.public.modules import ErrorType, ModuleInputs, StepContext, StepError
+from valkyr_plugins.connectors.data.bounds import MAX_BYTES, checked_text, without_nul
+
+# In all of these the byte 0x0A is a line's end and nothing else, so that files can be cut there.
+Encoding = Literal[
+    "utf-8", "ascii", "latin-1", "iso8859-2", "iso8859-15", "cp1250", "cp1251", "cp1252", "cp1253",
+    "cp1254", "cp1257", "cp437", "cp850", "koi8-r", "mac-roman", "shift_jis", "euc-jp", "gbk",
+    "gb18030", "big5", "euc-kr",
+]  # fmt: skip
+AUTO = "auto"
+DELIMITERS = (",", ";", "\t", "|")
+SNIFFED_RECORDS = 20
+
+
+class CsvForm(ModuleInputs):
+    """The delimiter, the quote and the encoding."""
+
+    delimiter: str = Field(
+        ",",
+        min_length=1,
+        max_length=4,
+        description=(
+            "Stands between two fields: one character, or `auto`: the one of comma, semicolon, tab "
+            "and bar that cuts the first lines into equally many fields, the most; else the comma."
+        ),
+        examples=[";"],
+    )
+    quote: str = Field('"', min_length=1, max_length=1, description="Stands around a field.")
+    encoding: Encoding = Field(
+        "utf-8",
+        description="How a file's bytes are read; one that begins with UTF-8's mark is UTF-8.",
+        examples=["cp1252"],
+    )
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> "CsvForm":
+        if self.delimiter == AUTO:
+            return self
+        try:
+            csv.reader((), delimiter=self.delimiter, quotechar=self.quote)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"delimiter and quote do not go together: {error}") from error
+        if self.delimiter == self.quote or {self.delimiter, self.quote} & set("\r\n"):
+            raise ValueError(
+                "delimiter and quote do not go together: they must differ, and be no line end"
+            )
+        return self
+
+
+def sniffed(lines: Iterable[str], quote: str) -> str:
+    """The delimiter that cuts the first records into equally many fields, the most; or a comma."""
+    seen = list(islice(lines, SNIFFED_RECORDS))
+    widths = {delimiter: _width(seen, delimiter, quote) for delimiter in DELIMITERS}
+    best = max(widths, key=lambda delimiter: widths[delimiter])
+    return best if widths[best] > 1 else ","
+
+
+def _width(lines: list[str], delimiter: str, quote: str) -> int:
+    """How many fields each record has; 0 where they differ or cannot be read."""
+    try:
+        # Not strict: what was cut off after some lines may end within quotes.
+        found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
+    except csv.Error:
+        return 0
+    whole = found[:-1] if len(found) > 2 else found
+    return whole[0] if whole and len(set(whole)) == 1 else 0
+
+
+# The one way of the CSV modules to a file: below the files folder, opened once a pass.
+
+
+@contextmanager
+def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
+    """A file to read, and a mark that is another one once the file has changed; StepError if none.
+
+    What is put in the file's place meanwhile is not seen: the open file stays the old one.
+    """
+    from valkyr_plugins.connectors.files.root import folder_of, open_file
+
+    with folder_of(path, create=False) as (folder, name):
+        handle = open_file(folder, name, path, os.O_RDONLY)
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(file.fileno())
+        yield file, f"{status.st_size}-{status.st_mtime_ns}"
+
+
+def written(path: str, data: bytes) -> None:
+    """Put a whole file in its place: readers see the old one or the new one, never a part."""
+    from valkyr_plugins.connectors.files.root import folder_of, replace
+
+    with folder_of(path, create=True) as (folder, name):
+        replace(folder, name, path, data)
+
+
+# A CSV's lines: of a text, or of a file's bytes, with the place of each.
+
+
+UTF8_MARK = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+MAX_LINE = 1024 * 1024  # bytes
+
+
+def text_lines(text: str) -> Iterator[str]:
+    """The lines of a text, their ends as they are; the mark at its beginning is left out."""
+    without_nul(checked_text(text, "the CSV"), "the CSV")
+    return iter(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+
+
+class FileLines:
+    """The decoded lines of a file from a byte on, perhaps up to another, read one by one.
+
+    `offset` is the place of the next line, in bytes from the file's beginning; `number` counts the
+    lines that were given, and those before the first. Raises StepError for what is no text.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        encoding: str,
+        *,
+        start: int = 0,
+        end: int | None = None,
+        before: int = 0,
+    ) -> None:
+        self._file = file
+        self._end = end
+        self.encoding = encoding
+        self.offset = start
+        self.number = before
+        file.seek(start)
+        if start == 0:
+            self._skip_mark()
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self._end is not None and self.offset >= self._end:
+            raise StopIteration
+        line = self._file.readline(MAX_LINE + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        if len(line) > MAX_LINE:
+            raise StepError(
+                f"line {self.number} of the CSV is longer than {MAX_LINE:,} bytes: its lines must "
+                "end in a line feed"
+            )
+        text = self._decoded(line)
+        self.offset += len(line)
+        return text
+
+    def _skip_mark(self) -> None:
+        beginning = self._file.read(len(UTF8_MARK))
+        if beginning.startswith(UTF16_MARKS):
+            raise StepError("the CSV is in UTF-16, which is not read: save it as UTF-8")
+        if beginning == UTF8_MARK:
+            self.offset, self.encoding = len(UTF8_MARK), "utf-8"
+        self._file.seek(self.offset)
+
+    def _decoded(self, line: bytes) -> str:
+        place = line.find(b"\0")
+        if place >= 0:
+            raise StepError(
+                f"line {self.number} of the CSV holds a NUL byte (byte "
+                f"{self.offset + place:,} of the file): it is binary data or UTF-16, not text"
+            )
+        try:
+            return line.decode(self.encoding)
+        except UnicodeDecodeError as error:
+            raise StepError(
+                f"line {self.number} of the CSV is not {self.encoding}: the byte "
+                f"0x{line[error.start]:02X} at {self.offset + error.start:,} does not fit. Name "
+                "the file's own encoding, such as cp1252"
+            ) from error
+
+
+# A CSV's records: fields cut and counted, or a StepError that names the line that does not fit.
+#
+# Values stay text: a postal code of 01067 must not become a number on the way.
+
+
+Record = tuple[int, list[str]]
+
+
+def records(lines: Iterable[str], delimiter: str, quote: str, before: int = 0) -> Iterator[Record]:
+    """The lines that hold anything, each with the number of its last line.
+
+    `before` is how many lines of the file were read earlier. A field has at most
+    `csv.field_size_limit()` characters, 131,072; that limit is the whole process's and left alone.
+    """
+    reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=True)
+    try:
+        for fields in reader:
+            if fields:
+                yield before + reader.line_num, fields
+    except csv.Error as error:
+        number = before + reader.line_num
+        raise StepError(f"line {number} of the CSV cannot be read: {_reason(error)}") from error
+
+
+def _reason(error: csv.Error) -> str:
+    text = str(error)
+    if "field limit" in text:
+        return f"{text}. Is a quote missing?"
+    if "new-line character" in text:
+        return "a carriage return stands alone in it; lines end in a line feed"
+    if "unexpected end of data" in text:
+        return f"{text}, within quotes: it is cut off, or a quote is missing"
+    return text
+
+
+def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
+    """The columns' names, out of the first record where `header` is true; [] without a header."""
+    if header is False:
+        return []
+    columns = [name.strip() for name in next(found, (0, []))[1]] if header is True else header
+    if len(set(columns)) < len(columns):
+        repeated = sorted({name for name in columns if columns.count(name) > 1})
+        raise StepError(f"the CSV's header names a column twice: {', '.join(repeated)[:200]}")
+    return columns
+
+
+def require_fit(number: int, fields: list[str], columns: list[str]) -> None:
+    """StepError unless a record has a field for each column."""
+    if columns and len(fields) != len(columns):
+        raise StepError(
+            f"line {number} of the CSV has {len(fields)} fields, but there are {len(columns)} "
+            f"columns ({', '.join(columns)[:200]})"
+        )
+
+
+# Cuts a CSV file into batches: byte ranges of whole records, found in one pass over the file.
+#
+# The pass keeps a record at a time, so that it takes as much memory for a million rows as for ten.
+# A batch carries all that is needed to read its range alone, and the file's mark: what was cut up
+# must still be the same when it is read.
+
+
+MAX_BATCHES = 10_000
+# Bytes of a batch, names of its columns included: it leaves room for what JSON adds.
+MOST = MAX_BYTES // 2
+BEAT = 50_000  # rows between two looks at the clock
+
+
+class CsvBatch(ModuleInputs):
+    """A range of a CSV file, as `batchSize` yields it."""
+
+    path: str = Field(description="The file.")
+    mark: str = Field(description="The file's size and time of change: it must still be the same.")
+    start: int = Field(ge=0, description="Its first byte, counted from 0.")
+    end: int = Field(ge=0, description="The byte after its last.")
+    first_row: int = Field(ge=1, description="The number of its first row, counted from 1.")
+    first_line: int = Field(ge=1, description="The number of its first line, counted from 1.")
+    rows: int = Field(ge=0, description="How many rows it holds.")
+    columns: list[str] = Field(description="The columns' names; none where rows are lists.")
+    delimiter: str = Field(min_length=1, max_length=1, description="As the file was read.")
+    quote: str = Field(min_length=1, max_length=1, description="As the file was read.")
+    encoding: Encoding = Field(description="As the file was read.")
+
+
+def cut(
+    lines: FileLines,
+    found: Iterator[Record],
+    columns: list[str],
+    size: int,
+    ctx: StepContext,
+) -> Iterator[dict[str, Any]]:
+    """The ranges of at most `size` rows and `MOST` bytes each, in the file's order."""
+    names = row_overhead(columns)
+    start, first_line, rows, before = lines.offset, lines.number + 1, 0, 0
+    for number, fields in found:
+        require_fit(number, fields, columns)
+        rows += 1
+        if rows == size or lines.offset - start + rows * names >= MOST:
+            yield _range(start, lines.offset, before, rows, first_line)
+            start, first_line, before, rows = lines.offset, lines.number + 1, before + rows, 0
+        if (before + rows) % BEAT == 0:
+            heed(ctx, before + rows)
+    if rows:
+        yield _range(start, lines.offset, before, rows, first_line)
+
+
+def row_overhead(columns: list[str]) -> int:
+    """What a row's JSON holds beside its values, in bytes."""
+    return sum(len(name.encode()) + 6 for name in columns) + 2
+
+
+def heed(ctx: StepContext, rows: int) -> None:
+    """Say that the step is alive; end it with its time-out, where no signal can."""
+    ctx.heartbeat({"rows": rows})
+    if ctx.remaining() <= 0:
+        raise StepError(f"the step's time was over after {rows:,} rows", ErrorType.TIMEOUT)
+
+
+def require_few(batches: int) -> None:
+    """StepError once there are more batches than a map should get."""
+    if batches > MAX_BATCHES:
+        raise StepError(f"the CSV makes more than {MAX_BATCHES:,} batches: raise batchSize")
+
+
+def _range(start: int, end: int, before: int, rows: int, first_line: int) -> dict[str, Any]:
+    return {
+        "start": start,
+        "end": end,
+        "firstRow": before + 1,
+        "firstLine": first_line,
+        "rows": rows,
+    }

@@ -1,0 +1,227 @@
+"""`data.jmespath`: selects, filters and reshapes; and JMESPath whose work is bounded."""
+
+import json
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any
+
+from jmespath import functions, parser, visitor
+from jmespath.exceptions import JMESPathError
+from pydantic import Field, field_validator
+
+from runners.public.modules import Bad, ModuleInputs, ModuleOutputs, Result, StepContext, StepError
+from valkyr_plugins.connectors.data.bounds import MAX_BYTES, PureModule, weight
+
+# JMESPath whose work is bounded: no expression makes more than a step may give back.
+#
+# `[@,@][]`, said thirty times over, makes a billion items out of one, and `join` or `to_string`
+# a text of any length; two values that `[@,@]` made forty times over are compared for days. Loops
+# in C hear no time-out, so what an expression makes or compares is counted.
+
+
+MAX_EXPRESSION = 10_000  # characters
+# 5 MiB of JSON hold 2.6 million at most.
+MAX_ITEMS = 5_000_000
+# Bytes of JSON that one look for a value in a list may compare.
+MAX_COMPARED = 50_000_000
+
+Query = Callable[..., Any]
+
+
+@lru_cache(maxsize=256)
+def compiled(expression: str) -> Query:
+    """What to call with data, and perhaps `most`; raises ValueError for what is no JMESPath.
+
+    The call raises StepError where the expression does not fit the data or makes too much of it:
+    more than `most` bytes of JSON, of which None counts none.
+    """
+    if len(expression) > MAX_EXPRESSION:
+        raise ValueError(f"an expression has at most {MAX_EXPRESSION:,} characters")
+    try:
+        tree = parser.Parser().parse(expression).parsed
+    except (JMESPathError, RecursionError) as error:
+        why = "it nests too deep" if isinstance(error, RecursionError) else str(error)
+        raise ValueError(f"not a JMESPath expression: {why}") from error
+    return partial(_search, tree, expression)
+
+
+def _search(tree: Any, expression: str, data: Any, most: int | None = MAX_BYTES) -> Any:
+    shown = expression if len(expression) <= 200 else f"{expression[:200]}…"
+    try:
+        result = _Interpreter().visit(tree, data)
+    # jmespath lets Python's own errors through, such as that of comparing a list with a text.
+    except (JMESPathError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise StepError(f"JMESPath expression {shown!r} does not fit the data: {error}") from error
+    if most is not None and weight(result, most) > most:
+        raise _too_much()
+    return result
+
+
+def _too_much() -> StepError:
+    return StepError(
+        f"the JMESPath expression makes more than {MAX_BYTES:,} bytes of JSON: select less"
+    )
+
+
+class _Functions(functions.Functions):
+    """JMESPath's functions, those that can multiply text or compare large values bounded."""
+
+    @functions.signature({"types": ["array", "string"]}, {"types": []})
+    def _func_contains(self, subject: Any, search: Any) -> bool:
+        if isinstance(search, list | dict):
+            size = weight(search)
+            if size > MAX_BYTES or size * len(subject) > MAX_COMPARED:
+                raise _too_much()
+        return search in subject
+
+    @functions.signature({"types": ["string"]}, {"types": ["array-string"]})
+    def _func_join(self, separator: str, texts: list[str]) -> str:
+        if sum(map(len, texts)) + len(separator) * len(texts) > MAX_BYTES:
+            raise _too_much()
+        return separator.join(texts)
+
+    @functions.signature({"types": []})
+    def _func_to_string(self, value: Any) -> str:
+        if isinstance(value, str):
+            return value
+        if weight(value) > MAX_BYTES:
+            raise _too_much()
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+class _Interpreter(visitor.TreeInterpreter):
+    """Counts the items of every list it makes."""
+
+    def __init__(self) -> None:
+        super().__init__(visitor.Options(custom_functions=_FUNCTIONS))
+        self.left = MAX_ITEMS
+
+    def visit_comparator(self, node: Any, value: Any) -> Any:
+        if node["value"] not in ("eq", "ne"):
+            return super().visit_comparator(node, value)  # of numbers
+        one, other = (self.visit(child, value) for child in node["children"])
+        if weight(one) > MAX_BYTES and weight(other) > MAX_BYTES:
+            raise _too_much()
+        return self.COMPARATOR_FUNC[node["value"]](one, other)
+
+    def visit_flatten(self, node: Any, value: Any) -> Any:
+        base = self.visit(node["children"][0], value)
+        if not isinstance(base, list):
+            return None
+        # Before, not after: the list itself may be what does not fit into memory.
+        self._made(sum(len(item) if isinstance(item, list) else 1 for item in base))
+        flat: list[Any] = []
+        for item in base:
+            flat.extend(item) if isinstance(item, list) else flat.append(item)
+        return flat
+
+    def visit_projection(self, node: Any, value: Any) -> Any:
+        return self._counted(super().visit_projection(node, value))
+
+    def visit_filter_projection(self, node: Any, value: Any) -> Any:
+        return self._counted(super().visit_filter_projection(node, value))
+
+    def visit_value_projection(self, node: Any, value: Any) -> Any:
+        return self._counted(super().visit_value_projection(node, value))
+
+    def visit_function_expression(self, node: Any, value: Any) -> Any:
+        return self._counted(super().visit_function_expression(node, value))
+
+    def _counted(self, result: Any) -> Any:
+        if isinstance(result, list):
+            self._made(len(result))
+        return result
+
+    def _made(self, items: int) -> None:
+        self.left -= items
+        if self.left < 0:
+            raise _too_much()
+
+
+_FUNCTIONS = _Functions()
+
+
+# It makes a value of a billion parts, in forty steps.
+DOUBLED = "|".join(["[@,@]"] * 40)
+
+
+class JmespathInputs(ModuleInputs):
+    """What to select from what."""
+
+    expression: str = Field(
+        description="A JMESPath expression (jmespath.org).", examples=["orders[?total > `100`].id"]
+    )
+    data: Any = Field(description="What it is applied to.", examples=["{{ previous.body }}"])
+
+    @field_validator("expression")
+    @classmethod
+    def _expression_parses(cls, expression: str) -> str:
+        compiled(expression)
+        return expression
+
+
+class JmespathOutputs(ModuleOutputs):
+    """What was selected."""
+
+    result: Any = Field(description="What the expression selects; null where nothing fits.")
+
+
+class Jmespath(PureModule):
+    """Selects, filters and reshapes data by a JMESPath expression.
+
+    What it makes is bounded to 5 MiB of JSON, however the expression multiplies it.
+    """
+
+    type = "data.jmespath"
+    title = "JMESPath"
+    Inputs = JmespathInputs
+    Outputs = JmespathOutputs
+    example = {
+        "expression": "[?total > `100`].{id: id, total: total}",
+        "data": "{{ tasks.fetch.output.body.orders }}",
+    }
+    bad_inputs = (
+        Bad(
+            "an expression that breaks off",
+            {"expression": "orders[?total >", "data": {}},
+            "not a JMESPath expression",
+        ),
+        Bad(
+            "a function that does not take this data",
+            {"expression": "length(@)", "data": 3},
+            "'length(@)' does not fit the data",
+        ),
+        Bad(
+            "an expression that doubles the data thirty times",
+            {"expression": "|".join(["[@,@][]"] * 30), "data": [1]},
+            "makes more than",
+        ),
+        Bad(
+            "one that does so without a longer list",
+            {"expression": DOUBLED, "data": "x"},
+            "makes more than",
+        ),
+        Bad(
+            "two such values that are compared",
+            {"expression": f"({DOUBLED}) == ({DOUBLED})", "data": "x"},
+            "makes more than",
+        ),
+        Bad(
+            "such a value that is looked for",
+            {"expression": f"contains([{DOUBLED}], {DOUBLED})", "data": "x"},
+            "makes more than",
+        ),
+        Bad(
+            "a text joined with itself into terabytes",
+            lambda: {"expression": "join(@[0], @)", "data": ["x" * 1_000_000] * 4},
+            "makes more than",
+        ),
+        Bad(
+            "an expression that nests 4,000 deep",
+            {"expression": "(" * 4_000 + "a" + ")" * 4_000, "data": {}},
+            "nests too deep",
+        ),
+    )
+
+    def execute(self, inputs: JmespathInputs, ctx: StepContext) -> Result:
+        return Result({"result": compiled(inputs.expression)(inputs.data)})

@@ -1,0 +1,323 @@
+"""Modules that work on rows: `data.sort`, `data.deduplicate`, and how rows are read and compared.
+
+A step names a value of each row by a key, a dotted path, or any JMESPath expression.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from decimal import Context, Decimal
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from runners.public.modules import Bad, ModuleInputs, ModuleOutputs, Result, StepContext, StepError
+from valkyr_plugins.connectors.data.bounds import MAX_ROWS, PureModule
+from valkyr_plugins.connectors.data.jmespath_query import compiled
+
+PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
+FIELD_WORDS = (
+    "a key (`total`), a dotted path (`customer.country`), a JMESPath expression "
+    '(`items[0].sku`), or in quotes a key that is no word (`"Order total"`)'
+)
+
+Getter = Callable[[Any], Any]
+
+
+@lru_cache(maxsize=512)
+def getter(field: str) -> Getter:
+    """What to call with a row for a field's value, null where it has none; ValueError if no field.
+
+    Keys and paths mean what JMESPath means by them, without its engine, which takes longer.
+    """
+    if not PATH.fullmatch(field):
+        return compiled(field)
+    keys = field.split(".")
+    if len(keys) == 1:
+        return lambda row: row.get(field) if isinstance(row, dict) else None
+    return lambda row: _below(row, keys)
+
+
+def _below(row: Any, keys: list[str]) -> Any:
+    for key in keys:
+        row = row.get(key) if isinstance(row, dict) else None
+    return row
+
+
+def _checked(field: str) -> str:
+    getter(field)
+    return field
+
+
+FieldName = Annotated[str, Field(max_length=500), AfterValidator(_checked)]
+
+
+def require_rows(rows: list[Any]) -> list[Any]:
+    """The rows, unless there are too many for one step."""
+    if len(rows) > MAX_ROWS:
+        raise StepError(
+            f"there are {len(rows):,} rows; at most {MAX_ROWS:,} are taken at once: work on them "
+            "in batches, and on the batches' results"
+        )
+    return rows
+
+
+# What makes two values the same: equal JSON. 1 and "1" differ, 1 and 1.0 do not.
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+def identity(value: Any) -> Any:
+    """Something hashable that is equal for equal values."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or value is None:
+        return ("word", value)  # True is 1 to Python, not to JSON
+    if isinstance(value, int | float):
+        return ("number", value)
+    try:
+        return ("json", _encode(value))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StepError(f"a value is not JSON, so it cannot be compared: {error}") from error
+
+
+# Numbers as rows hold them: JSON's, or texts such as a CSV's "12.50".
+#
+# Sums are decimal, so that 0.1 + 0.2 is 0.3 and a column of prices adds up to the cent.
+
+
+# Up to 60 digits and three of an exponent; no NaN, no infinity, no marks between thousands.
+NUMBER = re.compile(r"\s*[-+]?(?:\d{1,60}(?:\.\d{0,60})?|\.\d{1,60})(?:[eE][-+]?\d{1,3})?\s*")
+ARITHMETIC = Context(prec=60)
+
+
+def number_of(value: Any) -> Decimal | None:
+    """The exact value of a number or of a text that is one; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return Decimal(value)
+    if isinstance(value, float):
+        # The shortest text that means this float: what was written, not what binary made of it.
+        text = repr(value)
+        return Decimal(text) if NUMBER.fullmatch(text) else None
+    if isinstance(value, str) and NUMBER.fullmatch(value):
+        return Decimal(value.strip())
+    return None
+
+
+def as_json(number: Decimal) -> int | float:
+    """A number for JSON: whole ones are integers."""
+    if number == number.to_integral_value():
+        return int(number)
+    return float(number)
+
+
+# How values are put in order: numbers before texts' order where all are numbers, null last.
+
+
+As = Literal["auto", "number", "text"]
+
+
+def sort_key(values: list[Any], as_: As, field: str) -> Callable[[Any], Any]:
+    """What to compare such values by; none of them is null. StepError for what has no order.
+
+    auto: as numbers where every value is a number or a text that is one, else as texts.
+    """
+    if as_ == "auto":
+        as_ = "number" if all(number_of(value) is not None for value in values) else "text"
+    wanted = _number if as_ == "number" else _text
+    return lambda value: wanted(value, field)
+
+
+def _number(value: Any, field: str) -> Any:
+    number = number_of(value)
+    if number is None:
+        raise StepError(f"{field} is {kind(value)} in some row, not a number")
+    return number
+
+
+def _text(value: Any, field: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        raise StepError(
+            f"{field} is a number in some row and a text in another: they have no order; bring "
+            "them into one form before"
+        )
+    raise StepError(f"{field} is {kind(value)} in some row, which has no order")
+
+
+def kind(value: Any) -> str:
+    """What a value is, in words; never the value itself."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, str):
+        return "a text"
+    if isinstance(value, dict):
+        return "an object"
+    return "a list" if isinstance(value, list) else "a number"
+
+
+# `data.sort`: rows in order.
+
+
+class SortBy(ModuleInputs):
+    """One field to sort by."""
+
+    field: FieldName = Field(description=f"The field: {FIELD_WORDS}.")
+    order: Literal["ascending", "descending"] = Field("ascending", description="Which comes first.")
+    as_: As = Field(
+        "auto",
+        alias="as",
+        description="auto: as numbers where every value is a number or a text that is one (as in a "
+        "CSV), else as texts. number, text: so and in no other way.",
+    )
+
+
+class SortInputs(ModuleInputs):
+    """What to sort, and how."""
+
+    rows: list[Any] = Field(
+        description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.totals.output.groups }}"]
+    )
+    by: list[FieldName | SortBy] = Field(
+        min_length=1,
+        max_length=20,
+        description="Fields, the first one first; each a name, or an object with the order.",
+        examples=[[{"field": "total", "order": "descending"}, "country"]],
+    )
+    limit: int | None = Field(None, ge=1, description="Keep so many, the first ones.")
+
+
+class SortOutputs(ModuleOutputs):
+    """What was sorted."""
+
+    rows: list[Any] = Field(description="The rows in order.")
+    count: int = Field(description="How many.")
+
+
+class Sort(PureModule):
+    """Sorts rows by fields, numbers as numbers also where they are texts.
+
+    Rows without a value come last, whichever the order; rows that are equal keep their order.
+    """
+
+    type = "data.sort"
+    title = "Sort"
+    Inputs = SortInputs
+    Outputs = SortOutputs
+    example = {
+        "rows": "{{ tasks.totals.output.groups }}",
+        "by": [{"field": "total", "order": "descending"}],
+        "limit": 10,
+    }
+    bad_inputs = (
+        Bad("rows that are a text", {"rows": "a", "by": ["a"]}, "rows: Input should be a valid"),
+        Bad("nothing to sort by", {"rows": [], "by": []}, "by: List should have at least 1"),
+        Bad("a field that is none", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
+        Bad("too many rows", {"rows": [1] * 100_001, "by": ["a"]}, "at most 100,000 are taken"),
+        Bad(
+            "numbers and texts in one field",
+            {"rows": [{"a": 1}, {"a": "x"}], "by": ["a"]},
+            "a is a number in some row and a text in another",
+        ),
+        Bad(
+            "a text that should be a number",
+            {"rows": [{"a": "x"}], "by": [{"field": "a", "as": "number"}]},
+            "a is a text in some row, not a number",
+        ),
+        Bad("objects in the field", {"rows": [{"a": {}}], "by": ["a"]}, "a is an object in some"),
+    )
+
+    def execute(self, inputs: SortInputs, ctx: StepContext) -> Result:
+        rows = list(require_rows(inputs.rows))
+        # From the last field to the first: sorting is stable, so the first one decides.
+        for by in reversed(inputs.by):
+            rows = _sorted(rows, SortBy(field=by) if isinstance(by, str) else by)
+        rows = rows[: inputs.limit]
+        return Result({"rows": rows, "count": len(rows)})
+
+
+def _sorted(rows: list[Any], by: SortBy) -> list[Any]:
+    get = getter(by.field)
+    valued = [(get(row), row) for row in rows]
+    given = [(value, row) for value, row in valued if value is not None]
+    key = sort_key([value for value, _ in given], by.as_, by.field)
+    # `reverse` keeps the order of equal ones, too.
+    given.sort(key=lambda pair: key(pair[0]), reverse=by.order == "descending")
+    return [row for _, row in given] + [row for value, row in valued if value is None]
+
+
+# `data.deduplicate`: of rows that are the same by some fields, one stays.
+
+
+class DeduplicateInputs(ModuleInputs):
+    """Which rows are the same, and which of them stays."""
+
+    rows: list[Any] = Field(
+        description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]
+    )
+    by: FieldName | list[FieldName] = Field(
+        default_factory=list,
+        description=f"The fields that make a row the same as another: {FIELD_WORDS}. Unless given, "
+        "rows are the same when they are equal.",
+        examples=[["email"]],
+    )
+    keep: Literal["first", "last"] = Field("first", description="Which of them stays.")
+    ignore_case: bool = Field(False, description="Whether A and a are the same in texts.")
+
+
+class DeduplicateOutputs(ModuleOutputs):
+    """What is left."""
+
+    rows: list[Any] = Field(description="The rows that stay, in their order.")
+    count: int = Field(description="How many stay.")
+    dropped: int = Field(description="How many were left out.")
+
+
+class Deduplicate(PureModule):
+    """Leaves out rows that others repeat, in their fields or altogether.
+
+    1 and "1" are different; a missing field is the same as null.
+    """
+
+    type = "data.deduplicate"
+    title = "Remove duplicates"
+    Inputs = DeduplicateInputs
+    Outputs = DeduplicateOutputs
+    example = {"rows": "{{ tasks.read.output.rows }}", "by": ["email"], "keep": "last"}
+    bad_inputs = (
+        Bad("rows that are an object", {"rows": {"a": 1}}, "rows: Input should be a valid list"),
+        Bad("a field that is none", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
+        Bad("too many rows", {"rows": [1] * 100_001}, "at most 100,000 are taken at once"),
+        Bad("an expression that does not fit", {"rows": [3], "by": "length(@)"}, "does not fit"),
+    )
+
+    def execute(self, inputs: DeduplicateInputs, ctx: StepContext) -> Result:
+        rows = require_rows(inputs.rows)
+        fields = [inputs.by] if isinstance(inputs.by, str) else inputs.by
+        getters = [getter(field) for field in fields] or [lambda row: row]
+        kept: dict[Any, int] = {}
+        for place, row in enumerate(rows):
+            key = tuple(_same(get(row), inputs.ignore_case) for get in getters)
+            if inputs.keep == "last" or key not in kept:
+                kept[key] = place
+        stay = [rows[place] for place in sorted(kept.values())]
+        dropped = len(rows) - len(stay)
+        return Result({"rows": stay, "count": len(stay), "dropped": dropped})
+
+
+def _same(value: Any, ignore_case: bool) -> Any:
+    found = identity(value)
+    if not ignore_case:
+        return found
+    if isinstance(found, str):
+        return found.casefold()
+    return (found[0], found[1].casefold()) if found[0] == "json" else found

@@ -1,0 +1,80 @@
+"""`data.set` names values for later steps; `data.template` writes a text."""
+
+import json
+from typing import Any
+
+from pydantic import Field
+
+from runners.public.modules import Bad, ModuleInputs, ModuleOutputs, Result, StepContext, StepError
+from valkyr_plugins.connectors.data.bounds import PureModule, checked_text
+
+
+class SetInputs(ModuleInputs):
+    """What to yield."""
+
+    values: dict[str, Any] = Field(
+        description="Becomes the step's output as it is.",
+        examples=[{"amount": "{{ tasks.fetch.output.body.total }}"}],
+    )
+
+
+class Set(PureModule):
+    """Yields the given values, for later steps to read."""
+
+    type = "data.set"
+    title = "Set values"
+    Inputs = SetInputs
+    example = {"values": {"amount": "{{ input.total }}", "currency": "EUR"}}
+    bad_inputs = (
+        Bad("values that are a text", {"values": "amount: 12"}, "values: Input should be a valid"),
+        Bad("values that are a list", {"values": [1, 2]}, "values: Input should be a valid"),
+        Bad("no values", {}, "values: Field required"),
+    )
+
+    def execute(self, inputs: SetInputs, ctx: StepContext) -> Result:
+        return Result(inputs.values)
+
+
+class TemplateInputs(ModuleInputs):
+    """What to write."""
+
+    text: Any = Field(
+        description=(
+            "Text with {{ expressions }}. Where it is a single expression that yields no text, "
+            "its value is written as JSON."
+        ),
+        examples=["Dear {{ input.name }},\nyour order {{ input.orderId }} is on its way."],
+    )
+
+
+class TemplateOutputs(ModuleOutputs):
+    """What was written."""
+
+    text: str = Field(description="The text, rendered.")
+
+
+class TextTemplate(PureModule):
+    """Writes a text from values, for a mail, a file or a request."""
+
+    type = "data.template"
+    title = "Text template"
+    Inputs = TemplateInputs
+    Outputs = TemplateOutputs
+    example = {"text": "Dear {{ input.name }},\nyour order {{ input.orderId }} is on its way."}
+    bad_inputs = (
+        Bad("no text", {}, "text: Field required"),
+        Bad("a text of 6 MiB", lambda: {"text": "x" * 6_291_456}, "at most 5,242,880 are taken"),
+        Bad("a lone surrogate", {"text": "Dear \ud800"}, "lone surrogate (U+D800)"),
+        Bad("a number that JSON has no word for", {"text": float("nan")}, "not JSON"),
+    )
+
+    def execute(self, inputs: TemplateInputs, ctx: StepContext) -> Result:
+        text = inputs.text if isinstance(inputs.text, str) else _as_json(inputs.text)
+        return Result({"text": checked_text(text, "the text")})
+
+
+def _as_json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StepError(f"the value is not JSON: {error}") from error

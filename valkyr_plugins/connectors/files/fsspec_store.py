@@ -1,0 +1,98 @@
+"""Stores of other kinds that fsspec knows, where an administrator allows their scheme.
+
+They are opened as fsspec opens them by default: with what the URL and the worker's environment
+say. Nothing guards where they connect to.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from runners.public.modules import StepError
+from valkyr_plugins.connectors.files.store import FILE_SCHEMES, Facts, FileLocation, Mode
+
+
+class OtherStore:
+    """A store by its scheme, such as `gs` or `abfs`; its package must be installed."""
+
+    def __init__(self, scheme: str) -> None:
+        self._scheme = scheme
+
+    def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
+        """At most so many bytes from byte `start` on."""
+        filesystem, path = self._at(place)
+        known = _found(filesystem, path, place)
+        data: bytes = filesystem.cat_file(path, start=start, end=start + most)
+        return data, _facts(place, known)
+
+    def write(
+        self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
+    ) -> Facts:
+        """Put a file, whole."""
+        if mode != "overwrite":
+            raise StepError(f"{_name(place)}: files there can only be overwritten, found {mode!r}")
+        filesystem, path = self._at(place)
+        filesystem.pipe_file(path, data)
+        return _facts(place, {"size": len(data)})
+
+    def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
+        """What is in a folder."""
+        filesystem, path = self._at(place)
+        _found(filesystem, path, place)
+        waiting = [path]
+        while waiting:
+            for known in filesystem.ls(waiting.pop(), detail=True):
+                folder = known["type"] == "directory"
+                if folder and recursive:
+                    waiting.append(known["name"])
+                    continue
+                beneath = str(known["name"])[len(path) :].strip("/")
+                root = place.rest.rstrip("/")
+                yield _facts(FileLocation(place.scheme, f"{root}/{beneath}".lstrip("/")), known)
+
+    def delete(self, place: FileLocation) -> bool:
+        """Delete a file; StepError for a folder."""
+        filesystem, path = self._at(place)
+        if not filesystem.exists(path):
+            return False
+        if filesystem.isdir(path):
+            raise StepError(f"{_name(place)} cannot be deleted: it is no file")
+        filesystem.rm_file(path)
+        return True
+
+    def close(self) -> None:
+        """Nothing is held; fsspec closes what it opened."""
+
+    def _at(self, place: FileLocation) -> tuple[Any, str]:
+        from fsspec.core import url_to_fs
+
+        try:
+            filesystem, path = url_to_fs(_name(place), skip_instance_cache=True)
+        except (ImportError, ValueError) as error:
+            raise StepError(
+                f"{self._scheme}:// cannot be opened: {FILE_SCHEMES} allows it, but what reads it "
+                f"is not installed ({error})"
+            ) from error
+        return filesystem, str(path)
+
+
+def _found(filesystem: Any, path: str, place: FileLocation) -> dict[str, Any]:
+    try:
+        known: dict[str, Any] = filesystem.info(path)
+    except FileNotFoundError:
+        raise StepError(f"there is no file {_name(place)}") from None
+    return known
+
+
+def _name(place: FileLocation) -> str:
+    return f"{place.scheme}://{place.rest}"
+
+
+def _facts(place: FileLocation, known: dict[str, Any]) -> Facts:
+    folder = known.get("type") == "directory"
+    modified: Any = known.get("mtime") or known.get("LastModified") or known.get("created")
+    return Facts(
+        path=_name(place),
+        bytes=0 if folder else int(known.get("size") or 0),
+        modified=modified.isoformat() if hasattr(modified, "isoformat") else None,
+        kind="folder" if folder else "file",
+    )

@@ -1,0 +1,216 @@
+"""The parts of a request that HTTP steps share: URL, headers, query, time limit and body."""
+
+import base64
+import binascii
+import json
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator, model_validator
+
+from runners.public.modules import ModuleInputs, StepError
+from valkyr_plugins.connectors.files.root import folder_of, open_file
+
+# Files below the files folder that requests take from and answers go to.
+
+
+def read_file(path: str, limit: int) -> bytes:
+    """The whole file; StepError where it is missing or holds more than `limit` bytes."""
+    with folder_of(path, create=False) as (folder, name):
+        handle = open_file(folder, name, path, os.O_RDONLY)
+    with os.fdopen(handle, "rb") as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise StepError(f"{path!r} holds more than the {limit} bytes that can be sent")
+    return data
+
+
+@contextmanager
+def written_whole(path: str) -> Iterator[BinaryIO]:
+    """A new file that takes its place when the block ends well, and leaves nothing else.
+
+    Readers see the old file or the new one, never a part.
+    """
+    with folder_of(path, create=True) as (folder, name):
+        temporary = f".{name[:100]}.{secrets.token_hex(8)}.tmp"
+        handle = open_file(folder, temporary, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)
+        except IsADirectoryError:
+            raise StepError(f"{path!r} is a folder") from None
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
+
+
+MEBIBYTE = 1024 * 1024
+MAX_URL = 8_192
+Scalar = str | bool | int | float
+# Who writes these by hand can say one thing to us and another to the server.
+FORBIDDEN_HEADERS = frozenset({"content-length", "transfer-encoding", "connection", "upgrade"})
+USUAL_PORTS = {"http": 80, "https": 443}
+
+
+class AddressedInputs(ModuleInputs):
+    """An address, and what goes with every request to it."""
+
+    url: str = Field(
+        description="Where to: http or https.",
+        examples=["https://api.example.com/orders/{{ input.orderId }}"],
+        max_length=MAX_URL,
+    )
+    headers: dict[str, str | int | float] = Field(
+        default_factory=dict,
+        description="Request headers.",
+        examples=[{"Accept": "application/json"}],
+    )
+    timeout_seconds: float | None = Field(
+        None,
+        gt=0,
+        description="For one whole exchange, redirects and body included; at most the step's.",
+        examples=[10],
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_http(cls, url: str) -> str:
+        return http_url(url)
+
+    @field_validator("headers")
+    @classmethod
+    def _headers_are_safe(cls, headers: dict[str, str | int | float]) -> Any:
+        refused = sorted(name for name in headers if name.lower() in FORBIDDEN_HEADERS)
+        if refused:
+            raise ValueError(f"{', '.join(refused)} cannot be set: they follow from the request")
+        return headers
+
+
+class QueriedInputs(AddressedInputs):
+    """An address with a query."""
+
+    query: dict[str, Scalar | list[Scalar] | None] = Field(
+        default_factory=dict,
+        description="Added to the URL's query; null leaves a key out, a list repeats it.",
+        examples=[{"page": 2, "tag": ["new", "paid"]}],
+    )
+
+
+def http_url(url: str) -> str:
+    """The URL as it is; ValueError where it is not of http or https or names no host."""
+    parts = urlsplit(url)
+    # Reading the port raises ValueError where it is no number.
+    if parts.port == 0 or parts.scheme.lower() not in USUAL_PORTS or not parts.hostname:
+        raise ValueError("expected a URL that begins with http:// or https:// and names a host")
+    return url
+
+
+def target(url: str, word: str = "http.request") -> str:
+    """The target of a circuit breaker: `word:host`, with the port where it is not the usual one.
+
+    Steps of several types that call one host share its circuit: it is the host that rests.
+    """
+    parts = urlsplit(url)
+    usual = parts.port in (None, USUAL_PORTS.get(parts.scheme.lower()))
+    return f"{word}:{parts.hostname}" + ("" if usual else f":{parts.port}")
+
+
+# The bodies of requests: JSON, text, bytes, a web form, parts with files.
+
+
+MAX_UPLOAD = 64 * MEBIBYTE
+
+
+class MultipartPart(ModuleInputs):
+    """A part of a multipart body: a plain value, or a file's bytes."""
+
+    name: str = Field(description="The field's name.", min_length=1)
+    value: str | None = Field(None, description="Text.")
+    base64: str | None = Field(None, description="Bytes, as Base64.")
+    path: str | None = Field(None, description="A file below the files folder.")
+    filename: str | None = Field(
+        None, description="What the file is called; by default the path's last name."
+    )
+    content_type: str | None = Field(None, description="By default guessed from `filename`.")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "MultipartPart":
+        if sum(source is not None for source in (self.value, self.base64, self.path)) != 1:
+            raise ValueError("give one of value, base64 and path for each part")
+        return self
+
+
+def json_content(value: Any) -> dict[str, bytes]:
+    """A JSON body. Written here because httpx takes a null for no body at all."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise StepError(f"json cannot be written as JSON: {error}") from error
+    return {"content": _utf8(text, "json")}
+
+
+def text_content(text: str) -> dict[str, bytes]:
+    """The text, in UTF-8."""
+    return {"content": _utf8(text, "body")}
+
+
+def bytes_content(encoded: str) -> dict[str, bytes]:
+    """The bytes that a Base64 text stands for."""
+    return {"content": _decoded(encoded, "bodyBase64")}
+
+
+def form_content(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A web form."""
+    return {"data": dict(fields)}
+
+
+def parts_content(parts: list[MultipartPart]) -> dict[str, Any]:
+    """Parts with files; all together at most 64 MiB, since a retry sends them again."""
+    files, left = [], MAX_UPLOAD
+    for part in parts:
+        data = _part_bytes(part, left)
+        left -= len(data)
+        if left < 0:
+            raise StepError(f"multipart holds more than {MAX_UPLOAD} bytes: send fewer at a time")
+        filename = part.filename
+        if filename is None and part.value is None:
+            filename = (part.path or part.name).rpartition("/")[2]
+        files.append((part.name, _named(filename, data, part.content_type)))
+    return {"files": files}
+
+
+def _named(filename: str | None, data: bytes, content_type: str | None) -> tuple[Any, ...]:
+    return (filename, data) if content_type is None else (filename, data, content_type)
+
+
+def _part_bytes(part: MultipartPart, limit: int) -> bytes:
+    if part.path is not None:
+        return read_file(part.path, limit)
+    if part.base64 is not None:
+        return _decoded(part.base64, f"base64 of part {part.name!r}")
+    return _utf8(part.value or "", f"value of part {part.name!r}")
+
+
+def _utf8(text: str, what: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise StepError(
+            f"{what} holds a lone surrogate at character {error.start}, which is no text: "
+            "decode what it was made of with errors='replace'"
+        ) from None
+
+
+def _decoded(text: str, what: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise StepError(f"{what} is not Base64: {error}") from None

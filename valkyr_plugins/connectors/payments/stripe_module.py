@@ -1,0 +1,143 @@
+"""What Stripe's modules share: their base class, fields for money and ids, the API's address."""
+
+import os
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, Field
+
+from runners.public.modules import Module, ModuleInputs, StepError
+
+# Where Stripe's API is: its own address, unless an administrator names another.
+
+
+API_BASE = "VALKYR_STRIPE_API_BASE"
+STRIPE = "https://api.stripe.com"
+
+
+def api_base() -> str:
+    """The address without a slash at its end; raises StepError for a setting that is none."""
+    base = os.environ.get(API_BASE, "").rstrip("/") or STRIPE
+    if not _is_address(base):
+        raise StepError(
+            f"{API_BASE} holds {base[:200]!r}, which is no address such as {STRIPE}: an "
+            "administrator mends or unsets it"
+        )
+    return base
+
+
+def stripe_circuit() -> str | None:
+    """What breakers of Stripe's steps count by, such as `stripe:api.stripe.com`."""
+    try:
+        return f"stripe:{urlsplit(api_base()).netloc}"
+    except StepError:
+        return None  # the step itself says what is wrong
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+# Stripe's own largest amount, in the currency's smallest unit: eight digits, twelve for a few.
+MAX_AMOUNT = 999_999_999_999
+MAX_METADATA = 50
+
+
+def _currency(text: str) -> str:
+    if not (len(text) == 3 and text.isascii() and text.isalpha() and text.islower()):
+        raise ValueError("expected three lower-case letters of ISO 4217, such as eur")
+    return text
+
+
+def _metadata(pairs: dict[str, str]) -> dict[str, str]:
+    long = [name for name, value in pairs.items() if len(name) > 40 or len(value) > 500]
+    if long or len(pairs) > MAX_METADATA:
+        raise ValueError(
+            f"Stripe takes up to {MAX_METADATA} entries, names of up to 40 characters without "
+            "square brackets and values of up to 500"
+        )
+    if any("[" in name or "]" in name for name in pairs):
+        raise ValueError("Stripe takes no square brackets in the names of metadata")
+    return pairs
+
+
+def _id_of(*prefixes: str) -> Any:
+    def checked(text: str) -> str:
+        if not text.startswith(prefixes) or not text.replace("_", "").isalnum():
+            raise ValueError(f"expected an id that begins with {' or '.join(prefixes)}")
+        return text
+
+    return AfterValidator(checked)
+
+
+# Strict: neither "12.50" nor 12.5 nor true may become a number of cents.
+Amount = Annotated[int, Field(strict=True, ge=1, le=MAX_AMOUNT)]
+Currency = Annotated[str, AfterValidator(_currency)]
+Metadata = Annotated[dict[str, str], AfterValidator(_metadata)]
+PaymentIntentId = Annotated[str, Field(max_length=255), _id_of("pi_")]
+ChargeId = Annotated[str, Field(max_length=255), _id_of("ch_", "py_")]
+CustomerId = Annotated[str, Field(max_length=255), _id_of("cus_")]
+PaymentMethodId = Annotated[str, Field(max_length=255), _id_of("pm_", "card_", "src_", "ba_")]
+AccountId = Annotated[str, Field(max_length=255), _id_of("acct_")]
+
+METADATA_HELP = "Kept with the object at Stripe, for your own use: texts only, no secrets."
+
+
+class StripeInputs(ModuleInputs):
+    """What every request to Stripe can say."""
+
+    stripe_account: AccountId | None = Field(
+        None,
+        description="Act for this connected account (Stripe Connect).",
+        examples=["acct_1032D82eZvKYlo2C"],
+    )
+
+
+InputsT = TypeVar("InputsT", bound=BaseModel)
+
+
+class StripeModule(Module[InputsT]):
+    """What Stripe's modules have in common."""
+
+    category: ClassVar[str] = "payments"
+    queue: ClassVar[str] = "io"
+    effect: ClassVar[str] = "idempotent"
+    credential: ClassVar[tuple[str, ...]] = ("stripe",)
+    judges_hosts: ClassVar[str] = "everything"
+    circuit_target: ClassVar[str] = "Stripe's API, `stripe:api.stripe.com`"
+
+    def circuit(self, inputs: InputsT) -> str | None:
+        return stripe_circuit()
+
+    def warm_up(self) -> None:
+        import valkyr_plugins.connectors.payments.stripe_client  # noqa: F401 - loads stripe
+
+
+def options(inputs: StripeInputs, idempotency_key: str | None) -> Any:
+    """The options of one request: the key of this step (none for reading), and for whom."""
+    found = {"idempotency_key": idempotency_key, "stripe_account": inputs.stripe_account}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def given(**params: Any) -> Any:
+    """The parameters that have a value; the rest are Stripe's to decide."""
+    return {name: value for name, value in params.items() if value not in (None, {})}
+
+
+def plain(found: Any, what: str) -> Mapping[str, Any]:
+    """Stripe's answer as a mapping; StepError for something that is no object of its API."""
+    value = found.to_dict() if hasattr(found, "to_dict") else found
+    if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
+        raise StepError(f"Stripe's answer is no {what}: expected an object with an id")
+    return value
+
+
+def id_of(value: Any) -> str | None:
+    """The id of something that Stripe gives as its id, or whole."""
+    found = value.get("id") if isinstance(value, Mapping) else value
+    return found if isinstance(found, str) else None

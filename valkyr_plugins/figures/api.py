@@ -1,0 +1,221 @@
+"""Figures over HTTP."""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+# ruff: noqa: N815 - the names are the JSON's
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dlq.public.models import DeadLetterEntry, Resolution
+from executions.public.access import Action, Reach, Scope, obtain, reach_of, sees_all, visible
+from executions.public.api import (
+    BOUND,
+    Body,
+    CamelCase,
+    CamelCaseSerializer,
+    Endpoint,
+    bounded_count,
+    operation,
+)
+from executions.public.database import database_now, hurried, replica
+from executions.public.models import Workflow, WorkflowExecution
+from runners.public.circuits import open_circuits
+from runners.public.models import Run, Runner
+from runners.public.queues import Queue, queues
+from valkyr_plugins.figures.ranges import DEFAULT, RANGES, range_named
+from valkyr_plugins.figures.reading import Figures, read
+from valkyr_plugins.figures.tally import Histogram, Tally
+
+# Figures as JSON.
+
+
+UP_TO = f"Counted up to {BOUND:,}."
+
+
+class FiguresQuery(Body):
+    """What `getFigures` takes."""
+
+    range = serializers.ChoiceField(
+        [(one.name, f"the last {one.title}") for one in RANGES.values()],
+        required=False,
+        default=DEFAULT,
+    )
+    workspaceId = serializers.UUIDField(required=False)
+    workflowId = serializers.UUIDField(required=False)
+
+
+class LengthsShape(CamelCaseSerializer):
+    """Percentiles of lengths of time, in milliseconds; null of none. At most 12.2 % off."""
+
+    count = serializers.IntegerField()
+    p50 = serializers.FloatField(allow_null=True)
+    p95 = serializers.FloatField(allow_null=True)
+    p99 = serializers.FloatField(allow_null=True)
+
+    def to_representation(self, instance: Histogram) -> dict[str, Any]:
+        """From a histogram."""
+        shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+        found = {name: instance.percentile(share) for name, share in shares.items()}
+        rounded = {name: None if ms is None else round(ms, 1) for name, ms in found.items()}
+        return {"count": instance.total, **rounded}
+
+
+class NumbersShape(CamelCaseSerializer):
+    """Counts of a stretch of time; executions by the time at which they ended."""
+
+    created = serializers.IntegerField(help_text="Executions asked for.")
+    succeeded = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    timed_out = serializers.IntegerField()
+    cancelled = serializers.IntegerField()
+    failure_rate = serializers.FloatField(
+        allow_null=True,
+        help_text="0 to 1: failed or timed out, of those not cancelled; null where none ended.",
+    )
+    failed_attempts = serializers.IntegerField(help_text="Of steps, dead ones left out.")
+    dead_letters = serializers.IntegerField(help_text="Steps that died.")
+
+
+class TallyShape(NumbersShape):
+    """Counts, and how long things took."""
+
+    durationMs = LengthsShape(
+        source="durations", help_text="Of executions, from their start to their end."
+    )
+    dispatchMs = LengthsShape(
+        source="dispatches",
+        help_text="How long attempts of steps waited for a worker; of a sample of executions.",
+    )
+
+
+class SlotShape(TallyShape):
+    """A part of the range."""
+
+    starts_at = serializers.DateTimeField()
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """From when it starts, and its tally."""
+        starts_at, tally = instance
+        shown = TallyShape(tally).data
+        return {"startsAt": self.fields["startsAt"].to_representation(starts_at), **shown}
+
+
+class QueueShape(CamelCase, serializers.Serializer[Queue]):
+    """Steps of one queue that wait for a worker."""
+
+    name = serializers.CharField()
+    waiting = serializers.IntegerField()
+    oldestAt = serializers.DateTimeField(
+        source="oldest", allow_null=True, help_text="Since when the first could have begun."
+    )
+    workers = serializers.IntegerField(help_text="Live ones that serve it.")
+    capped = serializers.BooleanField(help_text="More waits than was counted.")
+
+
+class FiguresShape(CamelCaseSerializer):
+    """A range in figures, and what waits now."""
+
+    range = serializers.CharField()
+    since = serializers.DateTimeField(help_text="The last slot is under way.")
+    until = serializers.DateTimeField()
+    slotSeconds = serializers.IntegerField()
+    capped = serializers.BooleanField(help_text="Numbers are too low: more ended than is counted.")
+    uncountedHours = serializers.IntegerField(
+        help_text="Hours shown as empty, still to be counted."
+    )
+    total = TallyShape()
+    before = NumbersShape(help_text="Of the period before it, as long as all slots.")
+    slots = SlotShape(many=True)
+    running = serializers.IntegerField(help_text=f"Executions now. {UP_TO}")
+    waiting = serializers.IntegerField(help_text=f"Executions that wait for a place. {UP_TO}")
+    openDeadLetters = serializers.IntegerField(help_text=UP_TO)
+    openCircuits = serializers.IntegerField(help_text=f"Of the workspaces. {UP_TO}")
+    queues = QueueShape(many=True)
+
+    def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
+        """From the figures and what waits."""
+        figures: Figures = instance["figures"]
+        window = figures.window
+        slots: list[tuple[Any, Tally]] = list(zip(window.starts(), figures.slots, strict=True))
+        flat = {
+            "range": window.range.name,
+            "since": window.start,
+            "until": window.now,
+            "slotSeconds": int(window.range.slot.total_seconds()),
+            "capped": figures.capped,
+            "uncountedHours": figures.uncounted,
+            "total": figures.total,
+            "before": figures.before,
+            "slots": slots,
+        }
+        return super().to_representation(instance | flat)
+
+
+# Figures of executions over time and of what waits now, for graphs elsewhere.
+
+
+MOST_RUNNERS = 1_000
+
+
+class FiguresOf(Endpoint):
+    """The figures of what the caller may see, or of a part of it."""
+
+    @operation(
+        "getFigures", "Figures", {200: FiguresShape}, parameters=[FiguresQuery], errors=[403, 404]
+    )
+    def get(self, request: Request) -> Response:
+        """Executions by state, failure rate, percentiles, by slot of a range; and what waits now.
+
+        What one may see is counted, so others may get other numbers. A 503 means that they could
+        not be had in time.
+        """
+        query = self.query(FiguresQuery)
+        reach = reach_of(self.user)
+        now = database_now()
+        scope, only = self._scope(query, reach)
+        of_execution = {f"execution__{key}": value for key, value in only.items()}
+        in_workspace = {key: value for key, value in only.items() if key == "workspace_id"}
+        pending = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, **only)
+        executions = visible(self.user, WorkflowExecution.objects.filter(**only), reach=reach)
+        runs = visible(self.user, Run.objects.filter(**of_execution), reach=reach)
+        letters = visible(self.user, pending, reach=reach)
+        circuits: QuerySet[Any] | None = None
+        if open_circuits.provided:
+            circuits = visible(self.user, open_circuits().filter(**in_workspace), reach=reach)
+
+        def counted() -> dict[str, Any]:
+            with hurried():
+                return {
+                    "figures": read(scope, range_named(query["range"]), now),
+                    "running": bounded_count(executions.filter(state="RUNNING")),
+                    "waiting": bounded_count(executions.filter(state="PENDING")),
+                    "openDeadLetters": bounded_count(letters),
+                    "openCircuits": 0 if circuits is None else bounded_count(circuits),
+                    "queues": queues(runs, self._runners(reach), now),
+                }
+
+        return Response(FiguresShape(replica.read(request, counted)).data)
+
+    def _scope(self, query: dict[str, Any], reach: Reach) -> tuple[Scope, dict[str, Any]]:
+        """Whose executions are counted, and the same as a filter of rows."""
+        scope = Scope.of(self.user, reach)
+        workflow_id, workspace_id = query.get("workflowId"), query.get("workspaceId")
+        if workflow_id is not None:
+            row, _ = obtain(self.user, Workflow.objects.all(), workflow_id, Action.VIEW)
+            only = {"workflow_id": row.pk, "workspace_id": workspace_id or row.workspace_id}
+            elsewhere = only["workspace_id"] != row.workspace_id
+            return Scope() if elsewhere else scope.of_workflow(row.pk), only
+        if workspace_id is not None:
+            return scope.of_workspace(workspace_id), {"workspace_id": workspace_id}
+        return scope, {}
+
+    def _runners(self, reach: Reach) -> QuerySet[Runner]:
+        """Our own serve all workspaces; a remote runner is seen by its workspace."""
+        rows = Runner.objects.order_by("-seen_at")
+        if not sees_all(self.user):
+            mine = reach.workspaces(Action.VIEW)
+            rows = rows.filter(Q(workspace=None) | Q(workspace__in=mine))
+        return rows[:MOST_RUNNERS]

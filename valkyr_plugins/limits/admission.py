@@ -1,0 +1,44 @@
+"""What is asked before executions start: quotas on them, and budgets with a kill switch."""
+
+from typing import Any
+from uuid import UUID
+
+from django.dispatch import receiver
+
+from executions.public.errors import QuotaExceeded
+from executions.public.events import executions_asked
+from executions.public.quotas import Ceilings, of_tier, read_ceilings, windowed
+from valkyr_plugins.limits import statements
+from valkyr_plugins.limits.budget_enforcement import spent_of
+from valkyr_plugins.limits.known_limits import known
+
+
+class SpenderStopped(QuotaExceeded):
+    """Nothing starts: a budget with a kill switch is spent."""
+
+    code = "budget_spent"
+
+
+@read_ceilings.provide
+def ceilings(workspace_id: UUID, user_id: int | None) -> Ceilings:
+    """What limits a workspace and, in it, one principal: its tier and the quotas. One query."""
+    rows = statements.fetch("ceilings", {"workspace": workspace_id, "user": user_id})
+    quotas = []
+    for exists, whose, per_hour, per_day in (row[6:] for row in rows):
+        if exists:
+            of = "The quota of this workspace" if whose is None else "Your quota in this workspace"
+            quotas += windowed(whose, of, per_hour, per_day)
+    return of_tier(rows[0][:6], quotas)
+
+
+@receiver(executions_asked)
+def refuse(sender: Any, workspace_id: UUID, user_id: int | None, **_: Any) -> None:
+    """Raise SpenderStopped, as a quota is exceeded: schedules and queues wait, others hear a 429.
+
+    Without kill switches in the workspace, no query.
+    """
+    if workspace_id not in known().killing:
+        return
+    spent = spent_of(workspace_id, user_id, killing=True)
+    if spent is not None:
+        raise SpenderStopped(spent.sentence, spent.retry_after, spent.facts)

@@ -1,0 +1,247 @@
+"""Spent budgets: the gate that refuses steps, the kill switch, and whom it is told."""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from executions.public.access import Actor, record
+from executions.public.conditions import LASTING, Lasting, ReportedCondition, condition_began
+from executions.public.database import ClockTimestamp
+from executions.public.errors import WrongState
+from executions.public.lifecycle import cancel
+from executions.public.models import ACTIVE, ExecutionState, WorkflowExecution, Workspace
+from runners.public.gates import Asked
+from runners.public.modules import StepError
+from runners.public.recovery import each
+from valkyr_plugins.limits import statements
+from valkyr_plugins.limits.budgets import amount, end_of, percent, plain, uses_of
+from valkyr_plugins.limits.known_limits import known
+from valkyr_plugins.limits.models import Budget, BudgetUse
+
+# After how many seconds to ask again where a budget never begins anew: somebody may raise it.
+NEVER_ENDS = 86_400.0
+
+
+class BudgetSpent(StepError):
+    """A step that costs is refused: a budget that it would draw on is spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A budget of a workspace, or of one user in it, of which nothing is left."""
+
+    id: UUID
+    workspace_id: UUID
+    workspace: str
+    user_id: int | None
+    period: str
+    currency: str
+    amount: Decimal
+    spent: Decimal
+    starts_at: datetime
+    now: datetime
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """When it begins anew."""
+        return end_of(self.period, self.starts_at)
+
+    @property
+    def retry_after(self) -> float:
+        """In how many seconds to try again."""
+        if self.ends_at is None:
+            return NEVER_ENDS
+        return max(1.0, (self.ends_at - self.now).total_seconds())
+
+    @property
+    def sentence(self) -> str:
+        """Whose budget is spent, how much of how much, and when it begins anew."""
+        whose = f"the workspace {self.workspace!r}"
+        if self.user_id is not None:
+            whose = f"user {self.user_id} in {whose}"
+        anew = "it does not begin anew by itself"
+        if self.ends_at is not None:
+            anew = f"it begins anew at {self.ends_at:%Y-%m-%d %H:%M} UTC"
+        return (
+            f"The {self.period} budget of {whose} is spent: {plain(self.spent)} of "
+            f"{amount(self.amount, self.currency)}; {anew}. Raise it, or wait."
+        )
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The same for programs."""
+        ends_at = self.ends_at
+        return {
+            "budgetId": str(self.id),
+            "spent": plain(self.spent).replace(",", ""),
+            "amount": plain(self.amount).replace(",", ""),
+            "currency": self.currency or None,
+            "resetAt": None if ends_at is None else ends_at.isoformat(),
+        }
+
+
+def spent_of(workspace_id: UUID, user_id: int | None, *, killing: bool = False) -> Spent | None:
+    """A spent budget of the workspace, or of one user in it: the one that lasts longest.
+
+    With `killing` only one that has a kill switch. One query.
+    """
+    found = _fetch({"workspace": workspace_id, "user": user_id, "killing": killing})
+    return max(found, key=lambda spent: spent.retry_after, default=None)
+
+
+def all_killing() -> list[Spent]:
+    """Every spent budget that has a kill switch."""
+    return _fetch({"workspace": None, "user": None, "killing": True})
+
+
+def _fetch(params: dict[str, Any]) -> list[Spent]:
+    return [Spent(*row) for row in statements.fetch("spent_budgets", params)]
+
+
+def ask(asked: Asked) -> None:
+    """Raise BudgetSpent for a step whose spender has nothing left.
+
+    Any spent budget counts, whatever its currency: what a step will spend is not known before it
+    runs. One query, for steps that cost in workspaces that have budgets.
+    """
+    workspace_id = asked.context.version.workspace_id
+    if not asked.module.costs or workspace_id not in known().budgets:
+        return
+    spent = spent_of(workspace_id, asked.context.principal_id)
+    if spent is not None:
+        raise BudgetSpent(spent.sentence, details=spent.facts)
+
+
+# The kill switch: a spent budget that has one ends what its spender has under way.
+
+
+ACTOR = Actor.system("budgets")
+BATCH = 200
+SECONDS = 0.7  # this sweep comes every second
+
+
+def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
+    """Root executions of the spender that are not over, at most so many; those under way first."""
+    rows = WorkflowExecution.objects.filter(workspace_id=spent.workspace_id, parent__isnull=True)
+    if spent.user_id is not None:
+        rows = rows.filter(principal_id=spent.user_id)
+    found: list[UUID] = []
+    # Two questions, because each has an index of its own.
+    for states in (sorted(ACTIVE), [ExecutionState.PENDING.value]):
+        some = rows.filter(state__in=states).order_by()
+        found += some.values_list("pk", flat=True)[: most - len(found)]
+    return found
+
+
+def stop(execution_id: UUID, spent: Spent) -> int:
+    """Cancel one of them, and its children with it; 0 when it ended meanwhile."""
+    try:
+        cancel(execution_id, actor=ACTOR, reason=f"Budget {spent.id} is spent. {spent.sentence}")
+    except WrongState:
+        return 0
+    return 1
+
+
+def sweep() -> int:
+    """Cancel them, batch after batch while there is time; returns how many."""
+    until, count = time.monotonic() + SECONDS, 0
+    for spent in all_killing():
+        while found := unfinished(spent, BATCH):
+            cancelled = 0
+            for execution_id in found:
+                cancelled += each(f"spent budget {spent.id}", stop, execution_id, spent)
+                if time.monotonic() > until:
+                    return count + cancelled
+            count += cancelled
+            if not cancelled:
+                break
+    return count
+
+
+# People are told when a budget nears its end, and when it is spent: once a period each.
+
+
+log = logging.getLogger(__name__)
+SOFT, SPENT = "budget.soft", "budget.spent"
+IS_NEARLY_SPENT, IS_SPENT = "BUDGET_SOFT", "BUDGET_SPENT"  # as rules of alerts name them
+
+
+def tell(budget_id: UUID, starts_at: datetime, spent: Decimal) -> None:
+    """Tell what was reached and not told yet, in the transaction that spent.
+
+    A budget that is spent at one go is not told of as nearly spent, too.
+    """
+    budget = Budget.objects.filter(pk=budget_id).first()
+    if budget is None:
+        return
+    rows = BudgetUse.objects.filter(budget_id=budget_id, starts_at=starts_at)
+    now = ClockTimestamp()
+    if spent >= budget.amount:
+        if rows.filter(spent_told_at=None).update(spent_told_at=now):
+            _tell(budget, SPENT, spent, starts_at)
+        rows.filter(soft_told_at=None).update(soft_told_at=now)
+    elif rows.filter(soft_told_at=None).update(soft_told_at=now):
+        _tell(budget, SOFT, spent, starts_at)
+
+
+def _tell(budget: Budget, action: str, spent: Decimal, starts_at: datetime) -> None:
+    details: dict[str, Any] = {
+        "spent": plain(spent),
+        "amount": amount(budget.amount, budget.currency),
+        "percent": percent(spent, budget.amount),
+        "period": budget.period,
+        "startsAt": starts_at.isoformat(),
+        "userId": budget.user_id,
+    }
+    record(
+        ACTOR,
+        action,
+        workspace_id=budget.workspace_id,
+        object_type="Budget",
+        object_id=budget.pk,
+        details=details,
+    )
+    log.warning(
+        "%s: budget %s of workspace %s (user %s): %s of %s in the %s from %s",
+        action, budget.pk, budget.workspace_id, budget.user_id, details["spent"],
+        details["amount"], budget.period, details["startsAt"],
+    )  # fmt: skip
+    condition_began.send(Budget, condition=_condition(budget, action == SPENT, spent))
+
+
+def _condition(budget: Budget, over: bool, spent: Decimal) -> ReportedCondition:
+    whose = Workspace.objects.values_list("slug", flat=True).get(pk=budget.workspace_id)
+    limit = amount(Decimal(budget.amount), budget.currency)
+    period = "in all" if budget.period == "total" else f"this {budget.period}"
+    said = "spent" if over else "nearly spent"
+    return ReportedCondition(
+        IS_SPENT if over else IS_NEARLY_SPENT,
+        "budget",
+        budget.pk,
+        budget.workspace_id,
+        f"A budget of {whose} is {said}: {plain(spent)} of {limit} {period}.",
+        f"/admin/valkyr_limits/budget/{budget.pk}/change/",
+        {"budgetId": str(budget.pk), "spent": plain(spent), "amount": limit},
+    )
+
+
+def _lasts(reached: Callable[[Budget], float]) -> Lasting:
+    """Those of some budgets of which so many per cent are spent in the present period."""
+
+    def still(ids: Collection[UUID]) -> set[UUID]:
+        budgets = list(Budget.objects.filter(pk__in=ids))
+        uses = uses_of(budgets)
+        return {b.pk for b in budgets if uses[b.pk].percent >= reached(b)}
+
+    return still
+
+
+LASTING |= {
+    IS_NEARLY_SPENT: _lasts(lambda budget: budget.soft_percent or 100),
+    IS_SPENT: _lasts(lambda budget: 100),
+}

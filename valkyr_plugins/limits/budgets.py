@@ -1,0 +1,178 @@
+"""Budgets: what one may say, what is spent of them, who is told, refused or stopped."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from dlq.public.metrics import NAMED, Family
+from executions.public.database import database_now
+from executions.public.definitions import DefinitionProblem
+from valkyr_plugins.limits.limit_kind import LimitExists, LimitKind, LimitRefused
+from valkyr_plugins.limits.models import Budget, BudgetPeriod, BudgetUse
+
+# Amounts of money, or of tokens, in sentences. Pure.
+
+
+def plain(value: Decimal) -> str:
+    """A number without the zeros that only its column gives it: `12.5`, `1,000`."""
+    text = f"{value:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def amount(value: Decimal, currency: str) -> str:
+    """`12.5 USD`, or `1,000 tokens` where there is no currency."""
+    return f"{plain(value)} {currency or 'tokens'}"
+
+
+def percent(spent: Decimal, of: Decimal) -> float:
+    """How much of an amount is spent, in percent, rounded to a tenth."""
+    return float(round(100 * spent / of, 1))
+
+
+# Budgets: what one may say.
+
+
+FIELDS = ("amount", "soft_percent", "kill_switch")
+MOST = Decimal(10**15)
+REFUSED = "The budget cannot be as asked."
+
+
+class BudgetExists(LimitExists):
+    """There is such a budget already; change it instead."""
+
+    code = "budget_exists"
+
+
+class BudgetRefused(LimitRefused):
+    """The budget would not do what it says."""
+
+    code = "budget_refused"
+
+
+def _check(budget: Budget) -> None:
+    if budget.period not in list(BudgetPeriod):
+        known = ", ".join(BudgetPeriod)
+        raise _refused("period", "unknown", f"{budget.period!r} is none of: {known}.")
+    code = budget.currency
+    if code and not (len(code) == 3 and code.isascii() and code.isalpha() and code.isupper()):
+        what = f"{code!r} is no currency; give three capitals, such as EUR, or nothing for tokens."
+        raise _refused("currency", "unknown", what)
+    amount = Decimal(budget.amount)
+    if not (amount.is_finite() and 0 < amount <= MOST):
+        raise _refused("amount", "out_of_range", f"Give more than 0 and at most {MOST:,f}.")
+    if not code and amount != amount.to_integral_value():
+        raise _refused("amount", "not_whole", "A budget of tokens is a whole number of them.")
+    soft = budget.soft_percent
+    if soft is not None and not 1 <= soft <= 100:
+        raise _refused("softPercent", "out_of_range", "Give 1 to 100, or null to be told nothing.")
+
+
+def _refused(path: str, code: str, message: str) -> BudgetRefused:
+    return BudgetRefused(REFUSED, [DefinitionProblem(path, code, message)])
+
+
+class BudgetKind(LimitKind[Budget]):
+    """Budgets, each of one period and currency (empty: tokens)."""
+
+    model = Budget
+    noun = "budget"
+    changeable = FIELDS
+    refused = BudgetRefused
+    exists = BudgetExists
+    members_only = REFUSED
+
+    def check(self, limit: Budget) -> None:
+        """Raise BudgetRefused for a budget that makes no sense."""
+        _check(limit)
+
+    def facts(self, limit: Budget) -> dict[str, Any]:
+        """Whom it limits, after what it begins anew, and how much."""
+        facts = {name: getattr(limit, name) for name in ("user_id", "period", "currency", *FIELDS)}
+        return facts | {"amount": plain(Decimal(limit.amount))}
+
+    def already(self, limit: Budget, whose: str) -> str:
+        """The sentence about an equal budget."""
+        unit = limit.currency or "tokens"
+        return f"There is a {limit.period} budget in {unit} for {whose} already. Change that one."
+
+    def changed(self, limit: Budget) -> None:
+        """What was spent stays. What a higher amount makes untrue is told again when it is so."""
+        uses = BudgetUse.objects.filter(budget=limit)
+        uses.filter(spent__lt=limit.amount).update(spent_told_at=None)
+        soft = limit.amount * (limit.soft_percent or 100) / 100
+        uses.filter(spent__lt=soft).update(soft_told_at=None)
+
+
+BUDGETS = BudgetKind()
+
+
+# How much of budgets is spent in their present periods: days and months in UTC, or all time.
+
+
+def start_of(period: str, now: datetime, created_at: datetime) -> datetime:
+    """When the period began in which `now` lies; a total's when its budget was made."""
+    if period == BudgetPeriod.TOTAL:
+        return created_at
+    day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return day if period == BudgetPeriod.DAY else day.replace(day=1)
+
+
+def end_of(period: str, starts_at: datetime) -> datetime | None:
+    """When the budget begins anew; None for a total, which never does."""
+    if period == BudgetPeriod.TOTAL:
+        return None
+    if period == BudgetPeriod.DAY:
+        return starts_at + timedelta(days=1)
+    # The 1st and 31 days more lie in the month after, whatever month it is.
+    return (starts_at.replace(day=1) + timedelta(days=31)).replace(day=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What is spent of one budget in its present period; `ends_at` is None for a total."""
+
+    spent: Decimal
+    percent: float
+    starts_at: datetime
+    ends_at: datetime | None
+
+
+def uses_of(budgets: Sequence[Budget]) -> dict[UUID, Use]:
+    """The present use of each budget, by its id; two queries, however many there are."""
+    if not budgets:
+        return {}
+    now = database_now()
+    starts = {each.pk: start_of(each.period, now, each.created_at) for each in budgets}
+    rows = BudgetUse.objects.filter(budget__in=starts, starts_at__in=set(starts.values()))
+    spent = {
+        (budget_id, starts_at): value
+        for budget_id, starts_at, value in rows.values_list("budget_id", "starts_at", "spent")
+    }
+    return {each.pk: _use(each, starts[each.pk], spent) for each in budgets}
+
+
+def _use(budget: Budget, starts_at: datetime, spent: dict[tuple[UUID, datetime], Decimal]) -> Use:
+    value = spent.get((budget.pk, starts_at), Decimal(0))
+    ends_at = end_of(budget.period, starts_at)
+    return Use(value, percent(value, Decimal(budget.amount)), starts_at, ends_at)
+
+
+# How much of budgets is spent, for Prometheus.
+
+
+def budget_ratios(now: datetime) -> Iterator[Family]:
+    """What is spent of budgets: those of which most is."""
+    some = list(Budget.objects.select_related("workspace").order_by("pk")[:500])
+    uses = uses_of(some)
+    some.sort(key=lambda budget: -uses[budget.pk].percent)
+    family = Family(
+        "valkyr_budget_used_ratio",
+        f"Share of a budget that is spent in its present period; the {NAMED} with the most.",
+        labels=["workspace", "budget"],
+    )
+    for budget in some[:NAMED]:
+        family.add_metric([budget.workspace.slug, str(budget.pk)], uses[budget.pk].percent / 100)
+    yield family

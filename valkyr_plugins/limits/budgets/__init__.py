@@ -1,1 +1,0 @@
-"""Budgets: what one may say, what is spent of them, who is told, refused or stopped."""

@@ -1,1 +1,0 @@
-"""What steps cost: entries, counters of what is limited, sums."""

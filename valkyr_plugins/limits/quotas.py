@@ -1,0 +1,213 @@
+"""Quotas: what one may say, what is used of them, and the gate that holds steps back."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count
+
+from executions.public.database import ClockTimestamp
+from executions.public.definitions import DefinitionProblem, catalog
+from executions.public.quotas import Counter, Present, QuotaWindow, Window, present
+from runners.public.explain import HeldRuns, Reason, at
+from runners.public.models import Run
+from valkyr_plugins.limits.limit_kind import LimitExists, LimitKind, LimitRefused
+from valkyr_plugins.limits.models import Quota, QuotaHold, Resource
+
+# Quotas: what one may say, each resource with the limits that can be kept.
+
+
+LIMITS = ("max_concurrent", "max_per_hour", "max_per_day")
+MAX_TARGET = 100
+
+
+class QuotaExists(LimitExists):
+    """There is a quota for that already; change it instead."""
+
+    code = "quota_exists"
+
+
+class QuotaRefused(LimitRefused):
+    """The quota would not do what it says."""
+
+    code = "quota_refused"
+
+
+def check(quota: Quota) -> None:
+    """Raise QuotaRefused for a quota that limits nothing, or what cannot be limited so."""
+    problems = [*_resource(quota), *_limits(quota)]
+    if problems:
+        raise QuotaRefused(" ".join(problem.message for problem in problems), problems)
+
+
+def described(quota: Quota) -> str:
+    """What it limits, in a sentence."""
+    if quota.resource == Resource.MODULE:
+        return f"steps of {quota.target}"
+    if quota.resource == Resource.TOKENS:
+        return f"tokens of {quota.target}" if quota.target else "tokens of all models"
+    return "executions"
+
+
+def _resource(quota: Quota) -> list[DefinitionProblem]:
+    if quota.resource == Resource.MODULE:
+        return _module(quota.target)
+    if quota.resource == Resource.TOKENS:
+        good = quota.target.isprintable() and len(quota.target) <= MAX_TARGET
+        return [] if good else [_target("unknown", "The model's name has at most 100 letters.")]
+    if quota.resource != Resource.EXECUTIONS:
+        known = ", ".join(Resource.values)
+        message = f"{quota.resource!r} is none of: {known}."
+        return [DefinitionProblem("resource", "unknown", message)]
+    if quota.target:
+        return [_target("not_wanted", "A quota on executions counts them all; give no target.")]
+    return []
+
+
+def _module(name: str) -> list[DefinitionProblem]:
+    spec = catalog().get(name)
+    if not name:
+        return [_target("required", "Name the module type whose steps are limited.")]
+    if spec is None:
+        return [_target("unknown", f"There is no module type {name[:MAX_TARGET]!r}.")]
+    if spec.inline:
+        why = "runs in memory together with other steps, and is not held back"
+    elif spec.container:
+        why = "runs no step of its own; limit the types in its body"
+    elif name == "remote.step":
+        why = "is done by remote runners, which take as many as they ask for; start fewer of them"
+    else:
+        return []
+    return [_target("cannot_be_limited", f"The module type {name!r} {why}.")]
+
+
+def _limits(quota: Quota) -> list[DefinitionProblem]:
+    if quota.max_concurrent is not None and quota.resource == Resource.EXECUTIONS:
+        message = "How many executions run at once is a matter of the workspace's tier."
+        return [DefinitionProblem("maxConcurrent", "not_wanted", message)]
+    if quota.max_concurrent is not None and quota.resource == Resource.TOKENS:
+        message = "Tokens are counted after a step spent them; give maxPerHour, maxPerDay or both."
+        return [DefinitionProblem("maxConcurrent", "not_wanted", message)]
+    if all(getattr(quota, name) is None for name in LIMITS):
+        message = "A quota limits something: give maxPerHour, maxPerDay or both."
+        if quota.resource == Resource.MODULE:
+            message = "A quota limits something: give maxConcurrent, maxPerHour or maxPerDay."
+        return [DefinitionProblem("maxPerHour", "no_limit", message)]
+    return []
+
+
+def _target(code: str, message: str) -> DefinitionProblem:
+    return DefinitionProblem("target", code, message)
+
+
+class QuotaKind(LimitKind[Quota]):
+    """Quotas, each on one resource and target."""
+
+    model = Quota
+    noun = "quota"
+    changeable = LIMITS
+    refused = QuotaRefused
+    exists = QuotaExists
+    members_only = "Only a member can have a quota."
+
+    def check(self, limit: Quota) -> None:
+        """Raise QuotaRefused for a quota that limits nothing, or what cannot be limited so."""
+        check(limit)
+
+    def facts(self, limit: Quota) -> dict[str, Any]:
+        """Whom it limits in what, and how much."""
+        return {name: getattr(limit, name) for name in ("user_id", "resource", "target", *LIMITS)}
+
+    def already(self, limit: Quota, whose: str) -> str:
+        """The sentence about an equal quota."""
+        on = described(limit)
+        return f"There is a quota for {whose} already, on {on}. Change that one."
+
+
+QUOTAS = QuotaKind()
+
+
+# How much of quotas is used in the present windows, for people to see.
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaUses:
+    """What the counters of some quotas say now, and how many of their places are held, by id."""
+
+    counters: Present
+    held: Mapping[UUID, int]
+
+    def running(self, quota: Quota) -> int | None:
+        """How many steps hold a place of a quota; None where it counts none."""
+        return None if quota.max_concurrent is None else self.held.get(quota.pk, 0)
+
+    def window(self, quota: Quota, name: QuotaWindow, limit: int | None) -> Window:
+        """One window of a quota, seen under a limit."""
+        return self.counters.window(_counter_of(quota), name, limit)
+
+
+def uses_of(quotas: Sequence[Quota]) -> QuotaUses:
+    """The present use of each quota.
+
+    Two queries, however many there are, and one more where there are places to count.
+    """
+    counted = [quota.pk for quota in quotas if quota.max_concurrent is not None]
+    return QuotaUses(present(map(_counter_of, quotas)), _held(counted))
+
+
+def _counter_of(quota: Quota) -> Counter:
+    return Counter(quota.workspace_id, quota.user_id, quota.resource, quota.target)
+
+
+def _held(quota_ids: Collection[UUID]) -> dict[UUID, int]:
+    if not quota_ids:
+        return {}
+    live = QuotaHold.objects.filter(quota__in=quota_ids, until__gt=ClockTimestamp())
+    counts = live.values("quota").annotate(count=Count("pk")).order_by()
+    return dict(counts.values_list("quota", "count"))
+
+
+# Why a quota holds a step back: pure, from what the gate noted when it did.
+
+
+RAISE = "Who configures the workspace may raise the quota"
+
+
+def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
+    """Return why each of these runs waits."""
+    return {run.pk: held_reason(run, held.since[run.pk]) for run in held.runs}
+
+
+def held_reason(run: Run, since: datetime | None) -> Reason:
+    """The quota that is used up, until when, and what may be done."""
+    facts = run.progress or {}
+    limit, used = int(facts.get("limit") or 0), int(facts.get("used") or 0)
+    what = described_hold(facts)
+    if facts.get("window"):
+        sentence = (
+            f"The {what} is used up: {used:,} of {limit:,} this {facts['window']} (UTC). "
+            f"It goes on at {at(run.due_at)}, when the next begins."
+        )
+    else:
+        sentence = (
+            f"The {what} lets {limit:,} run at once, and {used:,} do. It goes on when one of them "
+            f"ends; it looks again at {at(run.due_at)}."
+        )
+    return Reason(
+        "waiting_for_quota",
+        f"{sentence} {RAISE}; no attempt is used.",
+        since=since,
+        until=run.due_at,
+        details=dict(facts),
+    )
+
+
+def described_hold(facts: Any) -> str:
+    """The quota in a few words: whose it is, and on what."""
+    whose = "this workspace's" if facts.get("of") == "workspace" else "the starting user's"
+    target = str(facts.get("target") or "")
+    if facts.get("resource") == "tokens":
+        return f"quota on tokens of {target or 'all models'} ({whose})"
+    return f"quota on steps of {target} ({whose})"

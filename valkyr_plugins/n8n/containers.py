@@ -1,0 +1,188 @@
+"""Bodies: maps over items that are many, and loops over items, drawn as `flow.map`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from valkyr_plugins.n8n.drawing import Nodes, takes
+from valkyr_plugins.n8n.export import Node, NodeLink
+from valkyr_plugins.n8n.families.lists import loop_items
+from valkyr_plugins.n8n.graph import loop_ports, reachable
+from valkyr_plugins.n8n.levels import Level, NodePort, by_port
+from valkyr_plugins.n8n.mapping import ITEM, SUCCESS, Left
+from valkyr_plugins.n8n.shape import Keys, Shape, many
+
+MAX_MAPS = 6
+AT_ONCE = 10
+
+
+@dataclass(slots=True)
+class Builder(Nodes):
+    """Draws levels of one graph, and the bodies in them."""
+
+    def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
+        """A map over the items of a port, with the nodes that work on them one by one."""
+        region = self.region(level, links) if level.depth < MAX_MAPS else set()
+        if not region:
+            return
+        task = self.ids.take(f"{name} items")
+        items = str(port.shape.items)
+        item = port.shape.of_item("item")
+        inner = Level(region, level, shapes={name: item})
+        entry = NodePort("", (), item)
+        inner.ports = {link: entry for link in links if link.target in region}
+        self.draw(inner)
+        self.report.remarks.append(
+            f'What follows "{name}" runs once for each item: it stands in the body of "{task}".'
+        )
+        config = {"items": "{{ " + items + " }}", "maxConcurrency": AT_ONCE}
+        exits = [
+            link
+            for source in sorted(region)
+            for link in self.graph.outgoing.get(source, ())
+            if link.target not in region
+        ]
+        level.ports |= self.exits(inner, task, exits, port.shape.each)
+        self.container(level, inner, task, f"Items of {name}", config)
+        level.lead(port, task)
+        level.taken |= region
+        for one_port, leaving in by_port(level.ports, exits):
+            self.open(level, one_port, leaving, task)
+
+    def region(self, level: Level, links: list[NodeLink]) -> set[str]:
+        """The nodes that can only be reached from these links and take items one by one."""
+        # A merge too takes all items of its inputs at once.
+        lists = {name for name in level.names if takes(self.graph.nodes[name]) != ITEM}
+        kept_out = lists | level.taken | (set(self.graph.nodes) - level.names)
+        starts = [link.target for link in links if takes(self.graph.nodes[link.target]) == ITEM]
+        region = reachable(starts, self.graph.outgoing, kept_out)
+        given = set(links)
+        while True:
+            stray = {
+                name
+                for name in region
+                for link in self.graph.incoming.get(name, ())
+                if link not in given and link.source not in region
+            }
+            if not stray:
+                return region
+            region -= stray
+
+    def exits(
+        self, inner: Level, task: str, links: list[NodeLink], each: Mapping[Keys, Keys]
+    ) -> dict[NodeLink, NodePort]:
+        """The ports of links that leave a body: the list of what it came to for each item."""
+        found = list(by_port(inner.ports, links))
+        alone = len(found) == 1 and self.is_output(inner, found[0][0])
+        named = []
+        for port, leaving in found if not alone else ():
+            named.append((self.collected(inner, port), leaving))
+        output = f"tasks.{task}.output"
+        several = len(inner.leaves()) > 1
+        ports: dict[NodeLink, NodePort] = {}
+        for leaf, leaving in named or [("", found[0][1])] if found else ():
+            part = f' | map(attribute="{leaf}")' if several else ""
+            # Where a gate went another way, a turn comes to null.
+            plain = alone and all(on == SUCCESS for _, _, on in inner.edges)
+            items = output if plain else f'{output}{part} | reject("none") | list'
+            # What goes through as it came is called as it was.
+            left = inner.ports[leaving[0]].shape
+            shape = many(items, each if left.whole == "item" else {})
+            if left.items is not None:
+                shape = Shape(why="it is a list of lists; make it one by data.jmespath: []")
+            ports |= dict.fromkeys(leaving, NodePort(task, (SUCCESS,), shape))
+        return ports
+
+    def is_output(self, inner: Level, port: NodePort) -> bool:
+        """Whether what leaves a body is what the body comes to anyway."""
+        plain_way = port.on == (SUCCESS,) and port.shape.whole == f"tasks.{port.task}.output"
+        return plain_way and inner.leaves() == [port.task]
+
+    def collected(self, inner: Level, port: NodePort) -> str:
+        """A last task of a body that hands on what leaves it."""
+        task = self.ids.take("out")
+        whole = port.shape.whole or port.shape.items or f"tasks.{port.task}.output"
+        last = next((one["ui"] for one in inner.tasks if one["id"] == port.task), {"x": 0, "y": 0})
+        inner.tasks.append(
+            {
+                "id": task, "name": "Out", "use": "flow.noop",
+                "with": {"value": "{{ " + whole + " }}"},
+                "ui": {"x": last["x"], "y": last["y"] + 120},
+            }
+        )  # fmt: skip
+        inner.lead(port, task)
+        return task
+
+    def container(
+        self, level: Level, inner: Level, task: str, name: str, config: dict[str, Any]
+    ) -> None:
+        """The task of a map, its body settled in it."""
+        x, y = inner.settle()
+        level.tasks.append(
+            {
+                "id": task, "name": name[:200], "use": "flow.map", "with": config,
+                "body": inner.drawn(), "ui": {"x": x, "y": y},
+            }
+        )  # fmt: skip
+
+    def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
+        """Loop Over Items: a map, one item after another, of the body that its links go round."""
+        work = self.work(level, node, ports)
+        coming = [port for group in ports.values() for port in group]
+        try:
+            body = self.plain_body(level, node)
+            items, item = loop_items(work)
+        except Left as reason:
+            made = self.left(work, str(reason))
+            self.add(level, work, made, coming)
+            self.lead_on(level, work, made)
+            return
+        inner = self.turned(level, node, body, item)
+        back = [link for link in self.graph.back.get(node.name, ()) if link in inner.ports]
+        results = {
+            port.shape.items: port
+            for port in self.exits(inner, work.id, back, work.shape.each).values()
+        }
+        everything = many(f"tasks.{work.id}.output")
+        shape = next(iter(results.values())).shape if len(results) == 1 else everything
+        config = {"items": "{{ " + items + " }}", "maxConcurrency": 1}
+        self.container(level, inner, work.id, node.name, config)
+        for port in coming:
+            level.lead(port, work.id)
+        level.shapes[node.name] = shape
+        self.tell(work, "flow.map")
+        self.after(level, node, NodePort(work.id, (SUCCESS,), shape, work.branch))
+
+    def plain_body(self, level: Level, node: Node) -> set[str]:
+        """The nodes of a loop's body; raises Left."""
+        body = self.graph.bodies.get(node.name)
+        if body is None:
+            raise Left(
+                "its loop is no plain one: a way leads into it or out of it beside its own; draw "
+                "it as a flow.map or a flow.loop"
+            )
+        if level.depth >= MAX_MAPS:
+            raise Left("loops stand in each other too deep; make a workflow of this one")
+        return body
+
+    def turned(self, level: Level, node: Node, body: set[str], item: Shape) -> Level:
+        """The body of a loop, drawn."""
+        inner = Level(body & level.names, level, shapes={node.name: item})
+        into, _ = loop_ports(node)
+        entry = NodePort("", (), item)
+        going = self.graph.outgoing.get(node.name, ())
+        inner.ports = {link: entry for link in going if link.output == into}
+        self.draw(inner)
+        if not inner.tasks:
+            place = {"x": node.x, "y": node.y}
+            inner.tasks.append({"id": self.ids.take("nothing"), "use": "flow.noop", "ui": place})
+        level.taken |= body
+        return inner
+
+    def after(self, level: Level, node: Node, port: NodePort) -> None:
+        """What follows a loop once it is done."""
+        _, done = loop_ports(node)
+        going = (*self.graph.outgoing.get(node.name, ()), *self.ways_back(node.name))
+        links = [link for link in going if link.output == done]
+        level.ports |= dict.fromkeys(links, port)
+        self.open(level, port, links, node.name)

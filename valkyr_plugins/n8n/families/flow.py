@@ -1,0 +1,200 @@
+"""Nodes of flow: Execute Workflow, code, Wait, Stop and Error, Merge, Respond to Webhook."""
+
+from typing import Any
+
+from valkyr_plugins.n8n.mapping import MERGE, Left, Made, NodeWork, family, workflow_slug
+from valkyr_plugins.n8n.shape import Shape, many, one, operand
+from valkyr_plugins.n8n.texts import is_expression
+
+
+@family("executeWorkflow")
+def execute_workflow(work: NodeWork) -> Made:
+    """`flow.subworkflow`, with what reaches it as the payload."""
+    given = work.get("workflowId")
+    name = given.get("cachedResultName") if isinstance(given, dict) else None
+    pk = given.get("value") if isinstance(given, dict) else given
+    if work.word("source", "database") not in ("database", "parameter") or not pk:
+        raise Left("it runs a workflow of a file or an address; import that, and name it here")
+    if is_expression(pk):
+        raise Left("which workflow it runs is worked out; use a flow.switch over flow.subworkflow")
+    slug = workflow_slug(str(name or f"workflow-{pk}"))[:80].strip("-") or "workflow"
+    work.report.workflow(slug, f"{name or ''} ({pk})".strip(), work.node.name)
+    inputs: dict[str, Any] = {"workflow": slug, "input": _payload(work)}
+    if work.get("options.waitForSubWorkflow") is False:
+        inputs["wait"] = False
+    return work.made("flow.subworkflow", inputs, one(f"{work.output}.output"))
+
+
+def _payload(work: NodeWork) -> Any:
+    values = work.get("workflowInputs.value")
+    if isinstance(values, dict) and values:
+        return work.value(values)
+    if work.shape.whole is not None:
+        return "{{ " + work.shape.whole + " }}"
+    work.remark("What it hands to the workflow could not be told; its payload is empty.")
+    return {}
+
+
+@family("code", "function", "functionItem")
+def code(work: NodeWork) -> Made:
+    """Left: nobody translates programs."""
+    raise Left(
+        "it is a program in JavaScript or n8n's Python. Write it anew: as templates of a data.set, "
+        "as data.jmespath, or as python.code"
+    )
+
+
+# Wait, Stop and Error.
+
+
+SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
+MAX_SECONDS = 365 * 86_400
+
+
+@family("wait")
+def wait(work: NodeWork) -> Made:
+    """`flow.delay`, or `flow.callback` where it waits to be called."""
+    how = work.word("resume", "timeInterval")
+    if how == "specificTime":
+        work.remark("The instant needs its zone, as in 2027-01-31T08:00:00+01:00.")
+        return Made("flow.delay", {"until": _instant(work)}, work.shape)
+    if how == "webhook":
+        return _callback(work)
+    if how != "timeInterval":
+        raise Left("it waits for a form; ask a person by flow.approval, or wait by flow.callback")
+    unit = work.word("unit", "hours" if work.node.version < 1.1 else "seconds")
+    amount = work.get("amount", 1 if work.node.version < 1.1 else 5)
+    return Made("flow.delay", {"seconds": _seconds(work, amount, SECONDS.get(unit, 1))}, work.shape)
+
+
+def _instant(work: NodeWork) -> str:
+    raw = work.word("dateTime")
+    if is_expression(raw):
+        return work.text(raw)
+    if raw.endswith("Z") or "+" in raw[10:]:
+        return raw
+    if not raw:
+        raise Left("it does not say until when it waits")
+    return work.text("={{ $until }}") if len(raw) < 19 else f"{raw[:19]}Z"
+
+
+def _seconds(work: NodeWork, amount: Any, unit: int) -> Any:
+    if is_expression(amount):
+        return "{{ " + f"{work.texts.expression(amount)} * {unit}" + " }}"
+    try:
+        seconds = min(max(float(amount) * unit, 0), MAX_SECONDS)
+        return int(seconds) if seconds.is_integer() else seconds
+    except (TypeError, ValueError):
+        raise Left("it does not say how long it waits") from None
+
+
+def _callback(work: NodeWork) -> Made:
+    work.remark(f"Its address is tasks.{work.id}.callbackUrl; $execution.resumeUrl is no more.")
+    inputs: dict[str, Any] = {"title": work.node.name[:200]}
+    if work.get("limitWaitTime") is True and work.word("limitType") != "atSpecifiedTime":
+        unit = SECONDS.get(work.word("resumeUnit", "hours"), 3600)
+        inputs["timeoutSeconds"] = _seconds(work, work.get("resumeAmount", 1), unit)
+    shape = Shape(named={("body",): f"{work.output}.payload"})
+    return Made("flow.callback", inputs, shape, {0: "success"})
+
+
+@family("stopAndError")
+def stop_and_error(work: NodeWork) -> Made:
+    """`flow.fail`."""
+    if work.word("errorType") == "errorObject":
+        raw = work.get("errorObject", "{}")
+        try:
+            details = work.texts.json_text(raw) if isinstance(raw, str) else work.value(raw)
+        except (ValueError, RecursionError):
+            details = work.value(raw)
+        return Made("flow.fail", {"message": "An error occurred", "details": details}, work.shape)
+    message = work.get("errorMessage", work.get("message", ""))
+    return Made("flow.fail", {"message": work.text(message) or "An error occurred"}, work.shape)
+
+
+# Merge: a task that waits for all of its inputs.
+
+
+BY_PLACE = ("mergeByPosition", "combineByPosition", "mergeByIndex", "multiplex", "combineAll")
+
+
+@family("merge", takes=MERGE)
+def merge(work: NodeWork) -> Made:
+    """`flow.noop` with `join: all`: all items, one input's, or the objects in one."""
+    if work.exclusive:
+        work.remark("Only one of its branches is taken, so it goes on as soon as that one is done.")
+        return Made("flow.noop", {}, work.shape)
+    mode = work.word("mode", "append")
+    how = work.word("combineBy", work.word("combinationMode", "combineByFields"))
+    if mode in ("passThrough", "chooseBranch"):
+        return _chosen(work)
+    if mode in ("append", "wait"):
+        return _appended(work)
+    if mode in BY_PLACE or (mode == "combine" and how in BY_PLACE):
+        return _combined(work)
+    raise Left(
+        "it joins items by fields or by SQL; gather both lists and join them in python.code, or in "
+        "the database"
+    )
+
+
+def _shapes(work: NodeWork) -> list[Shape]:
+    return [work.inputs[place] for place in sorted(work.inputs)]
+
+
+def _chosen(work: NodeWork) -> Made:
+    given = work.get("useDataOfInput", work.word("output", "input1"))
+    last = str(given)[-1:]
+    place = int(last) - 1 if last.isdigit() and last != "0" else 0
+    return Made("flow.noop", {}, work.inputs.get(place, work.shape), join="all")
+
+
+def _appended(work: NodeWork) -> Made:
+    shapes = _shapes(work)
+    if len(shapes) < 2:
+        return Made("flow.noop", {}, work.shape, join="all")
+    if any(shape.items is None and shape.whole is None for shape in shapes):
+        raise Left("it joins what is not known; gather both lists in a data.set")
+    lists = [operand(shape.items) if shape.items else f"[{shape.whole}]" for shape in shapes]
+    value = "{{ " + " + ".join(lists) + " }}"
+    return Made("flow.noop", {"value": value}, many(work.output), join="all")
+
+
+def _combined(work: NodeWork) -> Made:
+    shapes = _shapes(work)
+    if not shapes or any(shape.whole is None for shape in shapes):
+        raise Left("it joins lists item by item; do it in python.code")
+    places = ", ".join(f"@[{place}]" for place in range(len(shapes)))
+    data = ["{{ " + str(shape.whole) + " }}" for shape in shapes]
+    inputs = {"expression": f"merge({places})", "data": data}
+    return Made("data.jmespath", inputs, one(f"{work.output}.result"), join="all")
+
+
+# Respond to Webhook: the execution's output is the answer.
+
+
+@family("respondToWebhook")
+def respond(work: NodeWork) -> Made:
+    """`flow.noop` with the answer as its value; `output` of the workflow reads it."""
+    kind = work.word("respondWith", "firstIncomingItem")
+    status = work.get("options.responseCode", 200)
+    if status not in (200, "200"):
+        work.remark("It answered with a status of its own; a success answers 200.")
+    if work.get("options.responseHeaders") is not None:
+        work.remark("It set headers of the answer, which cannot be set.")
+    return work.made("flow.noop", {"value": _answer(work, kind)}, work.shape)
+
+
+def _answer(work: NodeWork, kind: str) -> Any:
+    body = work.get("responseBody", "")
+    if kind == "json" and isinstance(body, str):
+        try:
+            return work.texts.json_text(body)
+        except (ValueError, RecursionError):
+            return work.text(body)
+    if kind in ("text", "json", "noData"):
+        return None if kind == "noData" else work.value(body)
+    found = work.shape.whole if kind == "firstIncomingItem" else None
+    if kind in ("allIncomingItems", "firstIncomingItem"):
+        found = found or work.shape.items
+    return "{{ " + (found or work.texts.left(f"answer: {kind}", work.shape.why)) + " }}"

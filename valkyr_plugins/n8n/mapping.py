@@ -1,0 +1,183 @@
+"""Maps one node: what its family works with (`NodeWork`), what it makes (`Made`), and names."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from valkyr_plugins.n8n.export import Node
+from valkyr_plugins.n8n.report import ImportReport
+from valkyr_plugins.n8n.shape import UNKNOWN, Shape, Sight, one
+from valkyr_plugins.n8n.texts import Texts
+
+# Ids of tasks, credentials and variables, made of what people called things.
+
+
+MAX_ID = 60
+MAX_CREDENTIAL = 80
+_GAP = re.compile(r"[^a-z0-9]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def plain(name: str) -> str:
+    """A name in small letters, digits and single underscores; "" where nothing is left of it."""
+    folded = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return _GAP.sub("_", folded.lower()).strip("_")[:MAX_ID].strip("_")
+
+
+def credential_name(name: str, kind: str) -> str:
+    """What a credential of n8n is to be called here: a small letter first."""
+    found = plain(name) or plain(_CAMEL.sub(" ", kind)) or "credential"
+    return found if found[0].isalpha() else f"c_{found}"
+
+
+def workflow_slug(name: str) -> str:
+    """The slug that a workflow of n8n most likely gets here."""
+    return plain(name).replace("_", "-") or "workflow"
+
+
+class Ids:
+    """Gives out ids, each once, in whatever body: a reference then means one task only."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def take(self, name: str, otherwise: str = "task") -> str:
+        """An id for something of this name."""
+        base = plain(name) or plain(_CAMEL.sub(" ", otherwise)) or "task"
+        base = base if base[0].isalpha() else f"n_{base}"
+        found, number = base, 2
+        while found in self._taken:
+            found, number = f"{base}_{number}", number + 1
+        self._taken.add(found)
+        return found
+
+
+ITEM, LIST, MERGE = "item", "list", "merge"
+SUCCESS, ERROR = "success", "error"
+
+
+class Left(Exception):
+    """A node cannot be mapped; the message says why, and what to do."""
+
+
+@dataclass(slots=True)
+class Made:
+    """The task that a node became: a module, its `with`, what it hands on.
+
+    `outcomes` are those of its outputs where they are not `success`; `credential` names one.
+    """
+
+    use: str
+    inputs: dict[str, Any]
+    shape: Shape
+    outcomes: Mapping[int, str] = field(default_factory=dict)
+    credential: str = ""
+    join: str = ""
+
+
+@dataclass(slots=True)
+class NodeWork:
+    """One node, the id of its task, what reaches each of its inputs, and where remarks go."""
+
+    node: Node
+    id: str
+    inputs: Mapping[int, Shape]
+    sight: Sight
+    texts: Texts
+    report: ImportReport
+    helpers: list[tuple[str, Node]]
+    exclusive: bool = False  # its inputs come of branches of which one is taken
+    branch: Mapping[str, frozenset[str]] = field(default_factory=dict)  # as a port's
+
+    @property
+    def output(self) -> str:
+        """How later tasks read this one."""
+        return f"tasks.{self.id}.output"
+
+    @property
+    def shape(self) -> Shape:
+        """What reaches its first input."""
+        return self.inputs.get(0, UNKNOWN)
+
+    def get(self, keys: str, default: Any = None) -> Any:
+        """A parameter, by keys with dots between them, as it is written in the file."""
+        return below(self.node.parameters, keys, default)
+
+    def word(self, keys: str, default: str = "") -> str:
+        """A parameter that is one of some words."""
+        found = self.get(keys)
+        if isinstance(found, dict):
+            found = found.get("value")
+        return found if isinstance(found, str) and found else default
+
+    def value(self, raw: Any, name: str = "") -> Any:
+        """A value written as ours."""
+        return self.texts.value(raw, name)
+
+    def text(self, raw: Any, name: str = "") -> str:
+        """A value that must be a text."""
+        written = self.value(raw, name)
+        return written if isinstance(written, str) else "" if written is None else str(written)
+
+    def remark(self, sentence: str) -> None:
+        """Say what is not as it was."""
+        self.sight.remark(sentence)
+
+    def names(self, keys: str) -> list[dict[str, Any]]:
+        """A parameter that is a list of objects; [] for anything else."""
+        found = self.get(keys)
+        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+    def items(self) -> str:
+        """An expression for the list of items that reach it; raises Left."""
+        if self.shape.items is not None:
+            return self.shape.items
+        if self.shape.whole is not None:
+            return f"[{self.shape.whole}]"
+        raise Left(f"it works on a list, and {self.shape.why}")
+
+    def credential(self, kind: str, *types: str) -> str:
+        """The name of the credential of our type `kind` that one of n8n's types becomes; ""."""
+        for was, name in self.node.credentials.items():
+            if not types or was in types:
+                return self.secret(credential_name(name, was), kind, f"{was} {name}".strip())
+        return ""
+
+    def secret(self, name: str, kind: str, was: str) -> str:
+        """Note that a credential is to be made; its name."""
+        self.report.credential(name, kind, was, self.node.name)
+        return name
+
+    def made(
+        self, use: str, inputs: dict[str, Any], shape: Shape | None = None, **more: Any
+    ) -> Made:
+        """The task; unless said otherwise it hands on its output as it is."""
+        return Made(use, inputs, one(self.output) if shape is None else shape, **more)
+
+
+Family = Callable[[NodeWork], Made]
+TAKES: dict[str, str] = {}
+FAMILIES: dict[str, Family] = {}
+
+
+def family(*kinds: str, takes: str = ITEM) -> Callable[[Family], Family]:
+    """Name the function that maps nodes of these kinds, and whether it works on a list."""
+
+    def register(function: Family) -> Family:
+        for kind in kinds:
+            FAMILIES[kind] = function
+            TAKES[kind] = takes
+        return function
+
+    return register
+
+
+def below(value: Any, keys: str, default: Any = None) -> Any:
+    """What stands at keys with dots between them; `default` where nothing does."""
+    for key in keys.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            return default
+        value = value[key]
+    return value

@@ -1,0 +1,229 @@
+"""What became of each entry of a redrive: counts with a bar, and the newest rows of one state."""
+
+import json
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from executions.public.admin import PageSection, as_json, hidden_section, links, marks, masked, may
+from executions.public.errors import ValkyrError
+from executions.public.models import Permission
+from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem
+from valkyr_plugins.redrive.preview import Preview, preview
+from valkyr_plugins.redrive.progress import progress
+
+SHOWN = 100
+MARKS: dict[str, tuple[str, str]] = {
+    "QUEUED": ("radio_button_unchecked", "grey"),
+    "RUNNING": ("clock_loader_40", "blue"),
+    "SUCCEEDED": ("check_circle", "green"),
+    "FAILED_AGAIN": ("cancel", "red"),
+    "SKIPPED": ("skip_next", "grey"),
+    "ABORTED": ("do_not_disturb_on", "grey"),
+}
+HEADERS = ("Entry", "State", "Sent", "Ended", "Runs as", "Why")
+
+
+def item_mark(state: str) -> SafeString:
+    """An item's state as word, icon and colour."""
+    icon, colour = MARKS[state]
+    return marks.mark(str(ItemState(state).label), icon, colour)
+
+
+def bar(redrive: Redrive) -> SafeString:
+    """How much of it has ended, as a bar and in words."""
+    done = redrive.succeeded + redrive.failed_again + redrive.skipped
+    return format_html(
+        '<progress class="vk-bar" max="{}" value="{}" aria-label="ended"></progress>'
+        '<span class="vk-nowrap">{} of {}</span>',
+        max(1, redrive.total),
+        done,
+        f"{done:,}",
+        f"{redrive.total:,}",
+    )
+
+
+def counts(redrive: Redrive) -> PageSection:
+    """How many are in which state, each a link to those; pace and time left."""
+    now = progress(redrive)
+    rows = [
+        ("QUEUED", now.queued),
+        ("RUNNING", now.running),
+        ("SUCCEEDED", now.succeeded),
+        ("FAILED_AGAIN", now.failed_again),
+        ("SKIPPED", now.skipped),
+        ("ABORTED", now.aborted),
+    ]
+    return PageSection(
+        "Progress",
+        headers=("State", "Entries"),
+        rows=[
+            [links.link(f"?items={state}", item_mark(state)), f"{count:,}"]
+            for state, count in rows
+            if count or state in ("SUCCEEDED", "FAILED_AGAIN")
+        ],
+        more=_pace(now.rate, now.seconds_left),
+    )
+
+
+def chosen(request: HttpRequest, redrive: Redrive) -> PageSection:
+    """The newest items, of one state where the address names it."""
+    state = request.GET.get("items", "")
+    rows = RedriveItem.objects.filter(redrive=redrive).select_related("entry", "again")
+    if state in ItemState.values:
+        rows = rows.filter(state=state)
+    found = rows.defer(
+        "entry__original_inputs",
+        "entry__original_config",
+        "again__original_inputs",
+        "again__original_config",
+    ).order_by("-pk")[:SHOWN]
+    word = f": {ItemState(state).label}" if state in ItemState.values else ""
+    return PageSection(
+        f"Entries{word}",
+        headers=HEADERS,
+        rows=[_row(item) for item in found],
+        empty="None.",
+        more=f"The last {SHOWN} are shown; the API lists all." if redrive.total > SHOWN else "",
+    )
+
+
+def _row(item: RedriveItem) -> list[Any]:
+    return [
+        links.to("dlq_deadletterentry", item.entry_id, marks.path(item.entry.step_path)),
+        item_mark(item.state),
+        marks.ago(item.sent_at),
+        marks.ago(item.ended_at),
+        _runs_as(item),
+        _why(item),
+    ]
+
+
+def _runs_as(item: RedriveItem) -> SafeString | str:
+    parts = []
+    if item.run_id:
+        parts.append(links.to("runners_run", item.run_id, "run"))
+    if item.execution_id:
+        parts.append(links.to("executions_workflowexecution", item.execution_id, "execution"))
+    return format_html_join(" ", "{}", ((part,) for part in parts)) or marks.EMPTY
+
+
+def _why(item: RedriveItem) -> SafeString | str:
+    if item.again is not None:
+        text = marks.clipped(item.again.failure_reason)
+        return links.to("dlq_deadletterentry", item.again.pk, text)
+    return marks.clipped(item.reason) or marks.EMPTY
+
+
+def _pace(rate: float, left: float | None) -> str:
+    if not rate:
+        return ""
+    rest = "" if left is None else f", about {marks.took(left * 1_000)} left"
+    return f"{rate:g} a second{rest}."
+
+
+# What a draft would do, in panels.
+
+
+def sections(request: HttpRequest, redrive: Redrive) -> list[PageSection]:
+    """The preview of a draft, made anew each time it is looked at."""
+    try:
+        found = preview(redrive.pk)
+    except ValkyrError as error:
+        return [PageSection("Preview", body=str(error), error=True)]
+    out = [_outlook(found)]
+    if found.definition_changes:
+        out.append(_versions(found))
+    out.append(_effects(found))
+    if redrive.overrides or redrive.expression:
+        out += [_rejected(found), _samples(request, redrive, found)]
+    return out
+
+
+def _outlook(found: Preview) -> PageSection:
+    rows: list[list[Any]] = [[f"{found.runs:,}", "will run"]]
+    rows += [[f"{skipped.count:,}", f"skipped: {skipped.reason}"] for skipped in found.skipped]
+    more = "There were more; one redrive takes the oldest 100,000. " if found.truncated else ""
+    long = found.seconds >= 1
+    took = f"about {marks.took(found.seconds * 1_000)}" if long else "less than a second"
+    return PageSection(
+        "What would happen",
+        headers=("Entries", "What becomes of them"),
+        rows=rows,
+        more=f"{more}Sending them takes {took} at this pace.",
+    )
+
+
+def _effects(found: Preview) -> PageSection:
+    return PageSection(
+        "Runs again outside",
+        headers=("Step", "Module", "Effect", "Entries"),
+        rows=[
+            [marks.path(effect.step), effect.module, effect.effect, f"{effect.count:,}"]
+            for effect in found.effects
+        ],
+        empty="Nothing: no step that runs again has effects outside.",
+    )
+
+
+def _rejected(found: Preview) -> PageSection:
+    return PageSection(
+        "Refused by the module's schema",
+        headers=("Entry", "Why"),
+        rows=[
+            [
+                links.to("dlq_deadletterentry", entry.entry_id, marks.short(entry.entry_id)),
+                format_html_join("", "<div>{}</div>", ((text,) for text in entry.problems)),
+            ]
+            for entry in found.rejected
+        ],
+        empty=f"None of the {found.checked:,} that were tried.",
+        error=bool(found.rejected),
+    )
+
+
+def _samples(request: HttpRequest, redrive: Redrive, found: Preview) -> PageSection:
+    title = "Inputs before and after"
+    if not may(request, redrive, Permission.VIEW_PAYLOADS):
+        return hidden_section(title, folded=False)
+    return PageSection(
+        title,
+        headers=("Entry", "Before", "After"),
+        rows=[
+            [
+                links.to("dlq_deadletterentry", sample.entry_id, marks.short(sample.entry_id)),
+                as_json(sample.before),
+                as_json(sample.after),
+            ]
+            for sample in found.samples
+        ],
+        empty="No entry is left to show.",
+    )
+
+
+def _versions(found: Preview) -> PageSection:
+    return PageSection(
+        "Other versions of the definition",
+        headers=("From", "To", "Differs in"),
+        rows=[
+            [
+                f"v{change.before}",
+                f"v{change.after}",
+                format_html(
+                    "{}{}",
+                    format_html_join("", "<div>{}</div>", ((text,) for text in change.changes)),
+                    "… and more" if change.more else "",
+                ),
+            ]
+            for change in found.definition_changes
+        ],
+    )
+
+
+def wanted(redrive: Redrive) -> str:
+    """Its overrides or expression as text; empty for none."""
+    if redrive.overrides is not None:
+        return json.dumps(masked(redrive.overrides), ensure_ascii=False)
+    return redrive.expression

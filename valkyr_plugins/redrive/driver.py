@@ -1,0 +1,218 @@
+"""The duty that carries redrives on: settle what ended, stop or finish, send what the pace allows.
+
+A turn takes well under a second and asks for another at once where there is more to do. Whoever
+dies in the middle leaves rows that the next turn goes on from.
+"""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions.public.database import AdvisoryLock, alone
+from executions.public.models import FINAL, ExecutionState
+from valkyr_plugins.redrive import items, lifecycle, progress, rules, statements
+from valkyr_plugins.redrive.items import Ended
+from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveScope, RedriveState
+from valkyr_plugins.redrive.sending import Batch, send_batch, send_one
+
+# What became of the entries that were sent is read off the rows, a bounded window at a time.
+
+
+WINDOW = 1_000
+State = ExecutionState
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """How many ended, and whether there are more to look at."""
+
+    ended: int = 0
+    more: bool = False
+
+
+def settle(redrive_id: UUID) -> Settled:
+    """Take what ended off a redrive; stop it if too much failed again, end it with its last.
+
+    Each call looks at the window behind the last one, and begins anew at the end, so that entries
+    that take long hide nobody behind them.
+    """
+    with transaction.atomic():
+        redrive = items.claimed(redrive_id)
+        if redrive is None:
+            return Settled()
+        began = redrive.settled_to
+        found = _window(redrive)
+        ended = [end for row in found if (end := _judge(redrive, row)) is not None]
+        redrive.settled_to = found[-1][0] if len(found) == WINDOW else 0
+        items.end(redrive, ended)
+        if began == 0 and len(found) < WINDOW:
+            # All there are were looked at. An entry may have been deleted in the meantime.
+            redrive.running = len(found) - len(ended)
+        _remember(redrive, ended)
+        redrive.busy = redrive.state == RedriveState.RUNNING or redrive.running > 0
+        items.save(redrive)
+        _stop_or_go_on(redrive)
+    return Settled(len(ended), redrive.settled_to > 0)
+
+
+def _window(redrive: Redrive) -> list[tuple[Any, ...]]:
+    steps = redrive.scope == RedriveScope.STEP
+    return statements.fetch(
+        "steps" if steps else "executions",
+        {"redrive": redrive.pk, "after": redrive.settled_to, "most": WINDOW},
+    )
+
+
+def _judge(redrive: Redrive, row: Sequence[Any]) -> Ended | None:
+    return judge_step(*row) if redrive.scope == RedriveScope.STEP else judge_execution(*row)
+
+
+def judge_step(  # noqa: PLR0911 - one line a case
+    item: int, again: UUID | None, execution: str, present: str | None, undone: bool
+) -> Ended | None:
+    """What became of a step; None while it is under way.
+
+    `present` is the state of its live or finished run, `undone` whether a roll-back took the new
+    run away.
+    """
+    if again is not None:
+        return Ended(item, ItemState.FAILED_AGAIN, again_id=again)
+    if present in {"SUCCESS", "SKIPPED"}:
+        return Ended(item, ItemState.SUCCEEDED)
+    if execution == State.TIMEOUT:
+        return Ended(item, ItemState.FAILED_AGAIN, "The execution's time was over.")
+    if execution == State.CANCELLED:
+        return Ended(item, ItemState.SKIPPED, "Its execution was cancelled.")
+    if present is not None:
+        return None
+    if undone:
+        return Ended(item, ItemState.SKIPPED, "Its execution was rolled back.")
+    return Ended(item, ItemState.FAILED_AGAIN, "It failed, and its error edge was taken.")
+
+
+def judge_execution(item: int, again: UUID | None, execution: str) -> Ended | None:
+    """What became of a new execution, whose first dead letter is `again`; None while it runs."""
+    if execution not in FINAL:
+        return None
+    if execution == State.SUCCESS:
+        return Ended(item, ItemState.SUCCEEDED)
+    if execution == State.CANCELLED:
+        return Ended(item, ItemState.SKIPPED, "The new execution was cancelled.")
+    reason = "" if again else f"The new execution is {execution}."
+    return Ended(item, ItemState.FAILED_AGAIN, reason, again)
+
+
+def _remember(redrive: Redrive, ended: Sequence[Ended]) -> None:
+    letters = {ItemState.SUCCEEDED: rules.GOOD, ItemState.FAILED_AGAIN: rules.BAD}
+    text = "".join(letters.get(end.state, "") for end in ended)
+    redrive.recent = rules.remembered(redrive.recent, text, progress.standing(redrive))
+
+
+def _stop_or_go_on(redrive: Redrive) -> None:
+    if redrive.state != RedriveState.RUNNING:
+        return
+    reason = rules.reason_to_stop(progress.standing(redrive))
+    nothing_left = redrive.running == 0 and not items.queued(redrive, after=0, most=1)
+    if nothing_left:
+        lifecycle.finish(redrive)
+    elif reason is not None:
+        lifecycle.stop(redrive, reason)
+
+
+log = logging.getLogger(__name__)
+
+TURN_SECONDS = 0.4
+SETTLE_SECONDS = 0.1
+# Redrives under way that one turn looks at; the next one begins behind them.
+MOST = 100
+
+
+@dataclass(slots=True)
+class Turn:
+    """How many entries moved, and whether more could at once."""
+
+    moved: int = 0
+    more: bool = False
+
+
+def drive() -> int:
+    """Carry every redrive on for a moment; returns how many entries moved."""
+    return turn().moved
+
+
+def drive_alone() -> Turn:
+    """A turn, unless somebody else is at one: a session's lock, which dies with its holder."""
+    with alone(AdvisoryLock.REDRIVE_DRIVER) as free:
+        return turn() if free else Turn()
+
+
+def turn(seconds: float = TURN_SECONDS) -> Turn:
+    """Give each redrive under way its share of the turn's time, the longest waiting first."""
+    done = Turn()
+    ids = _under_way()
+    share = seconds / max(1, len(ids))
+    for redrive_id in ids:
+        try:
+            found = carry_on(redrive_id, time.monotonic() + share)
+        except Exception:
+            log.exception("redrive %s could not be carried on just now", redrive_id)
+        else:
+            done.moved += found.moved
+            done.more |= found.more
+    return done
+
+
+def carry_on(redrive_id: UUID, until: float) -> Turn:
+    """Settle and send until a time of `time.monotonic()`, but once at least."""
+    done = Turn(moved=_settle(redrive_id))
+    after = 0
+    while True:
+        batch = send_batch(redrive_id, after)
+        if batch is None or batch.last is None:
+            return done
+        done.moved += batch.sent + batch.skipped
+        moved, held_back = _one_by_one(redrive_id, batch, until)
+        done.moved += moved
+        if held_back:
+            return done
+        after = batch.last
+        if time.monotonic() >= until:
+            done.more = batch.sent + batch.skipped + moved > 0
+            return done
+
+
+def _settle(redrive_id: UUID) -> int:
+    """Settle a window, and further ones for a moment; how many ended."""
+    until = time.monotonic() + SETTLE_SECONDS
+    found = settle(redrive_id)
+    ended = found.ended
+    while found.more and time.monotonic() < until:
+        found = settle(redrive_id)
+        ended += found.ended
+    return ended
+
+
+def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool]:
+    """Send what cannot go together; how many moved, and whether a limit stands in the way."""
+    moved = 0
+    for item in batch.one_by_one:
+        found = send_one(redrive_id, item)
+        if found is None:
+            return moved, True
+        moved += found
+        if time.monotonic() >= until:
+            break
+    return moved, False
+
+
+def _under_way() -> list[UUID]:
+    """Redrives with something to look after; turns begin with another one each second."""
+    rows = Redrive.objects.filter(busy=True).order_by("pk").values_list("pk", flat=True)
+    ids = list(rows[:MOST])
+    first = int(time.time()) % len(ids) if ids else 0
+    return ids[first:] + ids[:first]

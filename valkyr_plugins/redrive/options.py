@@ -1,0 +1,196 @@
+"""What somebody wants of a redrive (scope, rate, care), and the permissions that it needs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from dlq.public.models import DeadLetterEntry
+from executions.public.access import (
+    AccessChange,
+    Action,
+    Base,
+    Power,
+    User,
+    check_change,
+    operators_powers,
+    powers_on,
+    refused,
+    visible,
+)
+from executions.public.definitions import DefinitionProblem
+from executions.public.errors import WithProblems
+from executions.public.models import Permission
+from runners.public.forks import fork_execution
+from runners.public.repair import given_in
+from valkyr_plugins.redrive import patching
+from valkyr_plugins.redrive.models import Redrive, RedriveScope
+
+PINNED, LATEST = "pinned", "latest"
+MAX_RATE = 10_000
+MAX_WINDOW = 1_000
+MOST = 100_000  # entries of one redrive
+MAX_VERSION_DIGITS = 9
+NEEDS_FORKS = (
+    "New executions are forks, which this installation lacks: its plugin timetravel is left out. "
+    "Choose the scope STEP."
+)
+
+
+class InvalidRedrive(WithProblems):
+    """Such a redrive cannot be made."""
+
+    code = "invalid_redrive"
+
+
+@dataclass(frozen=True, slots=True)
+class RedriveOptions:
+    """A redrive as it is asked for.
+
+    `selection` is kept as it was asked, for people; which entries it means is said apart. With
+    scope FROM, an empty `from_step` is each entry's own step. `version` (pinned, latest or a
+    number) concerns new executions only. `overrides` is a JSON merge patch (RFC 7396) of the
+    inputs of the step that runs first (scope EXECUTION: of the payload); `expression` gives each
+    entry's patch from `inputs`, `error`, `attempts` and `entry`. `rate` is a second; without one
+    it goes as fast as it can. `canary` so many go first and are waited for. It stops when more
+    than `stop_above` per cent of the last `stop_window` that ended failed again.
+    """
+
+    selection: Any = field(default_factory=dict)
+    group_id: UUID | None = None
+    scope: str = RedriveScope.STEP
+    from_step: str = ""
+    version: str | int = PINNED
+    overrides: Any = None
+    expression: str = ""
+    rate: float | None = None
+    max_in_flight: int | None = None
+    canary: int = 0
+    stop_above: float | None = None
+    stop_window: int = 100
+    reason: str = ""
+
+    @property
+    def changes_inputs(self) -> bool:
+        """Whether entries run with other inputs than they had: that needs a power of its own."""
+        return bool(self.overrides) or bool(self.expression)
+
+
+def scopes() -> list[str]:
+    """The scopes that this installation can redrive: new executions are forks of the old ones."""
+    return RedriveScope.values if fork_execution.provided else [RedriveScope.STEP]
+
+
+def check(wish: RedriveOptions) -> None:
+    """Raise InvalidRedrive with every mistake in a wish."""
+    problems = [*_what(wish), *_how_fast(wish)]
+    if problems:
+        raise InvalidRedrive("The redrive cannot be made like this.", problems)
+
+
+def _what(wish: RedriveOptions) -> Iterator[DefinitionProblem]:
+    if wish.scope not in RedriveScope.values:
+        known = ", ".join(RedriveScope.values)
+        yield DefinitionProblem(
+            "scope", "choice", f"Expected one of {known}, found {wish.scope!r}."
+        )
+    elif wish.scope not in scopes():
+        yield DefinitionProblem("scope", "needs_plugin", NEEDS_FORKS)
+    if wish.from_step and wish.scope != RedriveScope.FROM:
+        yield DefinitionProblem(
+            "fromStep", "needs_scope", "A step to begin with needs the scope FROM."
+        )
+    if str(wish.version) != PINNED and wish.scope == RedriveScope.STEP:
+        text = "A step goes on in its execution, whose version stays; choose FROM or EXECUTION."
+        yield DefinitionProblem("version", "needs_scope", text)
+    if not _is_version(str(wish.version)):
+        yield DefinitionProblem("version", "choice", f"Expected {PINNED}, {LATEST} or a number.")
+    if wish.overrides is not None and not isinstance(wish.overrides, dict):
+        yield DefinitionProblem("overrides", "object", "A merge patch of inputs is a JSON object.")
+    if wish.overrides and wish.expression:
+        yield DefinitionProblem(
+            "expression", "either", "Give overrides or an expression, not both."
+        )
+    if wish.expression:
+        yield from patching.problems(wish.expression)
+
+
+def _is_version(text: str) -> bool:
+    number = text.isascii() and text.isdigit() and len(text) <= MAX_VERSION_DIGITS
+    return text in {PINNED, LATEST} or (number and int(text) > 0)
+
+
+def _how_fast(wish: RedriveOptions) -> Iterator[DefinitionProblem]:
+    if wish.rate is not None and not 0 < wish.rate <= MAX_RATE:
+        yield DefinitionProblem(
+            "ratePerSecond", "range", f"Expected more than 0, at most {MAX_RATE:,}."
+        )
+    if wish.max_in_flight is not None and not 1 <= wish.max_in_flight <= MOST:
+        yield DefinitionProblem("maxInFlight", "range", f"Expected 1 to {MOST:,}.")
+    if not 0 <= wish.canary <= MAX_WINDOW:
+        yield DefinitionProblem("canary", "range", f"Expected 0 to {MAX_WINDOW:,}.")
+    if wish.stop_above is not None and not 0 <= wish.stop_above <= 100:
+        yield DefinitionProblem("stopAbove", "range", "Expected a percentage, 0 to 100.")
+    if not 1 <= wish.stop_window <= MAX_WINDOW:
+        yield DefinitionProblem("stopWindow", "range", f"Expected 1 to {MAX_WINDOW:,}.")
+
+
+# What a redrive needs of who makes, starts or resumes it: the same as its entries one by one.
+
+
+BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}
+
+
+def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[Power]:
+    """The powers that one must have over every entry.
+
+    A new execution is a fork, and needs what a fork needs. Who chooses entries by the values of
+    their inputs (`by_inputs`), or computes with them, must be allowed to see them.
+    """
+    changed = bool(wish.overrides) or bool(wish.expression)
+    powers: list[Power] = [Permission.REDRIVE]
+    if changed:
+        powers.append(Permission.REDRIVE_CHANGED)
+    if wish.expression or by_inputs:
+        powers.append(Permission.VIEW_PAYLOADS)
+    return list(dict.fromkeys([*powers, *operators_powers(_change(wish, changed=changed))]))
+
+
+def check_start(user: User, redrive: Redrive) -> None:
+    """Raise Forbidden where the redrive does to an entry what the user may not."""
+    mine = powers_on(user, redrive.workspace_id)
+    for power in needed(redrive):
+        if not mine.allows(power) and _lacking(user, redrive, power).exists():
+            raise refused(mine.role, power, limited=mine.limited)
+    check_approved(user, redrive)
+
+
+def check_approved(user: User, redrive: Redrive) -> None:
+    """Raise Forbidden where a step would run with other inputs under a given approval.
+
+    New executions ask again by themselves. Authors may, as with one entry.
+    """
+    if redrive.scope != RedriveScope.STEP or not (redrive.overrides or redrive.expression):
+        return
+    mine = powers_on(user, redrive.workspace_id)
+    if mine.allows(Action.AUTHOR):
+        return
+    rows = _lacking(user, redrive, Action.AUTHOR).order_by()
+    executions: list[UUID] = list(rows.values_list("execution_id", flat=True).distinct())
+    check_change(mine, AccessChange(approved=bool(given_in(executions))))
+
+
+def _lacking(user: User, redrive: Redrive, power: Power) -> QuerySet[DeadLetterEntry]:
+    rows = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
+    return rows.exclude(pk__in=visible(user, rows, power).values("pk"))
+
+
+def _change(wish: Any, *, changed: bool) -> AccessChange:
+    if wish.scope == RedriveScope.STEP:
+        return AccessChange()
+    base = BASES.get(str(wish.version), Base.OTHER)
+    if wish.scope == RedriveScope.FROM:
+        return AccessChange(base, inside=True, steps=changed)
+    return AccessChange(base, payload=changed)

@@ -1,0 +1,225 @@
+"""What a remote runner reports of a run: its outputs, or why it failed; fenced by the lease.
+
+A report that comes again, because its answer was lost, finds itself recorded and is answered alike.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from executions.public.errors import ValkyrError, WithProblems, WrongState
+from executions.public.graphs import Step
+from executions.public.values import payloads
+from runners.public import leased_runs
+from runners.public.leased_runs import (
+    MAX_DETAILS_BYTES,
+    MAX_FINGERPRINT,
+    MAX_MESSAGE_CHARACTERS,
+    Failure,
+    Looked,
+    classify,
+    config,
+    look,
+    scrubber,
+    storable_text,
+)
+from runners.public.models import Run, RunState
+from runners.public.modules import ErrorType, Result, StepError
+from valkyr_plugins.remote import statements
+from valkyr_plugins.remote.leasing import number_of
+
+# What a remote runner may be told instead of what it asked for.
+
+
+class LeaseOver(WrongState):
+    """This lease is over, so nothing was recorded; drop the work and lease anew."""
+
+    code = "lease_lost"
+
+    def __init__(self, state: str) -> None:
+        """`state` is the run's present one."""
+        super().__init__((self.__doc__ or "").strip(), state)
+
+
+class NotRemote(WithProblems):
+    """Some of the queues are not worked by remote runners."""
+
+    code = "not_remote"
+
+    def __init__(self, problems: list[Any]) -> None:
+        """One problem a queue."""
+        super().__init__((self.__doc__ or "").strip(), problems)
+
+
+class UndeclaredOutcome(ValkyrError):
+    """The step cannot end so."""
+
+    code = "undeclared_outcome"
+
+
+EXCEPTION = "RemoteError"
+FAILED = frozenset({RunState.FAILED, RunState.DLQ})
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A step that a remote runner did."""
+
+    outputs: Any
+    outcome: str = "success"
+    tokens: int = 0
+
+
+def complete(run_id: UUID, token: str, reported: Reported) -> None:
+    """Record a result and what follows from it.
+
+    Raises LeaseOver; PayloadError for outputs that cannot be stored and UndeclaredOutcome, both of
+    which leave the run in the runner's hands.
+    """
+    looked = _look(run_id, token)
+    work, what = looked.work, f"output of step {looked.work.path}"
+    _check_outcome(work.step, work.path, reported.outcome)
+    payloads.dump(reported.outputs, what)
+    try:
+        scrub = leased_runs.scrubber(looked)
+    except StepError as error:
+        _report_failure(looked, token, classify(error))
+        return
+    outputs = reported.outputs if scrub is None else scrub.value(reported.outputs, what)
+    text = payloads.dump(outputs, what)
+
+    def same(found: Run) -> bool:
+        result = (found.outputs, found.outcome)
+        return found.state == RunState.SUCCESS and result == (outputs, reported.outcome)
+
+    result = Result(outputs, reported.outcome)
+    _report(
+        looked,
+        token,
+        lambda number: leased_runs.record_success(looked, number, result, text, reported.tokens),
+        same,
+    )
+
+
+def fail(
+    run_id: UUID,
+    token: str,
+    message: str,
+    error_type: ErrorType,
+    retry_after: float | None,
+    fingerprint: str = "",
+) -> None:
+    """Record a failure: it is retried, goes along an error edge, or is dead. Raises LeaseOver.
+
+    `retry_after` is in seconds; `fingerprint` is what the runner calls this kind of failure.
+    """
+    looked = _look(run_id, token)
+    try:
+        scrub = leased_runs.scrubber(looked)
+    except StepError as error:
+        _report_failure(looked, token, classify(error))
+        return
+    if scrub is not None:
+        message, fingerprint = scrub.message(message), scrub.message(fingerprint)
+    clean = storable_text(message, MAX_MESSAGE_CHARACTERS)
+    named = storable_text(fingerprint, MAX_FINGERPRINT)
+    failure = Failure(error_type, clean, EXCEPTION, retry_after, None, "", fingerprint=named)
+    _report_failure(looked, token, failure)
+
+
+def _report_failure(looked: Looked, token: str, failure: Failure) -> None:
+    def same(found: Run) -> bool:
+        result = (found.error, found.error_type)
+        return found.state in FAILED and result == (failure.message, failure.error_type)
+
+    _report(looked, token, lambda number: leased_runs.record_failure(looked, number, failure), same)
+
+
+def _look(run_id: UUID, token: str) -> Looked:
+    """The run, for who leased it once: others learn nothing of its step. Raises LeaseOver."""
+    leased = number_of(run_id, token) is not None
+    looked = leased_runs.look(run_id) if leased else None
+    if looked is None:  # nobody leased it so, or before its execution was rolled back
+        raise LeaseOver(Run.objects.values_list("state", flat=True).get(pk=run_id))
+    return looked
+
+
+def _report(
+    looked: Looked, token: str, record: Callable[[int], bool], same: Callable[[Run], bool]
+) -> None:
+    """Record a report, or find it recorded before: `same` compares the run with it."""
+    run_id = looked.work.run_id
+    number = number_of(run_id, token)
+    if number is not None and record(number):
+        return
+    found = Run.objects.get(pk=run_id)
+    if found.lease_token != number or not same(found):
+        raise LeaseOver(found.state)
+
+
+def _check_outcome(step: Step, path: str, outcome: str) -> None:
+    if outcome != "success" and outcome not in step.outcomes:
+        raise UndeclaredOutcome(
+            f"Step {path} cannot end with {outcome!r}; its outcomes are: "
+            f"{', '.join(step.outcomes) or 'success'}. Declare it in the workflow, or fail the run."
+        )
+
+
+# A remote runner says that it is at work, and learns whether it still should be.
+
+
+WHAT = "details of the heartbeat"
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """How long the lease lasts now, and whether the run is wanted; one that is not has no lease."""
+
+    lease_until: datetime | None
+    wanted: bool
+
+
+def beat(run: Run, token: str, details: Any = None) -> Beat:
+    """Renew a lease, and begin the run with the first; `details` reach the next attempt.
+
+    Raises LeaseOver, and PayloadError for details that cannot be stored.
+    """
+    text = None if details is None else _clean(run.pk, details)
+    number = number_of(run.pk, token)
+    if number is None:
+        raise LeaseOver(run.state)
+    limits = config()
+    row = statements.fetch_one(
+        "heartbeat",
+        {
+            "run": run.pk,
+            "token": number,
+            "details": text,
+            "lease": limits.lease,
+            "grace": limits.grace,
+        },
+    )
+    if row is not None:
+        return Beat(row[0], wanted=True)
+    run.refresh_from_db(fields=["state", "lease_token"])
+    # Whoever ends an execution or rolls it back makes the token one larger.
+    if run.state == RunState.CANCELLED and run.lease_token == number + 1:
+        return Beat(None, wanted=False)
+    raise LeaseOver(run.state)
+
+
+def _clean(run_id: UUID, details: Any) -> str | None:
+    """The details as canonical JSON, without the secrets that the step was given.
+
+    None where nothing could take them out, since one is gone meanwhile.
+    """
+    payloads.dump(details, WHAT, MAX_DETAILS_BYTES)
+    looked = look(run_id)
+    try:
+        scrub = None if looked is None else scrubber(looked)
+    except StepError:
+        return None
+    kept = details if scrub is None else scrub.value(details, WHAT)
+    return payloads.dump(kept, WHAT, MAX_DETAILS_BYTES)

@@ -1,0 +1,242 @@
+"""What a fork changes of its origin, which permissions it needs, which approvals it asks again."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from executions.public.access import AccessChange, Base
+from executions.public.definitions import DefinitionProblem
+from executions.public.errors import InvalidPayload, PayloadError, WithProblems
+from executions.public.graphs import Compiled, Graph, Place, compiled, find
+from executions.public.models import VersionKind, WorkflowExecution
+from executions.public.values import payloads
+from runners.public.forks import (
+    APPROVAL,
+    LATEST,
+    PINNED,
+    Overrides,
+    insert_first,
+    refuse_other_inputs,
+)
+from runners.public.models import Run
+from runners.public.rendering import merged
+from valkyr_plugins.timetravel import restore_points, statements
+from valkyr_plugins.timetravel.point_in_time import Point
+
+MAX_NAMED = 100
+MAX_VARIABLES_BYTES = 1024 * 1024
+
+
+class InvalidFork(WithProblems):
+    """The fork cannot begin there, or not with these overrides."""
+
+    code = "invalid_fork"
+
+
+def changed_variables(
+    made: WorkflowExecution,
+    variables: dict[str, Any],
+    changes: Mapping[str, Any],
+    *,
+    named: bool,
+) -> dict[str, Any]:
+    """The variables that the fork's version declares, with the changes merged in.
+
+    `named` is whether errors may name variables. Raises InvalidFork, InvalidPayload.
+    """
+    declared = compiled(made.version_id).graph.variables
+    unknown = sorted(set(changes) - set(declared))
+    if unknown:
+        known = f"The workflow declares: {', '.join(sorted(declared)) or 'no variables'}."
+        raise InvalidFork(
+            "Some variables are not declared by the workflow.",
+            [
+                DefinitionProblem(
+                    f"overrides.variables.{name}",
+                    "unknown_variable",
+                    known if named else "The workflow does not declare it.",
+                )
+                for name in unknown[:MAX_NAMED]
+            ],
+        )
+    changed = {name: variables[name] for name in variables if name in declared}
+    # A null is a value here: a declared variable cannot be removed.
+    changed |= {
+        name: value if value is None else merged(changed.get(name), value)
+        for name, value in changes.items()
+    }
+    try:
+        payloads.dump(changed, "variables", MAX_VARIABLES_BYTES)
+    except PayloadError as error:
+        raise InvalidPayload(
+            error.message, [DefinitionProblem("overrides.variables", error.code, error.message)]
+        ) from error
+    return changed
+
+
+def override_steps(
+    made: WorkflowExecution, steps: Mapping[str, Mapping[str, Any]], *, named: bool
+) -> None:
+    """Plan what the fork begins with, and give those steps their changed inputs."""
+    insert_first(made)
+    rows = Run.objects.filter(execution_id=made.pk, state="PENDING")
+    ready = {
+        path: (pk, module) for path, pk, module in rows.values_list("step_path", "pk", "module")
+    }
+    unknown = sorted(set(steps) - set(ready))
+    if unknown:
+        raise InvalidFork(
+            "Only the inputs of steps that the fork begins with can be changed.",
+            [_not_first(path, ready if named else ()) for path in unknown[:MAX_NAMED]],
+        )
+    for path in sorted(steps):
+        refuse_other_inputs(ready[path][1], path)
+    for path, inputs in steps.items():
+        Run.objects.filter(pk=ready[path][0]).update(overrides={"inputs": dict(inputs)})
+
+
+def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
+    """The problem with a step that the fork does not begin with; `first` are those that it does."""
+    some = ", ".join(sorted(first)[:10])
+    return DefinitionProblem(
+        f"overrides.steps.{path}",
+        "not_first",
+        f"The fork does not begin with step {path}{f'; it begins with: {some}' if some else ''}. "
+        f"Fork from right before {path} to change its inputs. Behind an approval they cannot be "
+        "changed: the fork begins with the approval.",
+    )
+
+
+# How a fork or a replay differs from its origin, as `executions.access` judges it.
+
+
+def origins() -> QuerySet[WorkflowExecution]:
+    """Executions as `change_of` needs them: whose they are, and which version they ran."""
+    return WorkflowExecution.objects.select_related("version", "workflow__latest_version").only(
+        "id",
+        "workspace_id",
+        "workflow_id",
+        "version__number",
+        "version__kind",
+        "workflow__latest_version__number",
+    )
+
+
+def change_of(
+    origin: WorkflowExecution,
+    *,
+    inside: bool = False,
+    version: str | int = PINNED,
+    overrides: Overrides | None = None,
+) -> AccessChange:
+    """What a fork asks for; of a replay nothing is given. One of `origins()`: no query."""
+    overrides = overrides or Overrides()
+    return AccessChange(
+        base=_base(origin, version),
+        inside=inside,
+        payload=overrides.input is not None,
+        variables=bool(overrides.variables),
+        steps=bool(overrides.steps),
+    )
+
+
+def _base(origin: WorkflowExecution, wanted: str | int) -> Base:
+    latest = origin.workflow.latest_version
+    if wanted == LATEST or (latest is not None and wanted == latest.number):
+        return Base.LATEST
+    ran = origin.version
+    tested = ran.kind == VersionKind.TEST
+    if wanted == PINNED and tested:
+        return Base.TEST
+    if wanted == PINNED or (wanted == ran.number and not tested):
+        return Base.LATEST if latest is not None and ran.pk == latest.pk else Base.PINNED
+    return Base.OTHER
+
+
+# Approvals cover the execution in which they were given: where a fork has to ask again.
+#
+# A fork never runs a step under an approval that its origin was given: it begins right before that
+# approval instead.
+
+
+def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> Point:
+    """The point, or the latest one before it from which no step runs under an earlier approval.
+
+    `version` is what the fork runs. An approval stays where all that follows it had ended by the
+    point: nothing runs under it. A step that waited for a child execution counts as an approval
+    where somebody decided in the child.
+    """
+    while True:
+        told = restore_points.params(origin, point)
+        decided: dict[str, datetime] = dict(statements.fetch("decided_before", told))
+        ended: dict[str, bool] = {}
+        if decided or version.id != origin.version_id:
+            for path, early, began in statements.fetch("ended_before", told):
+                ended[path] = early
+                if not early and version.id != origin.version_id and _asks(version.graph, path):
+                    decided.setdefault(path, began)  # it was something else in the other version
+        course = Course(version.graph, ended)
+        unfinished = [(began, path) for path, began in decided.items() if not course.over(path)]
+        if not unfinished:
+            return point
+        at, path = min(unfinished)
+        point = Point(at, f"before {path}", before=path)
+
+
+class Course:
+    """What has ended of one version, by the paths of steps: whether anything follows a step yet.
+
+    `ended` says of each step that ended whether it ended its task early: skipped, or by an error.
+    """
+
+    def __init__(self, graph: Graph, ended: Mapping[str, bool]) -> None:
+        self._graph = graph
+        self._ended = ended
+        self._known: dict[tuple[str, int], bool] = {}
+
+    def over(self, path: str) -> bool:
+        """Whether everything that follows a step has ended, in its body and in those around it.
+
+        True for a step that the version does not have: a fork with it is refused for that.
+        """
+        try:
+            place, step = find(self._graph, path)
+        except (KeyError, ValueError):
+            return True
+        return self._over(place, step.task)
+
+    def _over(self, place: Place, task: int) -> bool:
+        key = (place.prefix, task)
+        if key not in self._known:
+            self._known[key] = all(
+                self._has_ended(place, other) for other in following(place.graph, task)
+            ) and (place.outer is None or self._over(place.outer, place.container))
+        return self._known[key]
+
+    def _has_ended(self, place: Place, task: int) -> bool:
+        paths = [
+            place.prefix + place.graph.steps[step].path for step in place.graph.tasks[task].steps
+        ]
+        return paths[-1] in self._ended or any(self._ended.get(path) for path in paths)
+
+
+def following(graph: Graph, task: int) -> set[int]:
+    """A task and all tasks that an edge leads to from it, however far, within its body."""
+    found = {task}
+    ahead = [task]
+    while ahead:
+        for edge in graph.tasks[ahead.pop()].outgoing:
+            if edge.target not in found:
+                found.add(edge.target)
+                ahead.append(edge.target)
+    return found
+
+
+def _asks(graph: Graph, path: str) -> bool:
+    try:
+        _, step = find(graph, path)
+    except (KeyError, ValueError):
+        return False
+    return step.module == APPROVAL

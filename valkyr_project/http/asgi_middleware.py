@@ -1,0 +1,146 @@
+"""The first thing a request meets: bodies past the limit and odd charsets go no further.
+
+Django would write a body of any size to disk before a view could refuse it, and would decode the
+query with whatever codec the caller names.
+"""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from executions.observability import log_context
+from executions.observability.trace_context import incoming, read
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[..., Awaitable[None]]
+
+# So much of a refused body is read and thrown away, so that its sender gets to see the answer.
+PATIENCE = 64 * 1024 * 1024
+_CHARSET = re.compile(rb";\s*charset=[^;]*", re.IGNORECASE)
+
+
+class Gate:
+    """An ASGI application before another one; `limit` is the longest body in bytes."""
+
+    def __init__(self, app: App, limit: int) -> None:
+        """Stand before `app`."""
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Hand the request on, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope["headers"] = [(name, _plain(name, value)) for name, value in scope["headers"]]
+        body = _Body(receive, self._limit)
+        if _declared(scope) > self._limit:
+            await body.throw_away()
+        else:
+            await self._app(scope, body.receive, body.unless_too_large(send))
+        if body.too_large:
+            await _refuse(send, self._limit)
+
+
+class _Body:
+    """A body that is counted while it is read; past the limit its reader sees a disconnect."""
+
+    def __init__(self, receive: Receive, limit: int) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._seen = 0
+        self.too_large = False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        if self._seen > self._limit and message["type"] == "http.request":
+            await self.throw_away(more=message.get("more_body", False))
+            return {"type": "http.disconnect"}
+        return message
+
+    async def throw_away(self, *, more: bool = True) -> None:
+        self.too_large = True
+        while more and self._seen < PATIENCE:
+            message = await self._receive()
+            self._seen += len(message.get("body", b""))
+            more = message["type"] == "http.request" and message.get("more_body", False)
+
+    def unless_too_large(self, send: Send) -> Send:
+        async def guarded(message: Message) -> None:
+            if not self.too_large:
+                await send(message)
+
+        return guarded
+
+
+def _plain(name: bytes, value: bytes) -> bytes:
+    return _CHARSET.sub(b"", value) if name == b"content-type" else value
+
+
+def _declared(scope: Message) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return int(value)
+    return 0
+
+
+async def _refuse(send: Send, limit: int) -> None:
+    body = json.dumps(
+        {
+            "type": "urn:valkyr:problem:body_too_large",
+            "title": "Request Entity Too Large",
+            "status": 413,
+            "detail": f"The body is too large; at most {limit:,} bytes are taken.",
+            "code": "body_too_large",
+        }
+    ).encode()
+    headers = [
+        (b"content-type", b"application/problem+json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+# Every request has an id and a trace; both are on its log lines and in its answer's headers.
+#
+# Stands before everything else of the ASGI application, so that the server's access line, which is
+# written while an answer leaves, has them too.
+
+
+class RequestIds:
+    """An ASGI application before another one."""
+
+    def __init__(self, app: App) -> None:
+        """Stand before `app`."""
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Hand the request on, named."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        given = read(scope["headers"])
+        headers = [
+            (b"x-request-id", given.request_id.encode()),
+            (b"x-trace-id", given.trace_id.encode()),
+        ]
+
+        async def marked(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.accept"):
+                message["headers"] = [*message.get("headers", ()), *headers]
+            await send(message)
+
+        token = incoming.set(given)
+        try:
+            with log_context.bound(request_id=given.request_id, trace_id=given.trace_id):
+                await self._app(scope, receive, marked)
+        finally:
+            incoming.reset(token)

@@ -1,0 +1,74 @@
+"""Django's middleware of ours, and the Content-Security-Policy."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+from executions.definition.templating.render_guard import refused
+
+# None of these is used by a page of ours, so no script could be made to use it. Browsers complain
+# of names they do not know, which the browser tests would see.
+PERMISSIONS = ", ".join(
+    f"{name}=()"
+    for name in (
+        *("accelerometer", "autoplay", "camera", "display-capture", "encrypted-media"),
+        *("fullscreen", "geolocation", "gyroscope", "hid", "idle-detection", "magnetometer"),
+        *("microphone", "midi", "payment", "picture-in-picture", "publickey-credentials-get"),
+        *("screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),
+    )
+)
+
+
+class SecurityHeaders:
+    """Middleware. Static files say themselves how long they keep; nothing else is to be kept."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        """Stand around `get_response`."""
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """The answer, with its headers."""
+        answer = self._get_response(request)
+        answer.headers.setdefault("Permissions-Policy", PERMISSIONS)
+        answer.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+        answer.headers.setdefault("Cache-Control", "no-store")
+        return answer
+
+
+# Requests render no templates of tenants: workers do.
+
+
+class NoRendering:
+    """Middleware that refuses rendering while a request is answered, in every kind of process."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        """Wrap `get_response`."""
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the answer."""
+        with refused():
+            return self._get_response(request)
+
+
+# The Content-Security-Policy: no inline script anywhere; two inline style blocks by hash.
+
+
+# Unfold's theme colours and htmx's indicator styles; a test compares them with what is served.
+STYLE_HASHES = [
+    "'sha256-CftXQ/6rIQ3AMOrJUsQzoK+KGLgk4scJJlfXyvE/1mQ='",
+    "'sha256-bsV5JivYxvGywDAZ22EZJKBFip65Ng9xoJVLbBg7bdo='",
+]
+ADMIN_POLICY: dict[str, list[str]] = {
+    "default-src": ["'none'"],
+    "script-src": ["'self'"],
+    "style-src": ["'self'"],
+    "style-src-elem": ["'self'", *STYLE_HASHES],
+    "style-src-attr": ["'unsafe-inline'"],
+    "img-src": ["'self'", "data:"],
+    "font-src": ["'self'"],
+    "connect-src": ["'self'"],
+    "form-action": ["'self'"],
+    "base-uri": ["'none'"],
+    "frame-ancestors": ["'none'"],
+}

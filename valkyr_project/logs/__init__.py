@@ -1,1 +1,0 @@
-"""Logging: how a line looks, which ids it carries, and Celery's tasks among them."""

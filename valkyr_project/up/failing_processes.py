@@ -1,0 +1,50 @@
+"""Which processes of a stack keep ending: written by the supervisor, shown by the web process.
+
+The file `<home>/failing.json` maps a process's name to how it last ended; the health part
+`processes` (valkyr_project/up/stack_health.py) reads it.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from valkyr_project.embedded.folders import write_private
+
+VARIABLE = "VALKYR_FAILING_FILE"
+FILE = "failing.json"
+
+
+def supervised() -> bool:
+    """Return whether a supervisor of `make up` started this process."""
+    return bool(os.environ.get(VARIABLE))
+
+
+class FailingProcesses:
+    """The supervisor's list of processes that keep ending right after their start."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        """Begin with none, in the file that the stack's environment names."""
+        self._path = Path(environment[VARIABLE])
+        self._endings: dict[str, str] = {}
+        self._write()
+
+    @property
+    def names(self) -> set[str]:
+        """The names of these processes."""
+        return set(self._endings)
+
+    def add(self, name: str, ending: str) -> bool:
+        """Add a process with how it ended; say whether it is new to the list."""
+        known = name in self._endings
+        self._endings[name] = ending
+        self._write()
+        return not known
+
+    def remove(self, name: str) -> None:
+        """Take a process off the list that stays up again."""
+        self._endings.pop(name, None)
+        self._write()
+
+    def _write(self) -> None:
+        write_private(self._path, json.dumps(self._endings) + "\n")
