@@ -1,4 +1,4 @@
-"""kombu's channel on Redis, with four changes.
+"""kombu's channel on Redis, with five changes.
 
 A worker outlives the loss of Redis with messages in hand. kombu's channel asks its closed
 connection for an address when it puts unacknowledged messages back or acknowledges a late one,
@@ -10,6 +10,11 @@ A worker outlives a Redis that refuses to write (a full disk, full memory, missi
 takes the refusal for the caller's mistake, which ends the worker; as a connection error the worker
 tries again.
 
+A worker takes messages again once Redis writes again. kombu forgets a message only after Redis took
+its acknowledgement. A message whose acknowledgement Redis refused kept its place among those that a
+worker may have at a time; a worker that lost all places took no message any more. Redis keeps what
+was not acknowledged, and hands it out again after the visibility time-out.
+
 A queue under a key prefix exists while it holds a message. kombu sends EXISTS, which is not among
 the commands to which it adds the prefix: every queue was missing, so the sweeper took each backlog
 for lost and sent it again.
@@ -17,23 +22,47 @@ for lost and sent it again.
 A channel keeps one client as long as its connections are the same. kombu makes one for every
 message that is sent or acknowledged: 0.15 ms of the 0.6 that a message costs.
 
-Relies on: `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,
+Relies on: `QoS.ack(delivery_tag)`, `QoS.reject(delivery_tag, requeue)`, `Channel.QoS`,
+`Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,
 `Channel._has_queue(queue)`, `Channel._size(queue)`, `Channel.pool`, `Transport.Channel` and
 `Transport.connection_errors` (kombu 5.5 to 5.7).
 No public way: each change is a fault or a cost in kombu.
-If it breaks: workers end when Redis does, or backlogs are sent twice.
+If it breaks: workers end when Redis does, or take no messages after it refused to write, or
+backlogs are sent twice.
 """
 
 from typing import Any
 
 from kombu.transport import redis as transport
+from kombu.transport import virtual
 from redis.exceptions import ConnectionError as ConnectionLost
 from redis.exceptions import ResponseError
+
+
+class QoS(transport.QoS):
+    """What a worker holds; a message that Redis refuses to take back holds no place."""
+
+    def ack(self, delivery_tag: str) -> None:
+        """Acknowledge; where Redis refuses, give the place back all the same, and raise."""
+        try:
+            super().ack(delivery_tag)
+        except ResponseError:
+            virtual.QoS.ack(self, delivery_tag)
+            raise
+
+    def reject(self, delivery_tag: str, requeue: bool = False) -> None:
+        """Hand back or drop; where Redis refuses, give the place back all the same, and raise."""
+        try:
+            super().reject(delivery_tag, requeue=requeue)
+        except ResponseError:
+            virtual.QoS.ack(self, delivery_tag)
+            raise
 
 
 class Channel(transport.Channel):
     """kombu's channel, whose closed connection is a lost one, and which finds its queues."""
 
+    QoS = QoS
     _kept: Any = None
 
     def _connparams(self, asynchronous: bool = False) -> dict[str, Any]:

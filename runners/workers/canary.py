@@ -38,6 +38,7 @@ class Consuming(bootsteps.StartStopStep):
         super().__init__(parent, **kwargs)
         self._timer: Any = None
         self._sent_at = self._heard_at = float("-inf")
+        self._refused = False
 
     def start(self, parent: Any) -> None:
         """Listen, send at once, and look after it from time to time."""
@@ -71,6 +72,8 @@ class Consuming(bootsteps.StartStopStep):
             self._send(parent, name)
         elif full(parent):
             self._heard(parent, "busy in every place")
+        elif self._refused:
+            self._send(parent, name)
         elif time.monotonic() - self._sent_at > signs_of_life.patience():
             log.warning("no message has reached this worker for a while; it sends itself another")
             self._send(parent, name)
@@ -85,6 +88,7 @@ class Consuming(bootsteps.StartStopStep):
         options = {"socket_connect_timeout": CONNECT_SECONDS, "socket_timeout": CONNECT_SECONDS}
         redis = str(parent.app.conf.broker_url).startswith(("redis", "unix"))
         self._sent_at = time.monotonic()
+        self._refused = False
         try:
             with parent.app.connection_for_write(
                 connect_timeout=CONNECT_SECONDS,
@@ -102,6 +106,7 @@ class Consuming(bootsteps.StartStopStep):
                     delivery_mode=1,
                 )
         except (OSError, OperationalError) as error:
+            self._refused = True
             log.warning("this worker could not send itself a message (%s)", error)
 
     def _heard(self, parent: Any, what: str) -> None:

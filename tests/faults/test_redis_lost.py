@@ -66,10 +66,39 @@ def test_workers_outlive_a_redis_that_refuses_to_write(fleet: Fleet, redis: Redi
     assert all(member.alive() for member in fleet.members.values())
 
 
+def test_workers_take_messages_again_after_redis_refused_their_acknowledgements(
+    fleet: Fleet, redis: Redis
+) -> None:
+    pids = {name: member.pid for name, member in fleet.members.items()}
+    workflow = publish({"tasks": [effect("work", seconds=2)]})
+    quick = publish({"tasks": [effect("work")]})
+    with Client.from_url(redis.url) as server:
+        held = start_many(workflow, [{}] * 40)
+        wait_until(lambda: _ended(held) >= 1, 60, "the end of the first step")
+        # Every step in hand ends while its message cannot be acknowledged.
+        server.config_set("min-replicas-to-write", 1)
+        try:
+            most = Run.objects.filter(execution__in=held, state="RUNNING").count()
+            wait_until(lambda: _unacknowledged(server) >= most > 0, 60, "as many refusals")
+        finally:
+            server.config_set("min-replicas-to-write", 0)
+    ids = start_many(quick, [{}] * 5)
+    assert set(wait_for_end([*held, *ids]).values()) == {"SUCCESS"}
+    audit(held)
+    audit(ids)
+    assert {name: member.pid for name, member in fleet.members.items()} == pids
+
+
 def _refusals(server: Client) -> int:
     """How many commands Redis refused for lack of replicas, so far."""
     told: dict[str, Any] = server.info("errorstats")
     return int(told.get("errorstat_NOREPLICAS", {}).get("count", 0))
+
+
+def _unacknowledged(server: Client) -> int:
+    """How many removals of an acknowledged message Redis refused, so far."""
+    told: dict[str, Any] = server.info("commandstats")
+    return int(told.get("cmdstat_zrem", {}).get("rejected_calls", 0))
 
 
 def _ended(ids: list[UUID]) -> int:

@@ -82,3 +82,25 @@ def test_a_queue_under_a_prefix_is_there_while_it_holds_a_message(broker: Connec
             "kombu finds queues under a prefix now: the seam is no longer needed"
         )
         queue.clear()
+
+
+@pytest.mark.parametrize("answer", ["ack", "reject"])
+def test_a_message_whose_acknowledgement_is_refused_holds_no_place(
+    broker: Connection, answer: str
+) -> None:
+    channel: Any = broker.default_channel
+    channel.basic_qos(0, 1, False)
+    with broker.SimpleQueue("held") as queue:
+        queue.put({})
+        message = queue.get(timeout=5)
+        held: Any = message.channel.qos
+        with message.channel.conn_or_acquire() as client:
+            # Redis answers a command for sorted sets on something else with an error.
+            client.delete(held.unacked_index_key)
+            client.set(held.unacked_index_key, "not a sorted set")
+        with pytest.raises(ResponseError):
+            getattr(message, answer)()
+
+        assert message.delivery_tag in held._dirty, SEAM
+        with message.channel.conn_or_acquire() as client:
+            client.delete(held.unacked_index_key)
