@@ -18,9 +18,8 @@ from typing import Any
 
 from tests.support.stack import PROJECT
 
-# How long no other thread runs, in processor time: a tenth of a second is promised; on a busy
-# machine a thread that is ready waits for its turn besides.
-HELD_SECONDS = 0.3
+# How long no other thread runs, in processor time.
+HELD_SECONDS = 0.1
 # What one thread takes in all, while others run.
 CPU_SECONDS = 3.0
 TICK = 0.002
@@ -32,25 +31,28 @@ ADDRESS_SPACE = 4 * 1024**3
 class Bounded:
     """One child at a time; a new one after each finding."""
 
-    def __init__(self, module: str) -> None:
-        """`module` is run as a program that calls `serve`."""
-        self._module = module
+    def __init__(self, module: str, first: Any) -> None:
+        """`module` is run as a program that calls `serve`.
+
+        Each child does `first` before anything else, so that it imports what it imports late.
+        """
+        self._module, self._first = module, first
         self._child: subprocess.Popen[bytes] | None = None
         self.longest = (0.0, "")  # held, by what
 
     def attempt(self, given: Any) -> str:
         """Let the child do one thing; what is wrong with how it did, or nothing."""
-        child = self._running()
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write(json.dumps(given).encode() + b"\n")
-        child.stdin.flush()
-        ready, _, _ = select.select([child.stdout], [], [], ANSWER_SECONDS)
-        line = child.stdout.readline() if ready else b""
-        if not line:
+        told = self._told(given)
+        if isinstance(told, dict) and told["held"] > HELD_SECONDS:
+            # A thread that is ready waits for its turn on a busy machine: what holds its process
+            # does so twice. A new child has kept nothing of the first time.
             self.close()
-            return "it ended its process" if ready else f"no answer in {ANSWER_SECONDS} s"
-        told = json.loads(line)
+            again = self._told(given)
+            if isinstance(again, dict):
+                again["held"] = min(told["held"], again["held"])
+            told = again
+        if isinstance(told, str):
+            return told
         self.longest = max(self.longest, (told["held"], json.dumps(given)[:2000]))
         if told["error"]:
             return str(told["error"])
@@ -62,6 +64,22 @@ class Bounded:
             self.close()
             return f"it took {told['grown'] // 2**20} MiB of memory"
         return ""
+
+    def _told(self, given: Any) -> dict[str, Any] | str:
+        """What the child tells of one thing, or how it did not."""
+        return self._answer(self._running(), given)
+
+    def _answer(self, child: "subprocess.Popen[bytes]", given: Any) -> dict[str, Any] | str:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(json.dumps(given).encode() + b"\n")
+        child.stdin.flush()
+        ready, _, _ = select.select([child.stdout], [], [], ANSWER_SECONDS)
+        line = child.stdout.readline() if ready else b""
+        if not line:
+            self.close()
+            return "it ended its process" if ready else f"no answer in {ANSWER_SECONDS} s"
+        return dict(json.loads(line))
 
     def close(self) -> None:
         """End the child."""
@@ -79,6 +97,8 @@ class Bounded:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )
+            self._answer(self._child, self._first)
+        assert self._child is not None, f"{self._module} does not start"
         return self._child
 
 

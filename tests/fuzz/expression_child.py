@@ -1,6 +1,8 @@
-"""Renders one expression after the other as a web process would, and says what each took.
+"""Renders one expression after the other, and says what each took.
 
-Reads a JSON string a line, answers with a JSON object a line. Run by `expression_watch`.
+Reads a line of JSON each: a string, which is rendered as a web process would, or a string and the
+seconds that a step has, in which a worker would render it. Answers with a JSON object a line. Run
+by `expression_watch`.
 """
 
 import json
@@ -12,12 +14,14 @@ from typing import Any
 
 from executions.definition.templates import (
     WEB,
+    WORKER,
     RenderBudget,
     TemplateError,
     inspect_template,
 )
 from executions.errors import PayloadError
 from executions.payloads import dump
+from tests.fuzz.bounded import Ticks
 
 ADDRESS_SPACE = 3 * 1024**3  # so that a finding does not stop the machine
 STATUS = Path("/proc/self/status")
@@ -44,12 +48,18 @@ def scope() -> dict[str, Any]:
     }
 
 
-def tried(expression: str, values: dict[str, Any]) -> dict[str, Any]:
-    """How rendering one expression ended, its CPU time and by how much memory grew."""
+def tried(
+    expression: str, step: float | None, values: dict[str, Any], ticks: Ticks
+) -> dict[str, Any]:
+    """How rendering one expression ended, its CPU time and by how much memory grew.
+
+    `held` is the longest time in which no other thread ran.
+    """
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
     before = _status("VmRSS")
+    ticks.longest()
     began = time.thread_time()
-    ended, message, value = _ended(expression, values)
+    ended, message, value = _ended(expression, step, values)
     spent = time.thread_time() - began
     if ended == "rendered":
         began = time.thread_time()
@@ -59,20 +69,28 @@ def tried(expression: str, values: dict[str, Any]) -> dict[str, Any]:
         "ended": ended,
         "message": message[:300] if len(message) < 1_000 else "LONG",
         "cpu": spent,
+        "held": ticks.longest(),
         "kib": _status("VmHWM") - before,
     }
 
 
-def _ended(expression: str, values: dict[str, Any]) -> tuple[str, str, Any]:
+def _ended(expression: str, step: float | None, values: dict[str, Any]) -> tuple[str, str, Any]:
     template, problems = inspect_template("{{ " + expression + " }}")
     if problems:
         return "refused", problems[0].message, None
     try:
-        return "rendered", "", template.render(values, RenderBudget(profile=WEB))
+        return "rendered", "", template.render(values, _budget(step))
     except TemplateError as error:
         return "failed", str(error), None
     except Exception as error:  # the finding
         return "broke", f"{type(error).__name__}: {error}", None
+
+
+def _budget(step: float | None) -> RenderBudget:
+    if step is None:
+        return RenderBudget(profile=WEB)
+    # As a step's inputs have it (`runners/segment/inputs.py`).
+    return RenderBudget(profile=WORKER, seconds=step, deadline=time.monotonic() + step)
 
 
 def _dumped(value: Any) -> tuple[str, str]:
@@ -95,9 +113,11 @@ def _status(name: str) -> int:
 
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-    values = scope()
+    values, ticks = scope(), Ticks()
     for line in sys.stdin:
-        print(json.dumps(tried(json.loads(line), values)), flush=True)
+        given = json.loads(line)
+        expression, step = (given, None) if isinstance(given, str) else given
+        print(json.dumps(tried(expression, step, values, ticks)), flush=True)
 
 
 if __name__ == "__main__":

@@ -17,18 +17,21 @@ class Watched:
 
     process: subprocess.Popen[str] | None = None
 
-    def tried(self, expression: str) -> dict[str, Any]:
-        """What the child says of one expression, or how it died."""
+    def tried(self, expression: str, step: float | None = None) -> dict[str, Any]:
+        """What the child says of one expression, or how it died.
+
+        It has the limits of a web process, or those of a worker and the seconds of a step.
+        """
         if self.process is None:
             self._start()
-        answer = self._answer(expression, PATIENCE)
+        answer = self._answer(expression if step is None else [expression, step], PATIENCE)
         if answer:
             return dict(json.loads(answer))
         how = f"held its process for {PATIENCE:g} s"
         if self.process is not None and self.process.poll() is not None:
             how = f"ended its process: {self.process.returncode}"
         self.end()
-        return {"ended": "broke", "message": how, "cpu": PATIENCE, "kib": 0}
+        return {"ended": "broke", "message": how, "cpu": PATIENCE, "held": PATIENCE, "kib": 0}
 
     def _start(self) -> None:
         self.process = subprocess.Popen(
@@ -39,7 +42,7 @@ class Watched:
         )
         assert self._answer("1", STARTING), "the child does not start"  # loads all that is needed
 
-    def _answer(self, expression: str, patience: float) -> str:
+    def _answer(self, expression: str | list[Any], patience: float) -> str:
         assert self.process is not None
         assert self.process.stdin is not None
         assert self.process.stdout is not None

@@ -31,9 +31,7 @@ def checking() -> Iterator[Bounded]:
 
 
 def _child(module: str) -> Iterator[Bounded]:
-    child = Bounded(module)
-    # What is imported late is imported now.
-    child.attempt([{"type": "string"}, "a"])
+    child = Bounded(module, [{"type": "string"}, "a"])
     yield child
     child.close()
 

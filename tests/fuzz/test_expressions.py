@@ -1,10 +1,13 @@
 """No expression holds a web process for 100 ms, takes 256 MiB, or ends in anything but an error.
 
+In a worker none holds its process longer than its step's time.
+
 `make fuzz ARGS="-k expression --seconds 600"` tries others for ten minutes.
 """
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -15,6 +18,10 @@ from tests.unit.templates.test_budget import HOSTILE
 
 MOST_SECONDS = 0.1
 MOST_KIB = 256 * 1024
+# The time limit of the step whose inputs a worker renders. The clock is looked at between two
+# operations; one takes at most 4,000,000 units (`budget.MOST_AT_ONCE`), a fifth of a second.
+STEP_SECONDS = 0.5
+OPERATION_SECONDS = 0.25
 USUAL = 400  # the same ones each time
 ROUND = 2_000
 
@@ -28,28 +35,39 @@ def watched() -> Iterator[Watched]:
     child.end()
 
 
-def wrong(watched: Watched, expression: str) -> str | None:
+def wrong(watched: Watched, expression: str, step: float | None = None) -> str | None:
     """What is wrong with how an expression ends, if anything."""
-    found = watched.tried(expression)
-    if found["cpu"] > MOST_SECONDS:
-        # The machine's other work counts a little: what is slow is slow twice.
-        found["cpu"] = min(found["cpu"], watched.tried(expression)["cpu"])
-    slow, large = found["cpu"] > MOST_SECONDS, found["kib"] > MOST_KIB
-    if found["ended"] == "broke" or found["message"] == "LONG" or slow or large:
+    found = watched.tried(expression, step)
+    if _slow(found, step):
+        # The machine's other work counts a little: what is slow is slow twice. A new child has
+        # compiled nothing yet.
+        watched.end()
+        again = watched.tried(expression, step)
+        found |= {key: min(found[key], again[key]) for key in ("cpu", "held")}
+    large = found["kib"] > MOST_KIB
+    if found["ended"] == "broke" or found["message"] == "LONG" or _slow(found, step) or large:
         return f"{expression}\n    {found}"
     return None
 
 
+def _slow(found: dict[str, Any], step: float | None) -> bool:
+    if step is None:
+        return bool(found["cpu"] > MOST_SECONDS)
+    return bool(found["held"] > step or found["cpu"] > step + OPERATION_SECONDS)
+
+
+@pytest.mark.parametrize("step", [None, STEP_SECONDS])
 @pytest.mark.parametrize("expression", HOSTILE)
-def test_a_known_hostile_expression_stays_within_time_and_memory(watched, expression):
-    assert wrong(watched, expression) is None
+def test_a_known_hostile_expression_stays_within_time_and_memory(watched, expression, step):
+    assert wrong(watched, expression, step) is None
 
 
-def test_no_expression_made_at_random_passes_the_bounds(watched, request):
+@pytest.mark.parametrize("step", [None, STEP_SECONDS])
+def test_no_expression_made_at_random_passes_the_bounds(watched, request, step):
     seconds = request.config.getoption("--seconds", default=None)
     until = time.monotonic() + (seconds or 0)
     found: list[str] = []
-    tried = 0
+    tried, where = 0, "a web process" if step is None else "a worker"
 
     def round_of(examples: int, number: int | None) -> None:
         @settings(
@@ -63,8 +81,10 @@ def test_no_expression_made_at_random_passes_the_bounds(watched, request):
         @given(expressions())
         def attempt(expression: str) -> None:
             nonlocal tried
+            if seconds and time.monotonic() > until:
+                return
             tried += 1
-            problem = wrong(watched, expression)
+            problem = wrong(watched, expression, step)
             if problem is not None:
                 found.append(problem)
                 print(problem, flush=True)
@@ -77,5 +97,5 @@ def test_no_expression_made_at_random_passes_the_bounds(watched, request):
     while time.monotonic() < until and len(found) < 50:
         number += 1
         round_of(ROUND, number)
-    print(f"{tried} expressions tried")
+    print(f"{tried} expressions tried in {where}")
     assert not found, f"{len(found)} of {tried}:\n" + "\n".join(found)
