@@ -62,9 +62,9 @@ def cancel_children(execution_id: str) -> None:
 
 
 @shared_task(name="runners.deliver_event", **TRANSPORT)
-def deliver_event(event_id: str) -> None:
-    """Wake the runs that wait for an event."""
-    deliver(UUID(event_id))
+def deliver_event(event_id: str, stamp: str = "") -> None:
+    """Wake the runs that wait for an event; `stamp` tells how far it had come, "" for nowhere."""
+    deliver(UUID(event_id), stamp)
 
 
 @shared_task(name="runners.sweep_due")

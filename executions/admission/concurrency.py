@@ -5,7 +5,9 @@ admits an execution with a key holds the key's lock until its transaction ends; 
 after the workspace's row and before executions, in one order.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -13,7 +15,7 @@ from executions import payloads
 from executions.database import statements
 from executions.definition.graph.model import Concurrency
 from executions.definition.graph.problem import DefinitionProblem
-from executions.definition.templates import RenderBudget, TemplateError
+from executions.definition.templates import WEB, RenderBudget, TemplateError
 from executions.definition.templating import render_guard
 from executions.errors import InvalidPayload, PayloadError
 
@@ -37,6 +39,19 @@ class ConcurrencyUse(NamedTuple):
 NOBODY = ConcurrencyUse(0, 0)
 
 
+_shared: ContextVar[RenderBudget | None] = ContextVar("concurrency_key_budget", default=None)
+
+
+@contextmanager
+def one_budget() -> Iterator[None]:
+    """Let all keys that are rendered in this block share one budget."""
+    token = _shared.set(RenderBudget(profile=WEB))
+    try:
+        yield
+    finally:
+        _shared.reset(token)
+
+
 def render_all(
     rule: Concurrency | None, workflow_id: UUID, payload_list: Sequence[Any]
 ) -> list[ConcurrencyKey | None]:
@@ -56,7 +71,9 @@ def _render_all(
 ) -> list[ConcurrencyKey | None]:
     keys: list[ConcurrencyKey | None] = []
     problems: list[DefinitionProblem] = []
-    budget = RenderBudget()  # one for all payloads of a request
+    # One for all payloads of a request, the same wherever it is made.
+    budget = _shared.get() or RenderBudget(profile=WEB)
+    budget.resume()
     for number, payload in enumerate(payload_list):
         path = f"payloads[{number}]" if len(payload_list) > 1 else "params"
         try:

@@ -124,7 +124,8 @@ class WebhookDelivery(models.Model):
 class Event(models.Model):
     """Something that happened outside, told once; it starts workflows and wakes waiting runs.
 
-    `delivered_at` is set once every waiting run was looked at.
+    `delivered_at` is set once every waiting run was looked at, `delivered_to` is the last of those
+    looked at so far, and `looked_at` is when that was.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -135,6 +136,8 @@ class Event(models.Model):
     started = models.JSONField(default=list, help_text="What each trigger made of it.")
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     delivered_at = models.DateTimeField(null=True, blank=True, editable=False)
+    delivered_to = models.UUIDField(null=True, editable=False)
+    looked_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering = ["-created_at", "-id"]

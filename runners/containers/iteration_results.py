@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from executions.definition.graph.places import Place, split
+from executions.definition.templating.budget import while_planning
 from runners import statements
 from runners.modules.flow import truth
 from runners.segment import template_data
@@ -113,4 +114,4 @@ def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bo
         data.place = turn.turn(turn.index + (key == "while"))
         template_data.load_last(data)
         scope |= template_data.turn(data)
-    return truth(template.render(scope))
+    return truth(template.render(scope, while_planning()))

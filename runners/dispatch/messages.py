@@ -183,15 +183,15 @@ def advance(execution_id: UUID) -> None:
         log.warning("advance of %s not sent (%s); the sweeper will", execution_id, error)
 
 
-def tell_after_commit(task: str, subject: UUID) -> None:
+def tell_after_commit(task: str, subject: UUID, *more: str) -> None:
     """Ask, when the open transaction commits, for a task about one thing on the control queue."""
-    transaction.on_commit(partial(tell, task, subject), robust=True)
+    transaction.on_commit(partial(tell, task, subject, *more), robust=True)
 
 
-def tell(task: str, subject: UUID) -> None:
+def tell(task: str, subject: UUID, *more: str) -> None:
     """Ask for a task about one thing; a duty of the sweeper does what could not be asked for."""
     try:
-        current_app.send_task(task, args=(str(subject),), queue="control", ignore_result=True)
+        current_app.send_task(task, args=(str(subject), *more), queue="control", ignore_result=True)
     except Exception as error:
         log.warning("%s of %s not sent (%s); the sweeper will do it", task, subject, error)
 

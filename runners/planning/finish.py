@@ -11,6 +11,7 @@ from executions import lifecycle, payloads
 from executions.definition.graph.places import Place
 from executions.definition.graph.plan import plan, task_outcomes
 from executions.definition.templates import TemplateError
+from executions.definition.templating.budget import while_planning
 from executions.errors import PayloadError
 from executions.states import ExecutionState
 from runners import statements
@@ -175,7 +176,8 @@ def _output(state: SegmentState) -> Any:
             "vars": variables,
             "tasks": state.data.results,
             "execution": described(context, graph, 1),
-        }
+        },
+        while_planning(),
     )
     payloads.dump(value, "output of the workflow")
     return value

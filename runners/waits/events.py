@@ -1,15 +1,20 @@
-"""Events and signals reach the runs that wait for them, each once; steps announce events."""
+"""Events and signals reach the runs that wait for them, each once; steps announce events.
+
+One worker delivers the events of all workspaces. So a call evaluates filters for a moment only,
+keeps in the event's row how far it came, and asks for another message: events of others go first.
+"""
 
 import re
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
 
 from executions.access.actor import Actor, record
-from executions.database.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.templating.render_guard import Allowance, TimeSpent
 from executions.errors import InvalidPayload, WrongState
 from executions.models import Event, WorkflowExecution, Workspace
@@ -24,11 +29,22 @@ from runners.segment.step_context import StepTimeout
 from runners.segment.work import Work
 from runners.states import WaitKind
 from runners.waits import wake_runs
-from runners.waits.listeners import EventTarget, Listener, Pair, listeners, meant
+from runners.waits.listeners import EventTarget, Listener, Pair, decide, listeners, meant
 
 DELIVER = "runners.deliver_event"
 # Events that came while a run fell asleep, at most; there is seldom one.
 MISSED = 100
+# CPU time for the filters of one call; the one that is being evaluated is bounded besides.
+FILTER_SECONDS = 0.25
+
+
+def stamped(looked_at: datetime | None) -> str:
+    """What a message that asks for a delivery says of how far it had come."""
+    return "" if looked_at is None else looked_at.isoformat()
+
+
+class _Overtaken(Exception):
+    """Another call delivered a part of the event meanwhile, and goes on with it."""
 
 
 def announce(event_id: UUID) -> None:
@@ -46,17 +62,31 @@ def announce(event_id: UUID) -> None:
     messages.tell_after_commit(DELIVER, event_id)
 
 
-def deliver(event_id: UUID) -> int:
-    """Wake every run an event is meant for, batch by batch; returns how many this call woke."""
+def deliver(event_id: UUID, stamp: str | None = None) -> int:
+    """Wake runs that an event is meant for, batch by batch; returns how many this call woke.
+
+    Where the filters take longer than FILTER_SECONDS, a further message goes on behind the last
+    run that was decided. A message whose stamp is not the event's was sent twice: the other one
+    has gone on, so this one does nothing.
+    """
     event = Event.objects.filter(pk=event_id, delivered_at=None).first()
-    if event is None:
+    if event is None or (stamp is not None and stamp != stamped(event.looked_at)):
         return 0
     count = 0
-    for found in listeners(_call(event)):
-        pairs = meant(found, event.payload)
-        with transaction.atomic():
-            count += wake_runs.wake_all(pairs, [WaitKind.EVENT], _waking(event))
-    _delivered(event_id)
+    allowance = Allowance(FILTER_SECONDS, workers=True)
+    try:
+        for found in listeners(_call(event), event.delivered_to):
+            decided = decide(found, event.payload, allowance)
+            with transaction.atomic():
+                if decided.last is not None:
+                    _keep(event, decided.last if decided.over else found[-1].run_id)
+                count += wake_runs.wake_all(decided.pairs, [WaitKind.EVENT], _waking(event))
+            if decided.over:
+                messages.tell_after_commit(DELIVER, event_id, stamped(event.looked_at))
+                return count
+        _delivered(event_id, event.looked_at)
+    except _Overtaken:
+        return count
     return count
 
 
@@ -68,6 +98,7 @@ def catch_up(run_id: UUID) -> None:
     waiter = Waiter.objects.filter(pk=run_id, kind=WaitKind.EVENT).first()
     if waiter is None:
         return
+    allowance = Allowance(FILTER_SECONDS, workers=True)
     events = Event.objects.filter(
         workspace_id=waiter.workspace_id, name=waiter.key, created_at__gt=waiter.created_at
     )
@@ -78,10 +109,33 @@ def catch_up(run_id: UUID) -> None:
             for listener in found
             if listener.run_id == run_id
         ]
-        pairs = meant(mine, event.payload)
+        try:
+            pairs = meant(mine, event.payload, allowance)
+        except TimeSpent:
+            _deliver_anew(event.pk)
+            continue
         with transaction.atomic():
             if wake_runs.wake_all(pairs, [WaitKind.EVENT], _waking(event)):
                 return
+
+
+def _keep(event: Event, to: UUID) -> None:
+    """Keep the last run that was decided; raises _Overtaken.
+
+    Runs without a filter behind it are woken with it, so the next call does not find them again.
+    """
+    now = database_now()
+    mine = Event.objects.filter(pk=event.pk, delivered_at=None, looked_at=event.looked_at)
+    if not mine.update(delivered_to=to, looked_at=now):
+        raise _Overtaken
+    event.delivered_to, event.looked_at = to, now
+
+
+def _deliver_anew(event_id: UUID) -> None:
+    """Let a worker look at everybody who waited for an event once more."""
+    now = database_now()
+    Event.objects.filter(pk=event_id).update(delivered_at=None, delivered_to=None, looked_at=now)
+    messages.tell_after_commit(DELIVER, event_id, stamped(now))
 
 
 def _call(event: Event, execution_id: UUID | None = None) -> EventTarget:
@@ -99,8 +153,11 @@ def _waking(event: Event) -> dict[str, Any]:
     }
 
 
-def _delivered(event_id: UUID) -> None:
-    Event.objects.filter(pk=event_id, delivered_at=None).update(delivered_at=ClockTimestamp())
+def _delivered(event_id: UUID, looked_at: datetime | None = None) -> None:
+    """Everybody was looked at, and nobody else has looked since `looked_at`."""
+    Event.objects.filter(pk=event_id, delivered_at=None, looked_at=looked_at).update(
+        delivered_at=ClockTimestamp()
+    )
 
 
 # Events that steps tell their workspace: once each, and in no endless chain.
@@ -194,8 +251,6 @@ def _told(published: EventReceipt) -> PublishedEvent:
 
 # What an error says an execution waits for instead, at most.
 NAMED = 20
-# CPU time for all filters: the caller is told who was woken, so they are evaluated in the request.
-FILTER_SECONDS = 0.25
 
 
 class NobodyWaits(WrongState):

@@ -2,7 +2,8 @@
 
 A filter is rendered in the scope of its step, with `event` for the payload. Everything a batch of
 filters reads is loaded together; one that cannot be rendered does not hold, and its run's log says
-why.
+why. Each filter has the budget of a web process, wherever it is rendered, and all of one request or
+message share an allowance: one process does this for all workspaces.
 """
 
 from collections import defaultdict
@@ -14,8 +15,9 @@ from uuid import UUID
 
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place, find
-from executions.definition.templates import Template, TemplateError
-from executions.definition.templating.render_guard import Allowance
+from executions.definition.templates import RenderBudget, Template, TemplateError
+from executions.definition.templating.budget import WEB
+from executions.definition.templating.render_guard import Allowance, TimeSpent
 from executions.definition.versions import Compiled, compiled
 from runners import statements
 from runners.failures.failure_text import storable_text
@@ -66,9 +68,21 @@ class EventTarget:
     execution_id: UUID | None = None
 
 
-def listeners(call: EventTarget) -> Iterator[list[Listener]]:
-    """Everybody who listens for it, in batches."""
-    after = UUID(int=0)
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Whom of a batch a payload is meant for; `over` where the time ended before all were decided.
+
+    `last` is the last filter that was decided, in the order of the runs; None for none.
+    """
+
+    pairs: list[Pair]
+    over: bool = False
+    last: UUID | None = None
+
+
+def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Listener]]:
+    """Everybody who listens for it, in batches by the runs' ids, beginning behind `after`."""
+    after = after or UUID(int=0)
     while True:
         rows = statements.fetch(
             "listeners",
@@ -88,22 +102,34 @@ def listeners(call: EventTarget) -> Iterator[list[Listener]]:
         after = rows[-1][0]
 
 
-def meant(
-    found: Sequence[Listener], payload: Any, allowance: Allowance | None = None
-) -> list[Pair]:
+def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list[Pair]:
     """Those of one batch that a payload is meant for: without a filter, or whose filter holds.
 
-    A request gives an `allowance`; raises TimeSpent where the filters take longer.
+    Raises TimeSpent where the filters take longer than the allowance.
     """
-    allowance = allowance or Allowance(0)
+    decided = decide(found, payload, allowance)
+    if decided.over:
+        raise TimeSpent
+    return decided.pairs
+
+
+def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
+    """As `meant`, but yields what was decided where the time ends; that is one filter at least."""
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
-    chosen = [
-        listener
-        for first in range(0, len(choosy), LOADED)
-        for listener in _passing(choosy[first : first + LOADED], payload, allowance)
-    ]
-    return [(listener.run_id, listener.execution_id) for listener in (*plain, *chosen)]
+    chosen: list[Listener] = []
+    last: UUID | None = None
+    over = False
+    for first in range(0, len(choosy), LOADED):
+        try:
+            for listener, passes in _judged(choosy[first : first + LOADED], payload, allowance):
+                last = listener.run_id
+                chosen += [listener] if passes else []
+        except TimeSpent:
+            over = True
+            break
+    pairs = [(listener.run_id, listener.execution_id) for listener in (*plain, *chosen)]
+    return Decided(pairs, over, last)
 
 
 def _listener(
@@ -114,20 +140,28 @@ def _listener(
     return Listener(run_id, execution_id, version, place, step, path, attempt)
 
 
-def _passing(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Iterator[Listener]:
+def _judged(
+    found: Sequence[Listener], payload: Any, allowance: Allowance
+) -> Iterator[tuple[Listener, bool]]:
+    """Each listener, and whether its filter holds."""
     failures: dict[UUID, str] = {}
-    for listener, data in _loaded(found):
-        assert listener.filter is not None
-        try:
-            scope = data.scope(listener.step, listener.attempt) | {"event": payload}
+    try:
+        for listener, data in _loaded(found):
+            assert listener.filter is not None
+            passes = False
             with allowance.rendering():
-                passes = truth(listener.filter.render(scope))
-            if passes:
-                yield listener
-        except TemplateError as error:
-            failures[listener.run_id] = f"The filter failed, so the event passed by: {error}"
-    if failures:
-        _note(failures)
+                try:
+                    scope = data.scope(listener.step, listener.attempt) | {"event": payload}
+                    budget = RenderBudget(profile=WEB)
+                    passes = truth(listener.filter.render(scope, budget))
+                except TemplateError as error:
+                    failures[listener.run_id] = (
+                        f"The filter failed, so the event passed by: {error}"
+                    )
+            yield listener, passes
+    finally:
+        if failures:
+            _note(failures)
 
 
 def _loaded(found: Sequence[Listener]) -> list[tuple[Listener, TemplateData]]:

@@ -1,10 +1,12 @@
 """Events, decisions and callbacks reach waiting steps once, whoever comes at the same time."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from executions import lifecycle
@@ -13,12 +15,15 @@ from executions.errors import WrongState
 from executions.models import Event, Membership, WorkflowExecution
 from executions.triggers.event import publish_event
 from runners import statements
+from runners.dispatch import messages
 from runners.models import EarlyCallback, Run, Waiter
 from runners.planning import plan_execution
 from runners.recovery.sweeper import waits as duty
 from runners.recovery.sweeper import waits as timers
 from runners.segment.template_data import callback_url_of
-from runners.waits import approvals, callbacks, events
+from runners.tasks import deliver_event
+from runners.waits import approvals, callbacks
+from runners.waits import events as deliver
 from runners.waits import listeners as listening_to
 from runners.waits.events import signal
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
@@ -36,6 +41,10 @@ from tests.support.workflows import (
 )
 
 PAID = "order.paid"
+SIX_SECONDS = timedelta(seconds=6)
+# Much of what a request may render with at once, and more than that.
+COSTLY = "{{ [input.n] * 50000 == [input.n] * 50000 and input.n % 2 == event.odd }}"
+TOO_COSTLY = "{{ [[input.n] * 90000] * 20 == [[input.n] * 90000] * 20 }}"
 
 
 def listening(**inputs: Any) -> dict[str, Any]:
@@ -50,7 +59,7 @@ def happen(payload: Any = None, *, workspace: Any = None, name: str = PAID, **mo
     event = publish_event(
         workspace or default_workspace(), name, payload, actor=ACTOR, **more
     ).event
-    events.deliver(event.pk)
+    deliver.deliver(event.pk)
     event.refresh_from_db()
     return event
 
@@ -94,7 +103,7 @@ def test_an_event_that_came_before_is_not_heard(queue: World) -> None:
     late = publish_event(default_workspace(), PAID, {}, actor=ACTOR).event
     execution = start(publish(listening()))
     queue.drain()
-    events.deliver(late.pk)
+    deliver.deliver(late.pk)
     assert (run_state(other), run_state(execution)) == ("PENDING", "WAITING")
     lifecycle.cancel(execution, actor=ACTOR)
 
@@ -162,14 +171,16 @@ def test_an_event_is_delivered_once_however_often_it_is_tried(queue: World) -> N
     queue.drain()
     assert run_state(execution, "twice[1].ask.main") == "WAITING"
     Event.objects.filter(pk=event.pk).update(delivered_at=None)
-    assert events.deliver(event.pk) == 0
+    assert deliver.deliver(event.pk) == 0
     assert run_state(execution, "twice[1].ask.main") == "WAITING"
     happen()
     queue.drain()
     assert states([execution])[execution] == "SUCCESS"
 
 
-def test_the_duty_delivers_an_event_whose_message_was_lost(queue: World) -> None:
+def test_the_duty_sends_the_lost_message_of_an_event_again(
+    queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     execution = start(publish(listening()))
     queue.drain()
     event = publish_event(default_workspace(), PAID, {}, actor=ACTOR).event
@@ -179,11 +190,152 @@ def test_the_duty_delivers_an_event_whose_message_was_lost(queue: World) -> None
     with connection.cursor() as cursor:
         cursor.execute("UPDATE executions_event SET created_at = created_at - interval '6 s'")
         cursor.execute("UPDATE runners_waiter SET created_at = created_at - interval '6 s'")
+    asked = told(monkeypatch)
     assert duty.undelivered_events() == 1
+    run.refresh_from_db()
+    assert (asked, run.state) == ([event.pk], "WAITING"), "a worker delivers it, not the sweep"
+    assert deliver.deliver(event.pk) == 1
     event.refresh_from_db()
     assert event.delivered_at is not None
     run.refresh_from_db()
     assert run.state == "PENDING"
+
+
+def told(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
+    """The events that a message is asked for from now on."""
+    asked: list[UUID] = []
+    tell = messages.tell
+
+    def noted(task: str, subject: UUID, *more: str) -> None:
+        if task == deliver.DELIVER:
+            asked.append(subject)
+        tell(task, subject, *more)
+
+    monkeypatch.setattr(messages, "tell", noted)
+    return asked
+
+
+def rendered(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What each filter yields that is evaluated from now on."""
+    found: list[Any] = []
+    truth = listening_to.truth
+
+    def noted(value: Any) -> bool:
+        found.append(value)
+        return truth(value)
+
+    monkeypatch.setattr(listening_to, "truth", noted)
+    return found
+
+
+def test_filters_that_take_long_are_evaluated_a_few_a_message_until_all_are_decided(
+    queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No time at all: each call evaluates the one filter that a call always does.
+    monkeypatch.setattr(deliver, "FILTER_SECONDS", 0.0)
+    ids = start_many(publish(listening(filter=COSTLY)), [{"n": n} for n in range(7)])
+    ids += start_many(publish(listening()), [{}])
+    queue.drain()
+    event = publish_event(default_workspace(), PAID, {"odd": 1}, actor=ACTOR).event
+    asked, values = told(monkeypatch), rendered(monkeypatch)
+
+    woken = [deliver.deliver(event.pk)]
+    while asked:
+        assert asked == [event.pk], "one further message a call"
+        asked.clear()
+        woken.append(deliver.deliver(event.pk))
+
+    assert (len(values), sum(woken)) == (7, 4), "each filter once; three odd ones, and no filter"
+    assert max(woken) <= 2
+    event.refresh_from_db()
+    assert event.delivered_at is not None
+    queue.drain()
+    ends = states(ids)
+    assert [n for n, pk in enumerate(ids) if ends[pk] == "SUCCESS"] == [1, 3, 5, 7]
+    for pk in ids:
+        if ends[pk] != "SUCCESS":
+            lifecycle.cancel(pk, actor=ACTOR)
+
+
+def test_two_deliveries_of_one_event_do_not_both_go_on(
+    queue: World, rivals: Rivals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliver, "FILTER_SECONDS", 0.0)
+    ids = start_many(publish(listening(filter=COSTLY)), [{"n": n} for n in range(3)])
+    queue.drain()
+    event = publish_event(default_workspace(), PAID, {"odd": 1}, actor=ACTOR).event
+    asked = told(monkeypatch)
+    with transaction.atomic():
+        Event.objects.select_for_update().get(pk=event.pk)
+        other = rivals.begin(deliver.deliver, event.pk)
+        wait_until_blocked(my_session())
+        deliver.deliver(event.pk)
+    assert (other.result(10), asked) == (0, [event.pk]), "only one of them asks for more"
+    for pk in ids:
+        lifecycle.cancel(pk, actor=ACTOR)
+
+
+def test_a_message_that_is_sent_again_while_it_waits_for_its_turn_goes_on_once(
+    queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliver, "FILTER_SECONDS", 0.0)
+    sent: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(messages, "tell", lambda task, *given: sent.append(given))
+    ids = start_many(publish(listening(filter=COSTLY)), [{"n": n} for n in range(5)])
+    queue.drain()
+    sent.clear()
+    event = publish_event(default_workspace(), PAID, {"odd": 1}, actor=ACTOR).event
+
+    most = 0
+    while sent:
+        event.refresh_from_db()
+        assert sent in ([(event.pk, deliver.stamped(event.looked_at))], [(event.pk,)])
+        # Nobody looks at the event for six seconds, so the duty sends each message once more.
+        Event.objects.filter(pk=event.pk).update(
+            created_at=F("created_at") - SIX_SECONDS, looked_at=F("looked_at") - SIX_SECONDS
+        )
+        Waiter.objects.update(created_at=F("created_at") - SIX_SECONDS)
+        event.refresh_from_db()
+        sent[:] = [(event.pk, deliver.stamped(event.looked_at))]
+        duty.undelivered_events()
+        waiting, sent[:] = sent.copy(), []
+        for given in waiting:
+            deliver_event(*map(str, given))
+        most = max(most, len(sent))
+
+    assert most == 1, "one of two messages goes on"
+    event.refresh_from_db()
+    assert event.delivered_at is not None
+    for n, pk in enumerate(ids):
+        if n % 2 == 0:
+            lifecycle.cancel(pk, actor=ACTOR)
+
+
+def test_a_costly_filter_gets_the_budget_of_a_request_and_its_run_says_so(queue: World) -> None:
+    execution = start(publish(listening(filter=TOO_COSTLY)), {"n": 1})
+    queue.drain()
+    happen({"odd": 1})
+    run = run_of(execution, "ask.main")
+    assert run.state == "WAITING"
+    assert "more work than a web process allows" in run.logs[0]["message"]
+    lifecycle.cancel(execution, actor=ACTOR)
+
+
+def test_a_run_that_falls_asleep_leaves_filters_that_take_long_to_a_worker(
+    queue: World, rivals: Rivals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliver, "FILTER_SECONDS", 0.0)
+    execution = start(publish(listening(filter="{{ event.n == 3 }}")))
+    held = claimed(execution, "ask.main")
+    with transaction.atomic():
+        recorded(held)
+        events = [rivals.begin(happen, {"n": n}).result(10) for n in (1, 2, 3)]
+        asked = told(monkeypatch)
+    assert asked == [event.pk for event in events[1:]]
+    assert run_state(execution) == "WAITING"
+    assert [deliver.deliver(event.pk) for event in events[1:]] == [0, 1]
+    queue.drain()
+    assert output(execution)["eventId"] == events[2].event_id
 
 
 def test_an_event_that_comes_while_a_step_falls_asleep_is_heard(
@@ -252,7 +404,7 @@ def test_ten_thousand_listeners_take_one_statement_a_batch(
 
     monkeypatch.setattr(execution_statements, "fetch_together", noted_together)
     with CaptureQueriesContext(connection) as others:
-        assert events.deliver(event.pk) == 120
+        assert deliver.deliver(event.pk) == 120
     assert asked == ["listeners", "lock_awake", "request_slot", "wake"] * 3
     # The event, its mark, and a transaction's begin and end a batch.
     assert len(others) <= 2 + 2 * 3

@@ -14,6 +14,7 @@ from executions.models import Activity, Event, Tier, Workflow, WorkflowExecution
 from executions.publishing.versioning import archive_workflow
 from executions.triggers import event as triggers
 from executions.triggers.sync import switch
+from tests.support.json_schemas import ORDERS, doubling, order
 from tests.support.triggers import NAMED, only_trigger, publish_again, triggered
 from tests.support.workflows import ACTOR
 
@@ -240,6 +241,56 @@ def test_an_event_told_by_two_at_once_happens_once(workspace: Workspace) -> None
 
     assert sorted(found) == [False, False, False, True]
     assert WorkflowExecution.objects.count() == Event.objects.count() == 1
+
+
+def test_the_triggers_of_an_event_share_one_budget_for_checks_and_who_is_left_is_named(
+    system: APIClient,
+) -> None:
+    costly = [triggered(ORDER, input=doubling(12)) for _ in range(20)]
+    plain = triggered(ORDER)
+
+    answer = tell(system, payload={"a": 1})
+
+    started = WorkflowExecution.objects.values_list("workflow_id", flat=True)
+    refused = {one["workflowId"]: one for one in answer.json()["refused"]}
+    assert plain.pk in started, "it has no schema to check"
+    assert 1 < len(started) < 10
+    assert {str(workflow.pk) for workflow in costly} == {
+        *refused,
+        *(str(pk) for pk in started if pk != plain.pk),
+    }
+    assert {one["code"] for one in refused.values()} == {"invalid_payload"}
+    assert all("21 payloads of one request" in one["message"] for one in refused.values())
+
+
+def test_the_triggers_of_an_event_share_one_budget_for_their_concurrency_keys(
+    system: APIClient,
+) -> None:
+    key = "{{ ([input.n] * 2000) | map('string') | join | length }}"
+    costly = [triggered(ORDER, settings={"concurrency": {"key": key}}) for _ in range(20)]
+
+    answer = tell(system, payload={"n": 1})
+
+    refused = answer.json()["refused"]
+    assert 0 < WorkflowExecution.objects.count() < 20
+    assert WorkflowExecution.objects.count() + len(refused) == len(costly)
+    assert all("settings.concurrency.key" in one["message"] for one in refused)
+
+
+def test_five_hundred_ordinary_triggers_of_an_event_all_start(
+    system: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"concurrency": {"key": "{{ input.customer.email | lower }}-{{ input.id }}"}}
+    # A tenth of both shows the same: the budgets grow with the triggers.
+    monkeypatch.setattr(triggers, "MAX_TRIGGERS", 50)
+    only = {**ORDER, "filter": "{{ event.total > 1 }}"}
+    for _ in range(50):
+        triggered(only, input=ORDERS, settings=settings)
+
+    answer = tell(system, payload=order("6ba7b810-9dad-11d1-80b4-00c04fd430c8"))
+
+    assert answer.json()["refused"] == []
+    assert len(answer.json()["executions"]) == 50
 
 
 @pytest.mark.parametrize(

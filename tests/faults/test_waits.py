@@ -167,3 +167,31 @@ def test_an_event_reaches_a_step_in_a_moment(fleet: Fleet) -> None:
     ended = WorkflowExecution.objects.filter(pk__in=ids).values_list("finished_at", flat=True)
     took = max((at - event.created_at).total_seconds() for at in ended)
     assert took < 4, took
+
+
+def test_an_event_with_costly_filters_is_delivered_message_by_message_and_none_is_lost(
+    fleet: Fleet,
+) -> None:
+    # Each takes about half of its budget, all together more than twice what a message has.
+    costly = "{{ [input.n] * 50000 == [input.n] * 50000 and input.n % 2 == event.odd }}"
+    asleep = {"with": {"event": "stock.counted", "filter": costly}}
+    listen = task("counted", "flow.wait_for_event", **asleep)
+    ids = start_many(publish({"tasks": [listen]}), [{"n": n} for n in range(120)])
+    wait_until(lambda: all(waiting(pk) == {"counted"} for pk in ids), 60, "all asleep")
+
+    event = publish_event(default_workspace(), "stock.counted", {"odd": 1}, actor=ACTOR).event
+
+    wait_until(
+        lambda: Event.objects.filter(pk=event.pk, delivered_at__isnull=False).exists(),
+        30,
+        "all decided",
+    )
+    odd = [pk for n, pk in enumerate(ids) if n % 2]
+    assert set(wait_for_end(odd, 30).values()) == {"SUCCESS"}
+    even = [pk for pk in ids if pk not in odd]
+    assert all(waiting(pk) == {"counted"} for pk in even)
+    event.refresh_from_db()
+    assert event.delivered_to is not None, "it was kept how far a message came"
+    for pk in even:
+        lifecycle.cancel(pk, actor=ACTOR)
+    audit(ids)
