@@ -11,7 +11,7 @@ from uuid import UUID
 from executions.definition.graph.compile import compile_graph
 from executions.definition.graph.model import Graph
 from executions.definition.graph.problem import DefinitionProblem
-from executions.definition.json_schema.budget import REQUEST, BudgetExceeded, EvaluationBudget
+from executions.definition.json_schema.budget import BudgetExceeded, for_a_payload
 from executions.definition.json_schema.checking import mistakes, validator
 from executions.definition.patterns import TooMuchWork
 from executions.errors import InvalidPayload, NotFound
@@ -20,6 +20,7 @@ from executions.states import VersionKind
 
 KEPT = 256
 MAX_PROBLEMS = 100
+SCHEMA_BUDGET = "schema.budget"  # of payloads whose check would take too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +81,14 @@ def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> No
     """Raise InvalidPayload, naming every field that breaks the version's input schema.
 
     The names come without values: they are kept where people may read who see no payloads. A
-    payload whose check would take too long is refused as well (`schema.budget`).
+    payload whose check would take too long is refused as well (SCHEMA_BUDGET).
     """
     if version.input_schema is None:
         return
     try:
-        found = mistakes(
-            _payload_validator(version.id), payload, EvaluationBudget(REQUEST), MAX_PROBLEMS
-        )
+        found = mistakes(_payload_validator(version.id), payload, for_a_payload(), MAX_PROBLEMS)
     except (BudgetExceeded, TooMuchWork) as error:
-        raise _unchecked(prefix, "schema.budget", str(error)) from error
+        raise _unchecked(prefix, SCHEMA_BUDGET, str(error)) from error
     except RecursionError as error:
         message = "The payload, or the schema's references, nest too deep to be checked."
         raise _unchecked(prefix, "schema.depth", message) from error

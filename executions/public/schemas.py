@@ -1,10 +1,13 @@
 """Check values against JSON Schemas within a budget of work; pure, without a database."""
 
 from executions.definition.json_schema.budget import (
+    DEFINITION,
+    REQUEST,
     STEP,
     BudgetExceeded,
     EvaluationBudget,
     for_a_schema,
+    one_definition,
 )
 from executions.definition.json_schema.checking import (
     Unresolvable,
@@ -16,6 +19,8 @@ from executions.definition.json_schema.checking import (
 from executions.definition.patterns import BadPattern, TooMuchWork
 
 __all__ = [
+    "DEFINITION",
+    "REQUEST",
     "STEP",
     "BadPattern",
     "BudgetExceeded",
@@ -25,6 +30,7 @@ __all__ = [
     "check_patterns",
     "for_a_schema",
     "mistakes",
+    "one_definition",
     "schema_mistakes",
     "validator",
 ]

@@ -1,6 +1,8 @@
 """Read templates of definitions, and write those that somebody must finish; pure."""
 
 from executions.definition.templates import (
+    WEB,
+    RenderBudget,
     Template,
     TemplateError,
     inspect_template,
@@ -13,7 +15,9 @@ from executions.definition.templating.syntax import (
 )
 
 __all__ = [
+    "WEB",
     "Allowance",
+    "RenderBudget",
     "Template",
     "TemplateError",
     "TimeSpent",

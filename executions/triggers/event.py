@@ -13,8 +13,10 @@ from uuid6 import uuid7
 
 from executions import payloads
 from executions.access.actor import Actor, record
+from executions.admission import concurrency
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
+from executions.definition.json_schema.budget import one_request
 from executions.definition.templates import TemplateError
 from executions.definition.templating import render_guard
 from executions.errors import InvalidPayload, PayloadError, ValkyrError
@@ -26,7 +28,7 @@ from executions.triggers.request import MAX_PAYLOAD_BYTES
 from executions.triggers.start import start_execution
 
 MAX_TRIGGERS = 500
-# CPU time for all filters of an event, where a request publishes it. Each has a budget besides
+# CPU time for all filters of an event, whoever publishes it. Each has a budget besides
 # (`executions.definition.templating.budget`).
 FILTER_SECONDS = 0.25
 
@@ -91,8 +93,10 @@ def _start_all(event: Event, actor: Actor) -> list[dict[str, Any]]:
     )
     rows = listening.select_related("workflow").defer("workflow__definition").order_by("id")
     triggers = list(rows[: MAX_TRIGGERS + 1])
-    allowance = render_guard.Allowance(FILTER_SECONDS)
-    told = [_told(trigger, event, actor, allowance) for trigger in triggers[:MAX_TRIGGERS]]
+    allowance = render_guard.Allowance(FILTER_SECONDS, workers=True)
+    # Who finds a budget used up is refused, which `event.started` says.
+    with one_request(len(triggers)), concurrency.one_budget():
+        told = [_told(trigger, event, actor, allowance) for trigger in triggers[:MAX_TRIGGERS]]
     results = [result for result in told if result is not None]
     if len(triggers) > MAX_TRIGGERS:
         results.append(_too_many(event, listening.count()))

@@ -17,6 +17,8 @@ from executions import payloads
 from executions.access.actor import Actor, record
 from executions.admission import concurrency
 from executions.admission.capacity import admit, admitted, check_waiting, hold, take_places
+from executions.definition.json_schema.budget import one_request
+from executions.definition.versions import SCHEMA_BUDGET
 from executions.errors import (
     InvalidPayload,
     KeyReused,
@@ -141,18 +143,22 @@ def start_batch(
 ) -> list[WorkflowExecution]:
     """Start one execution a payload, all or none, in one transaction, in the payloads' order.
 
-    Raises as `start_execution`; InvalidPayload lists the problems of every payload.
+    Raises as `start_execution`; InvalidPayload lists the problems of every payload, up to the one
+    with which the budget of their checks is used up.
     """
     request = StartRequest(
         workflow, chosen_version(workflow, version), chosen_priority(priority), trigger_type
     )
     problems: list[Any] = []
     texts: list[str] = []
-    for number, payload in enumerate(payload_list):
-        try:
-            texts.append(check(request.version, payload, f"payloads[{number}]"))
-        except InvalidPayload as error:
-            problems.extend(error.problems)
+    with one_request(len(payload_list)):
+        for number, payload in enumerate(payload_list):
+            try:
+                texts.append(check(request.version, payload, f"payloads[{number}]"))
+            except InvalidPayload as error:
+                problems.extend(error.problems)
+                if any(problem.code == SCHEMA_BUDGET for problem in error.problems):
+                    break
     if problems:
         raise InvalidPayload("Some payloads break the workflow's input schema.", problems)
     with transaction.atomic():

@@ -8,8 +8,10 @@ import pytest
 from rest_framework.test import APIClient
 
 from executions.models import Activity, Membership, Tier, WorkflowExecution, Workspace
+from tests.support.json_schemas import ORDERS, doubling, order
 from tests.support.round_trips import round_trips
 from tests.support.signed_in import bearer
+from tests.support.workflows import publish, task
 
 pytestmark = pytest.mark.django_db
 FIELDS = {
@@ -173,6 +175,36 @@ def test_a_batch_is_all_or_nothing(author: APIClient, greeting: dict[str, Any]) 
         "payloads[1].name", "payloads[2]",
     }  # fmt: skip
     assert WorkflowExecution.objects.count() == 5
+
+
+def test_the_payloads_of_a_batch_share_one_budget_for_their_checks(author: APIClient) -> None:
+    # Each alone would be checked: 2**12 evaluations of the innermost part.
+    workflow = publish({"tasks": [task("one")], "input": doubling(12)})
+    address = f"/v1/WorkflowExecution/{workflow.pk}/execute-batch"
+    assert author.post(address, {"payloads": [{"a": 1}]}, format="json").status_code == 202
+
+    refused = author.post(address, {"payloads": [{"a": 1}] * 1_000}, format="json")
+
+    assert refused.status_code == 422
+    [problem] = refused.json()["errors"]
+    assert problem["code"] == "schema.budget"
+    number = int(problem["path"].removeprefix("payloads[").removesuffix("]"))
+    assert 1 < number < 100, "the check of the others was not begun"
+    assert "the 1,000 payloads of one request" in problem["message"]
+    assert WorkflowExecution.objects.count() == 1
+
+
+def test_a_batch_of_a_thousand_ordinary_payloads_is_checked_in_full(author: APIClient) -> None:
+    settings = {"concurrency": {"key": "{{ input.customer.email | lower }}-{{ input.id }}"}}
+    workflow = publish({"tasks": [task("one")], "input": ORDERS, "settings": settings})
+    payloads = [order(f"6ba7b810-9dad-11d1-80b4-{n:012}") for n in range(1_000)]
+
+    answer = author.post(
+        f"/v1/WorkflowExecution/{workflow.pk}/execute-batch", {"payloads": payloads}, format="json"
+    )
+
+    assert answer.status_code == 202, answer.content[:500]
+    assert len(answer.json()["ids"]) == 1_000
 
 
 @pytest.mark.parametrize("payloads", [[{}] * 1001, {}, "x", None])

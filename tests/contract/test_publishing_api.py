@@ -6,6 +6,7 @@ import pytest
 import yaml
 from rest_framework.test import APIClient
 
+from executions.definition.limits import limits
 from executions.models import Activity, Workflow, WorkflowVersion
 
 from .people import GREETING
@@ -63,6 +64,22 @@ def test_a_module_that_computes_cannot_be_sent_to_a_queue_of_threads(
 
     assert ("tasks[0].queue", "computes") in [(one["path"], one["code"]) for one in found]
     assert ("tasks[1].queue", "computes") not in [(one["path"], one["code"]) for one in found]
+
+
+def test_a_module_that_computes_cannot_be_sent_to_threads_by_its_own_queue(
+    author: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = [{"id": "a", "use": "data.validate"}, {"id": "b", "use": "data.validate", "queue": "x"}]
+    address = draft(author, {"schema": "valkyr/1", "name": "w", "tasks": tasks})
+    monkeypatch.setenv("VALKYR_THREAD_QUEUES", "default")
+    limits.cache_clear()
+    try:
+        found = author.post(f"{address}/validate").json()["problems"]
+    finally:
+        monkeypatch.undo()
+        limits.cache_clear()
+
+    assert [one["path"] for one in found if one["code"] == "computes"] == ["tasks[0].use"]
 
 
 def test_validating_can_look_at_another_definition_than_the_draft(author: APIClient) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from executions.models import WorkflowExecution
 from runners.models import Run
 from tests.support.engine_database import engine_database
 from tests.support.simulation import world
@@ -49,6 +50,21 @@ def test_a_template_that_outlasts_its_step_times_it_out(
     assert (run.state, run.error_type) == ("DLQ", "TIMEOUT")
     assert "heavy.main" in run.error
     assert "rendering" in run.error
+
+
+def test_an_output_has_the_budget_of_what_plans_for_all_workspaces(
+    engine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
+        execution = start(publish({"tasks": [effect("one")], "output": HEAVY}))
+        quiet.drain()
+
+    ended = WorkflowExecution.objects.get(pk=execution)
+    assert ended.state == "FAILED"
+    assert "output could not be made" in ended.error_message
+    # A slow machine takes its half second of CPU first.
+    allowed = ("more work than a control process allows", "rendering took more than 0.5 s")
+    assert any(reason in ended.error_message for reason in allowed)
 
 
 def test_a_template_that_compares_too_much_fails_its_step_for_good(

@@ -73,3 +73,66 @@ def _around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
             "else": inner,
         },
     )
+
+
+def doubling(levels: int) -> dict[str, Any]:
+    """A schema of pairs of references: its innermost part is checked 2 to the `levels` times."""
+    pairs = {f"l{n}": {"allOf": [{"$ref": f"#/$defs/l{n + 1}"}] * 2} for n in range(levels)}
+    return {"$ref": "#/$defs/l0", "$defs": pairs | {f"l{levels}": {"type": "object"}}}
+
+
+_ADDRESS = {
+    "type": "object",
+    "required": ["street", "city", "zip", "country"],
+    "additionalProperties": False,
+    "properties": {
+        "street": {"type": "string", "minLength": 1, "maxLength": 200},
+        "city": {"type": "string", "maxLength": 100},
+        "zip": {"type": "string", "pattern": "^[0-9]{4,6}$"},
+        "country": {"type": "string", "enum": ["DE", "FR", "NL", "US"]},
+    },
+}
+_LINE = {
+    "type": "object",
+    "required": ["sku", "count", "price"],
+    "properties": {
+        "sku": {"type": "string", "pattern": "^[A-Z]{3}-[0-9]+$"},
+        "count": {"type": "integer", "minimum": 1, "maximum": 1_000},
+        "price": {"type": "number", "minimum": 0},
+        "note": {"type": ["string", "null"]},
+    },
+}
+ORDERS: dict[str, Any] = {
+    "type": "object",
+    "required": ["id", "customer", "lines", "total"],
+    "properties": {
+        "id": {"type": "string", "format": "uuid"},
+        "at": {"type": "string", "format": "date-time"},
+        "customer": {
+            "type": "object",
+            "required": ["email"],
+            "properties": {"email": {"type": "string", "format": "email"}},
+        },
+        "billing": {"$ref": "#/$defs/address"},
+        "shipping": {"$ref": "#/$defs/address"},
+        "lines": {"type": "array", "minItems": 1, "maxItems": 100, "items": _LINE},
+        "total": {"type": "number", "minimum": 0},
+        "tags": {"type": "array", "uniqueItems": True, "items": {"type": "string"}},
+    },
+    "$defs": {"address": _ADDRESS},
+}
+
+
+def order(number: str) -> dict[str, Any]:
+    """An ordinary payload, of 1.5 kB, that fits ORDERS."""
+    address = {"street": "Main Street 1", "city": "Ulm", "zip": "89073", "country": "DE"}
+    return {
+        "id": number,
+        "at": "2026-01-31T23:59:59Z",
+        "customer": {"email": "ada@shop.example"},
+        "billing": address,
+        "shipping": address,
+        "lines": [{"sku": "ABC-12", "count": 2, "price": 1.5, "note": None}] * 20,
+        "total": 60,
+        "tags": ["new", "gift", "express"],
+    }

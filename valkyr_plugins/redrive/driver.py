@@ -128,6 +128,8 @@ log = logging.getLogger(__name__)
 
 TURN_SECONDS = 0.4
 SETTLE_SECONDS = 0.1
+# A turn ends after so many times its seconds, whoever has not had a share then.
+MOST_SHARES = 3
 # Redrives under way that one turn looks at; the next one begins behind them.
 MOST = 100
 
@@ -152,11 +154,18 @@ def drive_alone() -> Turn:
 
 
 def turn(seconds: float = TURN_SECONDS) -> Turn:
-    """Give each redrive under way its share of the turn's time, the longest waiting first."""
+    """Give each redrive under way its share of the turn's time, the longest waiting first.
+
+    Each looks at one batch at least; those that make the turn last far too long end it.
+    """
     done = Turn()
     ids = _under_way()
     share = seconds / max(1, len(ids))
+    until = time.monotonic() + MOST_SHARES * seconds
     for redrive_id in ids:
+        if time.monotonic() > until:
+            done.more = True
+            break
         try:
             found = carry_on(redrive_id, time.monotonic() + share)
         except Exception:

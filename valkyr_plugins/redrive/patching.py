@@ -10,7 +10,15 @@ from dlq.public.models import DeadLetterEntry
 from executions.public.definitions import DefinitionProblem
 from executions.public.errors import InvalidPayload, PayloadError
 from executions.public.graphs import check_payload, compiled
-from executions.public.templates import Template, TemplateError, inspect_template, one_expression
+from executions.public.schemas import one_definition
+from executions.public.templates import (
+    WEB,
+    RenderBudget,
+    Template,
+    TemplateError,
+    inspect_template,
+    one_expression,
+)
 from executions.public.values import payloads
 from runners.public.repair import APPROVAL, UnknownModule, merged, module_of
 from valkyr_plugins.redrive.models import Redrive, RedriveScope
@@ -49,9 +57,12 @@ def compiled_expression(text: str) -> Template:
 
 
 def expression_patch(template: Template, scope: Mapping[str, Any]) -> dict[str, Any]:
-    """What the expression makes of one entry; raises Unusable."""
+    """What the expression makes of one entry; raises Unusable.
+
+    The budget is the preview's, also in a worker: what can be previewed can be sent.
+    """
     try:
-        found = template.render(scope)
+        found = template.render(scope, RenderBudget(profile=WEB))
     except TemplateError as error:
         raise Unusable(f"The expression cannot be evaluated: {error}") from error
     if not isinstance(found, dict):
@@ -172,9 +183,13 @@ def _subject(redrive: Redrive, entry: DeadLetterEntry) -> tuple[Any, Callable[[A
 
 
 def _input_problems(module: str, inputs: Any) -> list[str]:
-    """What the module's own types say of inputs, without their values."""
+    """What the module's own types say of inputs, without their values.
+
+    Requests and the control worker ask, so a schema in them has what one in a definition has.
+    """
     try:
-        module_of(module).validated(inputs)
+        with one_definition():
+            module_of(module).validated(inputs)
     except UnknownModule as error:
         return [str(error)]
     except ValidationError as error:

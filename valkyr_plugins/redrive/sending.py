@@ -5,6 +5,7 @@ recorded, or not sent. Lock order: redrive, executions, dead letters.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from dlq.public.resolving import (
 from executions.public.access import Actor
 from executions.public.errors import ConcurrencyConflict, QuotaExceeded, ValkyrError, WrongState
 from executions.public.models import WorkflowExecution
+from executions.public.templates import Allowance, TimeSpent
 from runners.public.forks import ForkRequest, Overrides, fork_execution
 from valkyr_plugins.redrive import items, patching
 from valkyr_plugins.redrive.items import Queued, Sent
@@ -34,6 +36,8 @@ from valkyr_plugins.redrive.progress import allowed
 BATCH = 100
 # Live work goes first.
 YIELDS = 2
+# CPU time for the expressions of a batch: one process drives the redrives of all workspaces.
+EXPRESSION_SECONDS = 0.1
 NOT_NEWEST = "The step has run again since, or a roll-back has made this run history."
 
 
@@ -85,7 +89,10 @@ def cannot_go(redrive: Redrive, item: Queued) -> str | None:
 
 
 def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching.Patched]:
-    """What each entry's inputs are changed by; nothing where they stay."""
+    """What each entry's inputs are changed by; nothing where they stay.
+
+    Where the expressions take too long, the entries behind are left out; the first never is.
+    """
     patcher = patching.patcher(redrive)
     if patcher is None:
         return {}
@@ -97,13 +104,25 @@ def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching
         )  # fmt: skip
     else:
         rows = rows.only(*patching.COLUMNS, "original_inputs")
-    return {entry.pk: patcher(entry) for entry in rows}
+    entries = {entry.pk: entry for entry in rows}
+    found: dict[UUID, patching.Patched] = {}
+    allowance = Allowance(EXPRESSION_SECONDS, workers=True)
+    with suppress(TimeSpent):
+        for item in queue:
+            if item.entry_id in entries:
+                with allowance.rendering():
+                    found[item.entry_id] = patcher(entries[item.entry_id])
+    return found
 
 
 def _send(redrive: Redrive, queue: list[Queued], batch: Batch) -> None:
     out: list[tuple[int, str]] = []
     ready: list[Queued] = []
     patches = patches_of(redrive, queue)
+    if patches:
+        last = max(n for n, item in enumerate(queue) if item.entry_id in patches)
+        queue = queue[: last + 1]
+        batch.last = queue[-1].id
     for item in queue:
         reason = cannot_go(redrive, item) or _refused(redrive, patches.get(item.entry_id))
         if reason is None:

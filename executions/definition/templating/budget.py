@@ -5,9 +5,10 @@ it builds, so no expression can occupy a process or its memory. Work and memory 
 measured: the same template with the same scope spends the same everywhere. The clock is read now
 and then and ends what the counts did not foresee.
 
-    Budget()                                    what this kind of process allows a rendering
-    Budget(seconds=5, deadline=monotonic() + 5) the same, within the time limit of a step
-    Budget(profile=WEB)                         what a web process allows, anywhere
+    RenderBudget()                                    what this kind of process allows a rendering
+    RenderBudget(seconds=5, deadline=monotonic() + 5) the same, within the time limit of a step
+    RenderBudget(profile=WEB)                         what a web process allows, anywhere
+    while_planning()                                  while an execution's row is locked
 """
 
 import os
@@ -17,8 +18,11 @@ from functools import cache
 
 from executions.definition.templating.errors import OutOfTime, TooLarge
 
-# Processes that serve many callers at once, or one duty for everybody.
-SHARED_PROCESSES = frozenset({"web", "beat", "consumer"})
+# Beginnings of `VALKYR_PROCESS`: what answers requests, and what else serves many callers at once.
+WEB_PROCESSES = ("web",)
+SHARED_PROCESSES = (*WEB_PROCESSES, "beat", "consumer")
+# One process plans, sweeps and delivers for all workspaces.
+CONTROL_PROCESSES = ("worker-control",)
 
 LOOK_EVERY = 10_000  # units between two looks at the clock: about half a millisecond
 _PAGING = 6  # memory that is new to a process costs it about a unit for 2**6 bytes
@@ -40,19 +44,30 @@ class Profile:
 
 
 WEB = Profile("web", work=600_000, memory=48 * 1024 * 1024, seconds=0.045)
+CONTROL = Profile("control", work=6_000_000, memory=96 * 1024 * 1024, seconds=0.5)
 WORKER = Profile("worker", work=40_000_000, memory=160 * 1024 * 1024, seconds=5.0)
+
+
+def process_is(beginnings: tuple[str, ...]) -> bool:
+    """Whether the name of this process begins with one of these: `web-8000` is a web process."""
+    return os.environ.get("VALKYR_PROCESS", "").startswith(beginnings)
 
 
 @cache
 def profile_of_process() -> Profile:
     """The limits that fit the kind of this process (`VALKYR_PROCESS`)."""
-    return WEB if os.environ.get("VALKYR_PROCESS", "") in SHARED_PROCESSES else WORKER
+    if process_is(SHARED_PROCESSES):
+        return WEB
+    return CONTROL if process_is(CONTROL_PROCESSES) else WORKER
 
 
 class RenderBudget:
     """What is left of one rendering's limits. Not to be shared by threads."""
 
-    __slots__ = ("_began", "_deadline", "_look_at", "_profile", "_seconds", "memory", "work")
+    __slots__ = (
+        "_before", "_began", "_deadline", "_look_at", "_looked", "_profile", "_seconds", "memory",
+        "work",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -69,8 +84,15 @@ class RenderBudget:
         self.memory = profile.memory
         self._seconds = profile.seconds if seconds is None else min(seconds, profile.seconds)
         self._deadline = deadline
-        self._began = -1.0
+        self._before = 0.0  # seconds of renderings before this one
+        self._began = self._looked = -1.0
         self._look_at = self.work - LOOK_EVERY
+
+    def resume(self) -> None:
+        """Go on with another rendering: the thread's time since the last look does not count."""
+        if self._began >= 0:
+            self._before += self._looked - self._began
+        self._began = self._looked = time.thread_time()
 
     def spend(self, units: int) -> None:
         """Count work that is about to be done; raises TooLarge or OutOfTime instead of doing it."""
@@ -100,10 +122,19 @@ class RenderBudget:
                 "once; use fewer items"
             )
         self._look_at = self.work - LOOK_EVERY
-        now = time.thread_time()
+        self._looked = now = time.thread_time()
         if self._began < 0:
             self._began = now
-        elif now - self._began > self._seconds:
+        elif self._before + now - self._began > self._seconds:
             raise OutOfTime(f"rendering took more than {self._seconds:g} s of CPU time")
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise OutOfTime("rendering was not done within the time limit of the step")
+
+
+def while_planning() -> RenderBudget:
+    """The budget of a loop's condition or a workflow's output, alike in every worker.
+
+    They are rendered while the execution is locked, and often in the control worker: one that is
+    too costly fails wherever it is rendered.
+    """
+    return RenderBudget(profile=CONTROL if profile_of_process() is WORKER else None)

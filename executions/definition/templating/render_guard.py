@@ -4,13 +4,14 @@ A template is a tenant's code. The web process serves all tenants, so it renders
 an `allowed` block: small values that a request cannot do without, within `budget.WEB`.
 """
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-IN_WEB: bool = os.environ.get("VALKYR_PROCESS", "").startswith("web")
+from executions.definition.templating import budget
+
+IN_WEB: bool = budget.process_is(budget.WEB_PROCESSES)
 _refused: ContextVar[bool] = ContextVar("rendering_refused", default=IN_WEB)
 
 
@@ -36,23 +37,25 @@ def check() -> None:
 
 
 class TimeSpent(Exception):
-    """The templates of one request took all the time that a request has for them."""
+    """The templates of one request, or of one message, took all the time they have."""
 
 
 class Allowance:
-    """The CPU time that one request may render for. Workers are not limited by it.
+    """The CPU time that one request may render for; with `workers`, that one message may.
 
-    `seconds` is checked before each rendering; one that has begun is bounded by its own budget.
+    `seconds` is checked before each rendering; one that has begun is bounded by its own budget. So
+    the first rendering is always done.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, *, workers: bool = False) -> None:
         self.seconds = seconds
+        self._workers = workers
         self._spent = 0.0
 
     @contextmanager
     def rendering(self) -> Iterator[None]:
         """Allow rendering in this block. Raises TimeSpent instead where no time is left."""
-        if renders_here():
+        if renders_here() and not self._workers:
             yield
             return
         if self._spent > self.seconds:

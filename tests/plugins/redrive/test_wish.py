@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from dlq.models import DeadLetterEntry
 from valkyr_plugins.redrive import patching
+from valkyr_plugins.redrive.models import Redrive
 from valkyr_plugins.redrive.options import InvalidRedrive, RedriveOptions, check
 
 # New executions are forks.
@@ -69,3 +71,16 @@ def test_an_expression_that_fails_says_where() -> None:
 
     with pytest.raises(patching.Unusable, match="division by zero"):
         patching.expression_patch(template, {"inputs": {"n": 0}})
+
+
+def test_a_schema_among_changed_inputs_has_the_budget_of_one_in_a_definition() -> None:
+    large = {"properties": {f"k{n}": {"type": "string"} for n in range(3_000)}}
+    entry = DeadLetterEntry(
+        module="data.validate", step_path="a.main", original_inputs={"data": 1, "schema": {}}
+    )
+
+    patch_one = patching.patcher(Redrive(overrides={"schema": large}))
+    assert patch_one is not None
+    [problem] = patch_one(entry).problems
+
+    assert "schema: Value error, not a JSON Schema: it has too many parts to be checked" in problem

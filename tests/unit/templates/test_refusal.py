@@ -59,3 +59,40 @@ def test_a_web_process_renders_nowhere_not_even_beside_requests(
         check=True,
     )
     assert found.stdout.strip() == str(renders)
+
+
+@pytest.mark.parametrize(
+    ("process", "limits"),
+    [
+        ("web", "web"),
+        ("web-8000", "web"),
+        ("beat", "web"),
+        ("consumer", "web"),
+        ("worker-control", "control"),
+        ("worker-io", "worker"),
+        ("tool", "worker"),
+    ],
+)
+def test_a_process_has_the_limits_of_its_kind(process: str, limits: str) -> None:
+    code = (
+        "from executions.definition.templating.budget import profile_of_process as found;"
+        "print(found().name)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"VALKYR_PROCESS": process},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.strip() == limits
+
+
+def test_an_allowance_of_a_message_ends_in_a_worker_too() -> None:
+    allowance, free = render_guard.Allowance(0.0, workers=True), render_guard.Allowance(0.0)
+    for each in (allowance, free, free):
+        with each.rendering():
+            TEMPLATE.render({"input": {"one": 1}})
+
+    with pytest.raises(render_guard.TimeSpent), allowance.rendering():
+        pass
