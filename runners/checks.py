@@ -6,9 +6,13 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
+from executions.definition.graph.model import DEFAULTS
+from executions.definition.limits import limits
 from runners.conf import config
+from runners.modules.registry import specs
 from runners.process.memory_limit import ISOLATED, WORKER
 
+NAMED = 5  # modules in a message, at most
 LEAST_MEMORY = 512  # MiB of address space with which a process that executes steps can begin
 
 
@@ -78,3 +82,30 @@ def memory(**_: Any) -> list[CheckMessage]:
         for name, megabytes in ((WORKER, limits.worker_memory), (ISOLATED, limits.isolated_memory))
         if 0 < megabytes < LEAST_MEMORY
     ]
+
+
+@register("workers")
+def thread_queues(**_: Any) -> list[CheckMessage]:
+    """A module that computes must not be sent to threads by its own queue.
+
+    Modules are looked at only where queues are named: `io` is refused as a module is declared.
+    """
+    by_queue: dict[str, list[str]] = {}
+    named = limits().thread_queues - DEFAULTS.thread_queues
+    for spec in specs().values() if named else ():
+        if spec.computes and not spec.inline and spec.queue in named:
+            by_queue.setdefault(spec.queue, []).append(spec.type)
+    return [
+        Error(
+            f"VALKYR_THREAD_QUEUES names {queue!r}, the queue of modules that compute "
+            f"({_some(types)}): each would stop all other steps of its process.",
+            hint=f"Leave {queue!r} out, so that processes serve it.",
+            id="runners.E006",
+        )
+        for queue, types in sorted(by_queue.items())
+    ]
+
+
+def _some(types: list[str]) -> str:
+    more = len(types) - NAMED
+    return ", ".join(sorted(types)[:NAMED]) + (f" and {more} more" if more > 0 else "")

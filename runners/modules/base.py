@@ -19,6 +19,7 @@ from pydantic.alias_generators import to_camel
 from typing_extensions import TypeVar
 
 from executions.definition.catalog import ConfigProblem, OutcomeRule, outcomes_by
+from executions.definition.graph.model import DEFAULTS
 from runners.states import ErrorType, WaitKind
 
 logger = logging.getLogger(__name__)
@@ -296,6 +297,12 @@ class Module(Generic[InputsT]):
             raise TypeError(
                 f"{cls.__name__} costs and is inline, but an inline module does nothing that could "
                 "cost and no budget is asked before it; declare it not inline"
+            )
+        if cls.computes and cls.queue in DEFAULTS.thread_queues:
+            raise TypeError(
+                f"{cls.__name__} computes and has the queue {cls.queue!r}, whose steps share one "
+                "process and would all wait for it; leave `queue` out, or name a queue that "
+                "processes serve"
             )
         if "description" not in vars(cls) and cls.__doc__:
             cls.description = inspect.cleandoc(cls.__doc__)

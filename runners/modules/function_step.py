@@ -166,6 +166,7 @@ def step(  # noqa: PLR0913 - one a fact of a module, given by name
     category: str = "custom",
     queue: str = "default",
     inline: bool = False,
+    computes: bool = False,
     effect: str = "external",
     outcomes: tuple[str, ...] = (),
     retry: str = "standard",
@@ -184,11 +185,12 @@ def step(  # noqa: PLR0913 - one a fact of a module, given by name
     the docstring the description. A parameter annotated `StepContext` receives the context.
 
     With `outcomes` the step decides where the workflow goes on: the function returns a Literal of
-    them, or a tuple of that and its output. `circuit` is the target that its circuit breaker
-    counts by: a text, or a function from the inputs (whose attributes are the parameters) to a
-    text or None; `circuit_target` says in words what it gives. `costs` is what one run that ended
-    well spends, in the installation's currency: an amount, or a function from the inputs and what
-    was returned to one. `example` is a `with` that works.
+    them, or a tuple of that and its output. A step that `computes` takes the processor for long: it
+    cannot be sent to a queue that threads of one process serve, such as `io`. `circuit` is the
+    target that its circuit breaker counts by: a text, or a function from the inputs (whose
+    attributes are the parameters) to a text or None; `circuit_target` says in words what it gives.
+    `costs` is what one run that ended well spends, in the installation's currency: an amount, or a
+    function from the inputs and what was returned to one. `example` is a `with` that works.
 
     Raises TypeError for a function or a fact that cannot be a module's.
     """
@@ -203,6 +205,7 @@ def step(  # noqa: PLR0913 - one a fact of a module, given by name
             "description": inspect.getdoc(function) or "",
             "queue": queue,
             "inline": inline,
+            "computes": computes,
             "effect": effect,
             "outcomes": outcomes,
             "retry": retry,

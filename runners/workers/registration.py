@@ -17,6 +17,7 @@ from celery.signals import (
     worker_shutdown,
     worker_shutting_down,
 )
+from django.core.checks import run_checks
 from django.db import Error, connection
 
 from executions.database.clock import ClockTimestamp
@@ -52,11 +53,18 @@ def end_without_parent() -> None:
 log = logging.getLogger(__name__)
 
 EVERY = 15.0
+WORKERS = "workers"  # the tag of checks that each worker makes
 
 
 @worker_init.connect(weak=False)
 def name_process(sender: Any = None, **_: Any) -> None:
-    """Name this worker before it forks, so that its children's leases carry the name."""
+    """Name this worker before it forks, so that its children's leases carry the name.
+
+    Raises SystemExit where its queues cannot be served by threads.
+    """
+    # Celery goes on after any other error of this function, and runs no checks of Django.
+    for problem in run_checks(tags=[WORKERS]):
+        raise SystemExit(f"{problem.msg} {problem.hint} ({problem.id})")
     os.environ.setdefault("RUNNER_ID", sender.hostname)
     _keeper.begin()
     sender.app.steps["consumer"].add(canary.Consuming)

@@ -177,6 +177,23 @@ def test_a_circuit_is_a_text_or_told_by_the_inputs():
     assert not module_of(quote).has_circuit()
 
 
+def test_a_step_can_say_that_it_computes():
+    @step("acme.crunch", computes=True)
+    def crunch(rows: int) -> int:
+        return rows
+
+    assert spec(module_of(crunch)).computes
+    assert not spec(module_of(quote)).computes
+
+
+def test_a_step_that_computes_is_refused_on_the_queue_of_threads():
+    with pytest.raises(TypeError, match="computes and has the queue 'io'"):
+
+        @step("acme.crunch", computes=True, queue="io")
+        def crunch(rows: int) -> int:
+            return rows
+
+
 def test_what_a_run_costs_is_an_amount_or_worked_out(step_context):
     @step("acme.paid", costs=Decimal("0.01"))
     def paid() -> None: ...

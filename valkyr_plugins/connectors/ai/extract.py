@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from pydantic import Field, field_validator
 
+from executions.public.schemas import DEFINITION, REQUEST
 from runners.public.modules import Bad, ModuleOutputs, Result, StepContext, StepError
 from valkyr_plugins.connectors.ai.conversation import AskedInputs, UsedTokens, used
 from valkyr_plugins.connectors.ai.provider import LlmModule
-from valkyr_plugins.connectors.data.validate import Validate, require_schema
+from valkyr_plugins.connectors.data.validate import require_fit, require_schema
 
 if TYPE_CHECKING:
     from valkyr_plugins.connectors.ai.answers import StreamedAnswer
@@ -43,7 +44,7 @@ class ExtractInputs(AskedInputs):
     @field_validator("json_schema")
     @classmethod
     def _schema_is_one(cls, schema: dict[str, Any]) -> dict[str, Any]:
-        require_schema(schema)
+        require_schema(schema, DEFINITION)
         return schema
 
     def extract_body(self) -> dict[str, Any]:
@@ -141,7 +142,7 @@ class LlmExtract(LlmModule[ExtractInputs]):
             usages.append(usage_of(body, answer))
             _require_whole(answer, inputs.model)
             try:
-                data = _fitting(answer.text, inputs.json_schema, ctx)
+                data = _fitting(answer.text, inputs.json_schema)
             except _Unfit as mistake:
                 failure = mistake
             else:
@@ -166,10 +167,11 @@ class _Unfit(StepError):
     """An answer that is no JSON, or does not fit; `details` lists the mistakes."""
 
 
-def _fitting(text: str, schema: dict[str, Any], ctx: StepContext) -> Any:
+def _fitting(text: str, schema: dict[str, Any]) -> Any:
+    """The answer's data; other steps share the process, so the check is as short as a request's."""
     data = _parsed(text)
     try:
-        Validate().run({"data": data, "schema": schema}, ctx)
+        require_fit(data, schema, REQUEST)
     except StepError as error:
         if error.details is None:  # the schema is at fault, which no other answer mends
             raise

@@ -116,23 +116,32 @@ class Validate(Module[ValidateInputs]):
         import re2  # noqa: F401
 
     def execute(self, inputs: ValidateInputs, ctx: StepContext) -> Result:
-        problems = _problems(inputs.data, inputs.json_schema)
-        if not problems:
-            return Result({"data": inputs.data})
-        named = "; ".join(f"{p['field']}: {p['message']}" for p in problems[:NAMED_ERRORS])
-        more = len(problems) - NAMED_ERRORS
-        at_least = "at least " if len(problems) == MAX_ERRORS else ""
-        raise StepError(
-            f"the data does not fit the schema: {named}"
-            + (f"; and {at_least}{more} more" if more > 0 else ""),
-            details={"errors": problems},
-        )
+        require_fit(inputs.data, inputs.json_schema, STEP)
+        return Result({"data": inputs.data})
 
 
-def _problems(data: Any, schema: Any) -> list[dict[str, str]]:
+def require_fit(data: Any, schema: Any, evaluations: int) -> None:
+    """Raise StepError unless data fits a schema that was checked by `require_schema`.
+
+    Its `details` list the mistakes; None where the schema is at fault, or takes more evaluations.
+    """
+    problems = _problems(data, schema, evaluations)
+    if not problems:
+        return
+    named = "; ".join(f"{p['field']}: {p['message']}" for p in problems[:NAMED_ERRORS])
+    more = len(problems) - NAMED_ERRORS
+    at_least = "at least " if len(problems) == MAX_ERRORS else ""
+    raise StepError(
+        f"the data does not fit the schema: {named}"
+        + (f"; and {at_least}{more} more" if more > 0 else ""),
+        details={"errors": problems},
+    )
+
+
+def _problems(data: Any, schema: Any, evaluations: int) -> list[dict[str, str]]:
     try:
         # One at a time, and no more: an error's message may hold the whole data once again.
-        found = mistakes(validator(schema), data, EvaluationBudget(STEP), MAX_ERRORS)
+        found = mistakes(validator(schema), data, EvaluationBudget(evaluations), MAX_ERRORS)
     except Unresolvable as error:
         raise StepError(f"the schema refers to something it does not hold: {error}") from error
     except (BudgetExceeded, TooMuchWork) as error:
@@ -146,23 +155,26 @@ def _problems(data: Any, schema: Any) -> list[dict[str, str]]:
     ]
 
 
-def require_schema(schema: Any) -> None:
-    """Raise ValueError unless it is a JSON Schema whose patterns can be matched."""
+def require_schema(schema: Any, evaluations: int = STEP) -> None:
+    """Raise ValueError unless it is a JSON Schema whose patterns can be matched.
+
+    While a definition is checked, its own budget counts instead of `evaluations`.
+    """
     try:
         text = json.dumps(schema)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not a JSON Schema: {error}") from error
     # Most steps have one schema, written out; checking it takes longer than checking data.
     check = _require_schema if len(text) <= MAX_KEPT else _require_schema.__wrapped__
-    check(text)
+    check(text, evaluations)
 
 
 @lru_cache(maxsize=256)
-def _require_schema(text: str) -> None:
+def _require_schema(text: str, evaluations: int) -> None:
     schema = json.loads(text)
     try:
-        found = schema_mistakes(schema, for_a_schema(STEP), 1)
-        check_patterns(schema, for_a_schema(STEP))
+        found = schema_mistakes(schema, for_a_schema(evaluations), 1)
+        check_patterns(schema, for_a_schema(evaluations))
     except BudgetExceeded as error:
         raise ValueError("not a JSON Schema: it has too many parts to be checked") from error
     except BadPattern as error:

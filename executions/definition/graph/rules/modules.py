@@ -169,6 +169,8 @@ def _reason(spec: ModuleSpec, module: ModuleEntry) -> str:
 
 
 # Queues on which a module cannot run: those of remote runners, and those served by threads.
+#
+# The queue is the definition's, else the module's own.
 
 
 def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionProblem]:
@@ -176,7 +178,17 @@ def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionP
     for task in reading.tasks:
         for module in task.modules:
             own: Any = module.document.get("queue", task.document.get("queue"))
-            if module.spec is None or not isinstance(own, str):
+            if module.spec is None:
+                continue
+            spec = module.spec
+            if own is None and not spec.inline and _stops(spec.queue, spec, limits):
+                message = (
+                    f'"{module.type}" computes, and its queue "{module.spec.queue}" is served by '
+                    "threads of one process here, where it would stop the other steps: give it a "
+                    "queue that is not in VALKYR_THREAD_QUEUES"
+                )
+                yield problem((*module.pointer, "use"), "computes", message)
+            if not isinstance(own, str):
                 continue
             stands = module.pointer if "queue" in module.document else task.pointer
             if own in limits.remote_queues and (reason := _ours(module.spec)):
@@ -186,12 +198,16 @@ def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionP
                 )
                 yield problem((*stands, "queue"), "not_remote", message)
             # Steps there wait for others, hundreds in one process: this one would stop them all.
-            if own in limits.thread_queues and module.spec.computes:
+            if _stops(own, module.spec, limits):
                 message = (
                     f'the queue "{own}" is served by threads of one process, and "{module.type}" '
                     "computes, which would stop the other steps there: leave its queue out"
                 )
                 yield problem((*stands, "queue"), "computes", message)
+
+
+def _stops(queue: str, spec: ModuleSpec, limits: Limits) -> bool:
+    return spec.computes and queue in limits.thread_queues
 
 
 def _ours(spec: ModuleSpec) -> str:

@@ -5,6 +5,7 @@ import pytest
 from runners.modules import registry
 from runners.modules.base import StepError
 from tests.support.bad_inputs import check_row, rows
+from tests.support.json_schemas import doubling
 from tests.support.module_fixtures import KEY
 
 AI = ("llm.chat", "llm.extract", "llm.embed", "quality.assess")
@@ -53,6 +54,13 @@ def test_a_model_that_errs_twice_fails_for_good_with_the_mistakes(run, llm):
     assert caught.value.details["answer"] == "I think it is three."
     assert "no JSON" in caught.value.details["errors"][0]["message"]
     assert llm.asked["invalid-twice"] == 2
+
+
+def test_an_answer_is_checked_within_what_a_request_may_take(run, llm):
+    with pytest.raises(StepError, match="more than 100,000 evaluations of the schema"):
+        run("llm.extract", "valid", messages="Three pounds.", schema=doubling(15))
+
+    assert llm.asked["valid"] == 1, "no other answer would be quicker to check"
 
 
 def test_a_server_without_schemas_is_asked_for_json_and_its_fence_taken_off(run, llm):
