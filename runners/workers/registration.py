@@ -3,7 +3,6 @@
 import gc
 import logging
 import os
-import signal
 import socket
 from typing import Any
 
@@ -23,32 +22,10 @@ from django.db import Error, connection
 from executions.database.clock import ClockTimestamp
 from runners.models import Runner
 from runners.modules import registry
-from runners.process import activity
+from runners.process import activity, parent
 from runners.stalls.keeper import Keeper
 from runners.workers import canary
 from runners.workers.shutdown import WorkerShutdown
-
-# A child of a pool ends with its worker, also where the worker dies while the child begins.
-#
-# Celery asks the kernel to kill a child when its parent dies, in the child. A parent that dies
-# before that leaves a child which nobody kills: it waits for ever on a pipe whose other end it
-# holds itself.
-
-
-_parent = 0
-
-
-def remember_parent() -> None:
-    """Note the process that forks; call it before each fork."""
-    global _parent  # noqa: PLW0603 - children inherit it
-    _parent = os.getpid()
-
-
-def end_without_parent() -> None:
-    """End this process if its parent is gone; call it once the kernel was asked."""
-    if _parent and os.getppid() != _parent:
-        os.kill(os.getpid(), signal.SIGKILL)
-
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +62,7 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 @worker_before_create_process.connect(weak=False)
 def share_memory(**_: Any) -> None:
     """Keep the collector off what children share: its marks would copy each page they touch."""
-    remember_parent()
+    parent.remember()
     gc.freeze()
 
 
@@ -107,7 +84,7 @@ def arrive(sender: Any = None, **_: Any) -> None:
 @worker_process_init.connect(weak=False)
 def begin_child(**_: Any) -> None:
     """A child of the pool executes steps: the watchdog looks after it."""
-    end_without_parent()
+    parent.end_without()
     activity.be_watched()
 
 

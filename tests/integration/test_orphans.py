@@ -7,14 +7,14 @@ import pytest
 
 PROGRAM = """
 import os, time
-from runners.workers import orphans
+from runners.process import parent as own
 
-orphans.remember_parent()
+own.remember()
 parent = os.getpid()
 if os.fork() == 0:
     while {waits} and os.getppid() == parent:
         time.sleep(0.01)
-    orphans.end_without_parent()
+    own.end_without()
     print("goes on", flush=True)
     os._exit(0)
 if not {waits}:

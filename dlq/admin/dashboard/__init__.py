@@ -7,12 +7,12 @@ from django.utils import timezone
 
 from dlq.admin.dashboard import panels
 from dlq.admin.dashboard.blocks import BLOCKS
-from dlq.admin.dashboard.facts import facts
+from dlq.admin.dashboard.facts import collect
 
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Unfold's hook: what the template of /admin/ needs."""
-    kept = facts(request)
+    kept = collect(request)
     now = timezone.now()
     views = [block.show(request, kept["blocks"].get(name)) for name, block in BLOCKS.items()]
     added_banners = [banner for view in views for banner in view.banners]

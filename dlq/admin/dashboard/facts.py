@@ -36,7 +36,7 @@ DAY = timedelta(hours=24)
 Facts = dict[str, Any]
 
 
-def facts(request: HttpRequest) -> Facts:
+def collect(request: HttpRequest) -> Facts:
     """The page's facts by name; None stands for what could not be had in time."""
     scope = Scope.of(request.user, reach(request))
     variants = ":".join(block.variant(request) for block in BLOCKS.values())
