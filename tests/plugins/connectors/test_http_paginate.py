@@ -195,6 +195,37 @@ def test_another_origins_page_sees_no_credential(
     assert theirs["user-agent"] == "shop"
 
 
+@pytest.mark.parametrize("secrets", [True, False], ids=["secrets", "none"])
+def test_a_body_that_may_hold_secrets_goes_to_no_other_origins_page(
+    partner: Partner, read: Read, step_context: Context, secrets: bool
+) -> None:
+    if secrets:
+        step_context.reveal(None, Scrubber({}))
+    other = Partner()
+    asked = {
+        "method": "POST",
+        "json": {"key": "s3cret"},
+        "strategy": "next",
+        "next": "query.next[0]",
+        "items": "[body]",
+    }
+    try:
+        same = read(f"{partner.url}/echo", query={"next": f"{partner.url}/echo?last=1"}, **asked)
+        if secrets:
+            with pytest.raises(StepError, match="its body goes to no other origin") as caught:
+                read(f"{partner.url}/echo", query={"next": f"{other.url}/echo"}, **asked)
+            with pytest.raises(StepError, match="its body goes to no other origin"):
+                read(f"{partner.url}/echo", start=f"{other.url}/echo", **asked)
+            assert f"page 2: strategy next leads to {other.url}, " in caught.value.message
+        else:
+            read(f"{partner.url}/echo", query={"next": f"{other.url}/echo"}, **asked)
+    finally:
+        other.stop()
+
+    assert same["items"] == ['{"key": "s3cret"}'] * 2
+    assert len(other.received) == (0 if secrets else 1)
+
+
 def test_a_cursor_may_go_into_the_body_and_no_page_carries_the_key(
     partner: Partner, read: Read
 ) -> None:

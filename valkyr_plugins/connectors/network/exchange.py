@@ -66,7 +66,7 @@ def followed(
             response.close()
         if origin(following.url) != origin(request.url):
             if guarded and _has_body(following):
-                raise _refused(following, name)
+                raise body_stays(f"{name} redirects", following.url, "set followRedirects to false")
             drop_private(following.headers, private)
             digest = None
         request = following
@@ -92,13 +92,17 @@ def _has_body(request: httpx.Request) -> bool:
     )
 
 
-def _refused(following: httpx.Request, name: str) -> StepError:
-    scheme, host, port = origin(following.url)
+def body_stays(found: str, url: httpx.URL, instead: str) -> StepError:
+    """Why the body of a step with secrets is not sent to that URL, of another origin.
+
+    `found` says who names the URL ("GET a.example redirects"), `instead` what else may be done.
+    """
+    scheme, host, port = origin(url)
     place = f"{scheme}://{host}" + (f":{port}" if port else "")
     return StepError(
-        f"{name} redirects to {place}, another origin, and wants the body sent there. The step "
-        f"uses secrets, so its body goes to no other origin: call {place} itself if it is to have "
-        "them, or set followRedirects to false"
+        f"{found} to {place}, another origin, and wants the body sent there. The step uses "
+        f"secrets, so its body goes to no other origin: call {place} itself if it is to have "
+        f"them, or {instead}"
     )
 
 

@@ -14,7 +14,14 @@ import httpx
 from executions.public.errors import PayloadError
 from executions.public.values import payloads
 from runners.public.modules import StepContext, StepError
-from valkyr_plugins.connectors.network.exchange import HARMLESS_HEADERS, Answer, Call, origin, send
+from valkyr_plugins.connectors.network.exchange import (
+    HARMLESS_HEADERS,
+    Answer,
+    Call,
+    body_stays,
+    origin,
+    send,
+)
 from valkyr_plugins.connectors.network.paginate import HttpPaginateInputs, select
 from valkyr_plugins.connectors.network.request_parts import MAX_URL, json_content
 from valkyr_plugins.connectors.network.response import TooLong
@@ -82,17 +89,25 @@ def _cursor(found: Any, inputs: HttpPaginateInputs) -> Position | None:
 # The request for one page.
 
 
-def call_for(inputs: HttpPaginateInputs, position: Position, max_bytes: int) -> Call:
-    """What to send for the page at that place.
+INSTEAD = "end the pages before that with more or maxPages"
 
-    A page of another origin is asked for without headers that may be credentials. No page carries
-    an Idempotency-Key: one key for all pages would bring the first page again.
+
+def call_for(
+    inputs: HttpPaginateInputs, position: Position, max_bytes: int, *, guarded: bool
+) -> Call:
+    """What to send for the page at that place; raises StepError.
+
+    A page of another origin is asked for without headers that may be credentials, and with
+    `guarded` (the step uses secrets) without a body, so by GET alone. No page carries an
+    Idempotency-Key: one key for all pages would bring the first page again.
     """
     url, query, body = inputs.url, dict(inputs.query), inputs.json_body
     elsewhere = False
     if inputs.strategy in ("link", "next") and isinstance(position.value, str):
         url, query = position.value, {}
         elsewhere = _origin(url) != _origin(inputs.url)
+        if elsewhere and guarded and inputs.method == "POST":
+            raise body_stays(f"strategy {inputs.strategy} leads", httpx.URL(url), INSTEAD)
     elif position.value is not None and inputs.parameter_in == "query":
         query[inputs.carrier] = position.value
     elif position.value is not None:
@@ -272,7 +287,7 @@ def _page(
     if left <= 0:
         return None
     try:
-        return send(call_for(inputs, position, left), ctx)
+        return send(call_for(inputs, position, left, guarded=ctx.uses_secrets), ctx)
     except TooLong:
         if reading.pages:
             return None
