@@ -29,9 +29,14 @@ def share_of(total: int) -> int:
     return max(LEAST, min(MOST, total // SHARE // MEBIBYTE))
 
 
+def limited() -> bool:
+    """Whether a cgroup gives this process and its siblings less than the machine has."""
+    return memory() < _machine()
+
+
 def memory(groups: Path = GROUPS, root: Path = ROOT) -> int:
     """Bytes of memory: the machine's, or the least that a cgroup around this process allows."""
-    found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    found = _machine()
     for file in _limits(groups, root):
         try:
             text = file.read_text().strip()
@@ -40,6 +45,10 @@ def memory(groups: Path = GROUPS, root: Path = ROOT) -> int:
         if text.isdigit():  # not `max`
             found = min(found, int(text))
     return found
+
+
+def _machine() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _limits(groups: Path, root: Path) -> Iterator[Path]:

@@ -153,12 +153,15 @@ def _lines(value: str) -> list[str]:
 
 
 def _inside(value: str) -> list[str]:
-    """The password in an address that holds one, as it is written there and as it is meant."""
-    try:
-        password = urlsplit(value).password or ""
-    except ValueError:
-        return []
-    return [password, unquote(password)]
+    """The passwords in an address or a list of some, as they are written and as they are meant."""
+    found: list[str] = []
+    for address in dict.fromkeys((value, *value.split(";"))):
+        try:
+            password = urlsplit(address).password or ""
+        except ValueError:
+            continue
+        found += [password, unquote(password)]
+    return found
 
 
 def _base64_forms(data: bytes) -> Iterator[str]:

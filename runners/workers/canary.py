@@ -96,7 +96,10 @@ class Consuming(bootsteps.StartStopStep):
                 if redis
                 else {},
             ) as link:
-                link.ensure_connection(max_retries=0, timeout=CONNECT_SECONDS)
+                # Each of several servers is tried once: amqp://a//;amqp://b//.
+                link.ensure_connection(
+                    max_retries=max(0, len(link.alt) - 1), timeout=CONNECT_SECONDS
+                )
                 link.Producer().publish(
                     {},
                     exchange="",

@@ -116,6 +116,15 @@ def test_a_broker_that_is_away_is_named_and_its_address_is_not(
     assert answer["Retry-After"] == "2"
 
 
+def test_a_broker_is_well_while_one_server_of_its_list_is(
+    stranger: APIClient, attended: None, monkeypatch: pytest.MonkeyPatch, closed_port: int
+) -> None:
+    away, well = f"redis://127.0.0.1:{closed_port}/0", str(current_app.conf.broker_write_url)
+    monkeypatch.setattr(current_app.conf, "broker_write_url", f"{away};{away};{away};{well}")
+
+    assert statuses(stranger.get(READY))["broker"] == "UP"
+
+
 def test_a_database_that_is_away_is_named_and_the_process_still_lives(
     stranger: APIClient, monkeypatch: pytest.MonkeyPatch, closed_port: int
 ) -> None:

@@ -336,6 +336,13 @@ def test_brokers_that_cannot_be_used_are_refused(trigger: Trigger) -> None:
         opening.broker_url(trigger, "env:NO_SUCH")
 
 
+def test_no_address_is_shown_with_its_password() -> None:
+    servers = "amqp://a:first@one.example//;amqp://b:second@two.example//"
+
+    assert opening.shown(servers) == "amqp://one.example//;amqp://two.example//"
+    assert opening.shown("redis://:first@one.example/1") == "redis://one.example/1"
+
+
 def test_a_mistake_ends_the_command_with_a_sentence(
     trigger: Trigger, queue: str, store: redis.Redis
 ) -> None:

@@ -17,6 +17,8 @@ KNOWN_KEYS = ("changeme", "change-me", "django-insecure", "insecure", "secret-ke
 KNOWN_PASSWORDS = frozenset(
     {"postgres", "password", "passw0rd", "admin", "changeme", "secret", "valkyr", "redis", "guest"}
 )
+# Between the servers of a list; a password may hold a semicolon.
+_LIST = re.compile(r";(?=[a-z][a-z0-9+.-]*://)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def refusals(one: Installation) -> list[str]:
 
 def warnings(one: Installation) -> list[str]:
     """What is probably a mistake, but may be meant."""
-    found = [text for name, url in one.addresses.items() for text in _password(name, url)]
+    found = [text for name, url in one.addresses.items() for text in _passwords(name, url)]
     if one.https and not one.proxies:
         found.append(
             "VALKYR_TRUSTED_PROXIES is not set, but VALKYR_HTTPS is: to the audit trail and the "
@@ -130,6 +132,12 @@ def _http(one: Installation) -> Iterable[str]:
             "that ends TLS in front and set VALKYR_HTTPS=1, or set VALKYR_ALLOW_HTTP=1 to accept "
             "that."
         )
+
+
+def _passwords(name: str, urls: str) -> Iterable[str]:
+    """The same for each server of a list, such as a broker's `amqp://a//;amqp://b//`."""
+    found = [text for url in _LIST.split(urls) for text in _password(name, url)]
+    return dict.fromkeys(found)
 
 
 def _password(name: str, url: str) -> Iterable[str]:

@@ -314,9 +314,9 @@ def open_source(trigger: Trigger, url: str, *, raw: bool) -> MessageSource:
 
 
 def shown(url: str) -> str:
-    """The address without its user and password."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    """The address without its user and password, or each of a list: `amqp://a//;amqp://b//`."""
+    each = [urlsplit(one) for one in url.split(";")]
+    return ";".join(p._replace(netloc=p.netloc.rpartition("@")[2]).geturl() for p in each)
 
 
 def _own_queues() -> set[str]:

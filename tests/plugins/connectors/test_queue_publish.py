@@ -140,6 +140,23 @@ def test_the_engine_s_own_broker_takes_no_messages(
     assert "keeps its own messages" in failure.message
 
 
+@pytest.mark.parametrize(
+    "own", ["amqp://192.0.2.7//;amqp://127.0.0.1/%2F", "amqp://127.0.0.1//;amqp://192.0.2.7//"]
+)
+def test_each_server_of_the_engine_s_own_list_takes_no_messages(
+    send: Send, store: "redis.Redis", monkeypatch: pytest.MonkeyPatch, own: str
+) -> None:
+    monkeypatch.setenv("CELERY_BROKER_URL", own)
+    for host in ("127.0.0.2", "192.0.2.7"):
+        failure = refused(send, to=f"amqp://u:p@{host}:5672", queue="default", json=1)
+        assert "keeps its own messages" in failure.message
+
+
+def test_a_list_of_servers_is_no_address_of_a_step(send: Send, store: "redis.Redis") -> None:
+    url = "amqp://192.0.2.8//;amqp://127.0.0.1//"
+    assert "not a broker's address" in refused(send, to=url, queue="a", json=1).message
+
+
 def test_a_private_address_is_refused_unless_it_is_allowed(
     send: Send, store: "redis.Redis", monkeypatch: pytest.MonkeyPatch
 ) -> None:

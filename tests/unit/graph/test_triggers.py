@@ -122,6 +122,8 @@ def test_a_filter_is_one_expression_over_the_event_alone(text, code):
         ("redis://:hunter2@example.org", "secret_in_definition"),
         ("amqp://user:hunter2@example.org", "secret_in_definition"),
         ("redis://example.org?password=hunter2", "secret_in_definition"),
+        ("amqp://a.example;amqp://user:hunter2@b.example", "secret_in_definition"),
+        ("amqp://a.example;http://b.example", "bad_broker"),
     ],
 )
 def test_a_broker_s_address_is_one_and_holds_no_password(address, code):

@@ -101,6 +101,13 @@ def test_the_lines_of_a_key_and_the_password_of_an_address_are_known_too() -> No
     assert scrub.text("login with s#cret-pass or s%23cret-pass") == "login with [url] or [url]"
 
 
+def test_the_password_of_each_address_in_a_list_is_known() -> None:
+    servers = "amqp://a:first-pass-1@one.example//;amqp://a:s%23cret-pass@two.example//"
+    scrub = Scrubber({servers: "[url]"})
+
+    assert scrub.text("first-pass-1, s#cret-pass, s%23cret-pass") == "[url], [url], [url]"
+
+
 def test_an_error_is_scrubbed_before_it_is_cut() -> None:
     padding = "x" * (MAX_MESSAGE_CHARACTERS - 10)
     error = StepError(padding + SECRET, details={"body": [SECRET, {SECRET: (SECRET,)}]})

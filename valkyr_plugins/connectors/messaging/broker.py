@@ -89,7 +89,7 @@ def _parsed(text: str) -> Broker | None:
         port = url.port or PORTS.get(url.scheme, 0)
     except ValueError:
         return None
-    if url.scheme not in PORTS or not url.hostname or not port:
+    if url.scheme not in PORTS or not url.hostname or not port or _names_several(text):
         return None
     is_redis = url.scheme.startswith("redis")
     space = unquote(url.path.removeprefix("/")) or ("0" if is_redis else "/")
@@ -106,14 +106,21 @@ def _parsed(text: str) -> Broker | None:
     )
 
 
+def _names_several(text: str) -> bool:
+    """Whether the text is a list of addresses; a step connects to one server, which is judged."""
+    return any("://" in part for part in text.split(";")[1:])
+
+
 def _is_our_own(broker: Broker) -> bool:
     for name in OWN:
-        # A class of our own may stand before a result backend's address: `module:Class+redis://…`.
-        own = _parsed(os.environ.get(name, "").rpartition("+")[2])
-        if own is None or (own.port, own.space) != (broker.port, broker.space):
-            continue
-        if own.host == broker.host or _is_same_server(own, broker):
-            return True
+        # Several servers may be named, of which one is used at a time: `amqp://a//;amqp://b//`.
+        for address in os.environ.get(name, "").split(";"):
+            # A class of our own may stand before a result backend's: `module:Class+redis://…`.
+            own = _parsed(address.rpartition("+")[2])
+            if own is None or (own.port, own.space) != (broker.port, broker.space):
+                continue
+            if own.host == broker.host or _is_same_server(own, broker):
+                return True
     return False
 
 

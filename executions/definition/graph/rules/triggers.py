@@ -160,13 +160,9 @@ def _broker(address: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
             yield problem(pointer, "bad_broker", message)
         return
     # The address itself is never shown: it may hold a password that was not recognised.
-    try:
-        parts = urlsplit(address)
-        sound = parts.scheme in BROKERS and bool(parts.hostname) and (parts.port or 1) > 0
-        secret = bool(parts.password) or any("pass" in key for key, _ in parse_qsl(parts.query))
-    except ValueError:
-        sound = secret = False
-    if not sound:
+    servers = [_server(one) for one in address.split(";")]  # amqp://a//;amqp://b//
+    secret = any(has_secret for _, has_secret in servers)
+    if not all(sound for sound, _ in servers):
         message = (
             f"expected an address that starts with {', '.join(f'{name}://' for name in BROKERS)} "
             "and names a host, or env:NAME for the environment variable that holds it"
@@ -178,3 +174,14 @@ def _broker(address: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
             "variable of the consumer, and write env:NAME here"
         )
         yield problem(pointer, "secret_in_definition", message)
+
+
+def _server(address: str) -> tuple[bool, bool]:
+    """Whether that is a broker's address, and whether it holds a secret."""
+    try:
+        parts = urlsplit(address)
+        sound = parts.scheme in BROKERS and bool(parts.hostname) and (parts.port or 1) > 0
+        secret = bool(parts.password) or any("pass" in key for key, _ in parse_qsl(parts.query))
+    except ValueError:
+        return False, False
+    return sound, secret
