@@ -11,6 +11,9 @@ from executions.definition.catalog import catalog
 from executions.definition.graph.model import Graph, Step
 from executions.definition.graph.places import find
 from executions.definition.graph.problem import DefinitionProblem
+from executions.definition.json_schema.budget import REQUEST, BudgetExceeded, EvaluationBudget
+from executions.definition.json_schema.checking import mistakes, validator
+from executions.definition.patterns import TooMuchWork
 from executions.definition.versions import compiled
 from executions.errors import WithProblems
 from executions.models import WorkflowExecution
@@ -113,26 +116,27 @@ def _may_be_null(schema: Any) -> bool:
 
 
 def _schema_problems(module: str, outputs: Any) -> list[DefinitionProblem]:
-    validator = _validator(module)
-    if validator is None:
+    checker = _validator(module)
+    if checker is None:
         return []
+    try:
+        found = mistakes(checker, outputs, EvaluationBudget(REQUEST), MAX_PROBLEMS)
+    except (BudgetExceeded, TooMuchWork) as error:
+        return [DefinitionProblem("outputs", "budget", str(error))]
+    except RecursionError:
+        return [DefinitionProblem("outputs", "depth", "The outputs are nested too deeply.")]
     return [
-        DefinitionProblem(
-            _path("outputs", error.absolute_path), str(error.validator), error.message[:500]
-        )
-        for error, _ in zip(validator.iter_errors(outputs), range(MAX_PROBLEMS), strict=False)
+        DefinitionProblem(_path("outputs", one.path), one.rule, one.message[:500]) for one in found
     ]
 
 
 @lru_cache(maxsize=256)
 def _validator(module: str) -> Any:
     """Checks what a module gives back; None where it does not describe it."""
-    from jsonschema import Draft202012Validator
-
     spec = catalog().get(module)
     if spec is None or spec.outputs_schema is None:
         return None
-    return Draft202012Validator(dict(spec.outputs_schema))
+    return validator(dict(spec.outputs_schema))
 
 
 def _outcome_problems(step: Step, outcome: str | None) -> list[DefinitionProblem]:

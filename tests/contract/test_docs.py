@@ -7,6 +7,8 @@ import pytest
 from openapi_spec_validator import validate
 from rest_framework.test import APIClient
 
+from valkyr_project.up.failing_processes import VARIABLE
+
 pytestmark = pytest.mark.django_db
 OPERATIONS = {
     "obtainToken", "refreshToken", "listWorkflows", "createWorkflow", "getWorkflow",
@@ -48,6 +50,20 @@ def test_module_types_come_with_their_schemas(author: APIClient) -> None:
 
 def test_the_definition_has_a_schema(author: APIClient) -> None:
     assert "2020-12" in author.get("/v1/schema/workflow").json()["$schema"]
+
+
+def test_the_pages_of_a_supervised_stack_say_that_a_process_is_failing(
+    author: APIClient, member: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author.force_authenticate(None)
+    html = {"Accept": "text/html"}
+    assert "ui/health.js" not in author.get("/docs", headers=html).content.decode()
+    monkeypatch.setenv(VARIABLE, "/nowhere/failing.json")
+    assert "ui/health.js" in author.get("/docs", headers=html).content.decode(), "not signed in"
+    author.force_login(member("USER"))
+    page = author.get("/docs", headers=html).content.decode()
+    assert "ui/health.js" in page
+    assert "ui/health.css" in page
 
 
 def test_the_page_loads_nothing_inline_and_nothing_from_elsewhere(

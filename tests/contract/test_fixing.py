@@ -138,6 +138,19 @@ def test_a_result_the_step_could_not_have_come_to_is_refused(
     assert author.get(letter).json()["resolution"] == "PENDING"
 
 
+def test_outputs_that_take_too_long_to_check_are_refused(
+    author: APIClient, start: Callable[..., str], dead: Callable[..., str]
+) -> None:
+    read = {"id": "read", "use": "data.csv_parse", "with": {"text": "a"}}
+    letter = dead(start({"name": "read", "tasks": [read]}), "read.main")
+    outputs = {"rows": [{"a": "b"}] * 40_000}
+
+    answer = fix(author, letter, outputs=outputs)
+
+    assert answer.status_code == 422, answer.content
+    assert [problem["code"] for problem in answer.json()["errors"]] == ["budget"]
+
+
 @pytest.mark.parametrize("state", ["cancel", "pause"])
 def test_what_is_over_cannot_be_fixed_and_what_is_paused_goes_on_when_resumed(
     author: APIClient, start: Callable[..., str], dead: Callable[..., str], state: str
