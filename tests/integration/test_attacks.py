@@ -7,7 +7,10 @@ attacker wants: that a credential arrives elsewhere, that others have to wait, t
 import http.server
 import itertools
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,14 @@ ENDED = {"SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"}
 MIB = 1024 * 1024
 GROWTH = 256 * MIB
 NUMBERS = itertools.count()
+WEB, WORKERS = "valkyr_project.http.server", "celery_command worker"
+# Seconds of processor time that the web process may use between a question for its health and the
+# answer, whatever else it is asked. A machine that is busy with other things adds nothing to them.
+UNNOTICED = 0.5
+# What the steps of these tests may take, in processor time of their worker.
+STEP = 5
+AT_ONCE = 4  # attacks of a kind: more of them share the processor with the look at health
+LOOKS = 20  # at the health of the web process, at least
 
 
 class Partner:
@@ -87,6 +98,14 @@ class Person:
         assert done.status_code == 202, done.text
         return str(done.json()["id"])
 
+    def decide(self, execution: str, decision: str) -> None:
+        """Decide on its approval, once it asks."""
+        asking = f"/v1/Run?executionId={execution}&state=WAITING"
+        wait_until(lambda: self.get(asking), 60, f"the approval of {execution}")
+        [run] = self.get(asking)
+        done = self.post(f"/v1/Run/{run['id']}/decide", {"decision": decision})
+        assert done.is_success, done.text
+
     def end_of(self, execution: str, seconds: float = 120) -> Any:
         """The execution, once it ended."""
         found: dict[str, Any] = {}
@@ -111,16 +130,18 @@ def admin(stack: Stack) -> Person:
     return Person(stack, sign_in(stack))
 
 
+def holder(stack: Stack, admin: Person, name: str, *scopes: str, **owner: str) -> Person:
+    """Whoever holds a token of these scopes; the administrator's, if it has no other owner."""
+    made = admin.post("/v1/ApiToken", {"name": name, "scopes": scopes, **owner})
+    assert made.status_code == 201, made.text
+    return Person(stack, made.json()["token"])
+
+
 @pytest.fixture(scope="module")
 def program(stack: Stack, admin: Person) -> Person:
     """The token that docs/api.md recommends for programs: it may trigger, and no more."""
     account = admin.post("/v1/ServiceAccount", {"name": "shop"}).json()
-    made = admin.post(
-        "/v1/ApiToken",
-        {"name": "shop", "serviceAccountId": account["id"], "scopes": ["trigger"]},
-    )
-    assert made.status_code == 201, made.text
-    return Person(stack, made.json()["token"])
+    return holder(stack, admin, "shop", "trigger", serviceAccountId=account["id"])
 
 
 @pytest.fixture
@@ -137,33 +158,67 @@ def attacker() -> Iterator[Partner]:
     made.close()
 
 
+def processes(stack: Stack, words: str) -> Iterator[psutil.Process]:
+    """The stack's processes of that command line."""
+    for process in stack.family():
+        with suppress(psutil.NoSuchProcess):
+            if words in " ".join(process.cmdline()):
+                yield process
+
+
 def memory(stack: Stack, words: str) -> dict[int, int]:
     """The largest resident size so far of the processes of that command line, by pid."""
     found = {}
-    for process in stack.family():
-        try:
-            if words in " ".join(process.cmdline()):
-                status = Path(f"/proc/{process.pid}/status").read_text()
-                found[process.pid] = 1024 * int(status.partition("VmHWM:")[2].split()[0])
-        except (psutil.NoSuchProcess, FileNotFoundError, ValueError):
-            continue
+    for process in processes(stack, words):
+        with suppress(FileNotFoundError, ValueError):
+            status = Path(f"/proc/{process.pid}/status").read_text()
+            found[process.pid] = 1024 * int(status.partition("VmHWM:")[2].split()[0])
     return found
 
 
-PAYMENT = {
-    "schema": "valkyr/1",
-    "name": "payment",
-    "tasks": [
-        {"id": "ask", "use": "flow.approval", "with": {"title": "Pay {{ input.euros }}?"}},
-        {
-            "id": "pay",
-            "use": "http.request",
-            "after": "ask:approved",
-            "credential": "bank",
-            "with": {"method": "POST", "url": "{{ input.url }}", "json": "{{ input }}"},
-        },
-    ],
-}
+def processor_seconds(found: list[psutil.Process]) -> float:
+    """What these processes have used so far."""
+    return sum(sum(process.cpu_times()[:2]) for process in found)
+
+
+def while_healthy(
+    stack: Stack, admin: Person, attack: Callable[[], httpx.Response], at_once: int = AT_ONCE
+) -> list[httpx.Response]:
+    """The answers to an attack that is repeated; health answers unnoticed by it meanwhile."""
+    web = list(processes(stack, WEB))
+    answers: list[httpx.Response] = []
+    looks: list[float] = []
+    enough = threading.Event()
+
+    def repeated() -> None:
+        while not enough.is_set():
+            answers.append(attack())
+
+    with ThreadPoolExecutor(at_once) as pool:
+        asking = [pool.submit(repeated) for _ in range(at_once)]
+        try:
+            while len(looks) < LOOKS or len(answers) < at_once:
+                before = processor_seconds(web)
+                assert admin.client.get("/actuator/health/live").status_code == 200
+                looks.append(processor_seconds(web) - before)
+                assert not any(one.done() for one in asking), [one.result() for one in asking]
+        finally:
+            enough.set()
+    assert max(looks) < UNNOTICED, looks
+    return answers
+
+
+ASK_PAY: list[dict[str, Any]] = [
+    {"id": "ask", "use": "flow.approval", "with": {"title": "Pay {{ input.euros }}?"}},
+    {
+        "id": "pay",
+        "use": "http.request",
+        "after": "ask:approved",
+        "credential": "bank",
+        "with": {"method": "POST", "url": "{{ input.url }}", "json": "{{ input }}"},
+    },
+]
+PAYMENT = {"schema": "valkyr/1", "name": "payment", "tasks": ASK_PAY}
 
 
 def test_a_token_that_may_trigger_steals_no_credential_and_passes_no_approval(
@@ -186,6 +241,41 @@ def test_a_token_that_may_trigger_steals_no_credential_and_passes_no_approval(
     assert [answer.status_code for answer in (unknown, stolen, behind)] == [403, 403, 403]
     assert "pay.main" not in unknown.text
     assert attacker.seen == partner.seen == []
+
+
+def test_an_approved_payment_lets_no_other_one_out(
+    stack: Stack, admin: Person, program: Person, partner: Partner, attacker: Partner
+) -> None:
+    made = admin.post(
+        "/v1/Credential",
+        {"name": "purse", "type": "bearer", "fields": {"token": SECRET}, "hosts": ["*"]},
+    )
+    assert made.status_code == 201, made.text
+    tasks = [task | ({"credential": "purse"} if "credential" in task else {}) for task in ASK_PAY]
+    workflow = admin.published(PAYMENT | {"name": "approved payment", "tasks": tasks})
+    origin = program.executed(workflow, {"euros": 1, "url": partner.url})
+    admin.decide(origin, "approved")
+    assert admin.end_of(origin)["state"] == "SUCCESS"
+    operator = holder(stack, admin, "operator", "trigger", "operate", "view")
+    fork = f"/v1/WorkflowExecution/{origin}/fork"
+    dear = {"input": {"euros": 9_999, "url": attacker.url}}
+    elsewhere = {"steps": {"pay.main": {"url": attacker.url}}}
+
+    refused = [
+        who.post(fork, {"stepPath": "pay.main", "overrides": overrides})
+        for who, overrides in ((program, dear), (program, elsewhere), (operator, elsewhere))
+    ]
+    behind = operator.post(fork, {"stepPath": "pay.main"})
+    again = program.post(f"/v1/WorkflowExecution/{origin}/replay", {})
+    anew = program.post(fork, {"overrides": dear})
+
+    assert [answer.status_code for answer in refused] == [403, 403, 403]
+    assert [answer.status_code for answer in (behind, again, anew)] == [202, 202, 202]
+    for answer in (behind, again, anew):
+        admin.decide(answer.json()["id"], "rejected")
+        admin.end_of(answer.json()["id"])
+    assert len(partner.seen) == 1
+    assert attacker.seen == []
 
 
 def test_nobody_leads_a_credential_to_a_host_of_his_own(
@@ -215,50 +305,90 @@ def test_nobody_leads_a_credential_to_a_host_of_his_own(
     assert attacker.seen == []
 
 
+def doubling(levels: int) -> dict[str, Any]:
+    """A schema that looks at a value 2^levels times."""
+    parts: dict[str, Any] = {
+        f"p{n}": {"allOf": [{"$ref": f"#/$defs/p{n + 1}"}] * 2} for n in range(levels)
+    }
+    return {"$ref": "#/$defs/p0", "$defs": parts | {f"p{levels}": {"required": ["b"]}}}
+
+
+MIXED = [[n] if n % 2 else {"n": n} for n in range(2_500)]
+
+
+def checked(admin: Person, schema: dict[str, Any]) -> str:
+    """The path of a published workflow whose input has that schema."""
+    tasks = [{"id": "a", "use": "flow.noop"}]
+    name = f"checked-{next(NUMBERS)}"
+    definition = {"schema": "valkyr/1", "name": name, "input": schema, "tasks": tasks}
+    return f"/v1/WorkflowExecution/{admin.published(definition)}"
+
+
 @pytest.mark.parametrize(
-    ("schema", "payload"),
+    ("schema", "payload", "status"),
     [
         (
             {"properties": {"a": {"pattern": r"^([a-zA-Z0-9_.-]+)*@example\.com$"}}},
             {"a": "a" * 40},
+            422,
         ),
-        (
-            {
-                "$ref": "#/$defs/p0",
-                "$defs": {
-                    **{f"p{n}": {"allOf": [{"$ref": f"#/$defs/p{n + 1}"}] * 2} for n in range(40)},
-                    "p40": {"required": ["b"]},
-                },
-            },
-            {"b": 1},
-        ),
-        (
-            {"properties": {"a": {"uniqueItems": True}}},
-            {"a": [[n] if n % 2 else {"n": n} for n in range(2_500)] + [[1]]},
-        ),
+        (doubling(40), {"b": 1}, 422),
+        ({"properties": {"a": {"uniqueItems": True}}}, {"a": MIXED}, 202),
     ],
     ids=["pattern", "references", "unique"],
 )
 def test_no_payload_stops_the_web_process(
-    admin: Person, program: Person, schema: dict[str, Any], payload: dict[str, Any]
+    stack: Stack,
+    admin: Person,
+    program: Person,
+    schema: dict[str, Any],
+    payload: dict[str, Any],
+    status: int,
 ) -> None:
-    tasks = [{"id": "a", "use": "flow.noop"}]
-    name = f"checked-{next(NUMBERS)}"
-    workflow = admin.published(
-        {"schema": "valkyr/1", "name": name, "input": schema, "tasks": tasks}
-    )
-    address = f"/v1/WorkflowExecution/{workflow}/execute"
-    answers: list[httpx.Response] = []
-    asking = threading.Thread(
-        target=lambda: answers.append(program.post(address, {"params": payload}))
+    address = f"{checked(admin, schema)}/execute"
+
+    answers = while_healthy(stack, admin, lambda: program.post(address, {"params": payload}))
+
+    assert {answer.status_code for answer in answers} == {status}
+
+
+def test_no_batch_of_costly_payloads_stops_the_web_process(
+    stack: Stack, admin: Person, program: Person
+) -> None:
+    address = f"{checked(admin, doubling(10))}/execute-batch"
+    payloads = [{"b": n} for n in range(40)]
+
+    answers = while_healthy(
+        stack, admin, lambda: program.post(address, {"payloads": payloads}), at_once=2
     )
 
-    asking.start()
-    alive = admin.client.get("/actuator/health/live")
-    asking.join(60)
+    # All or none: started, or refused for what they cost together.
+    assert {answer.status_code for answer in answers} <= {202, 422}
 
-    assert alive.status_code == 200
-    assert [answer.status_code for answer in answers] == [422]
+
+def test_no_filters_of_an_event_stop_the_web_process(
+    stack: Stack, admin: Person, program: Person
+) -> None:
+    teller = holder(stack, admin, "teller", "tell")
+    for number, text in enumerate([*GREEDY, *[COSTLY] * 6]):
+        admin.published(
+            {
+                "schema": "valkyr/1",
+                "name": f"listening-{number}",
+                "triggers": [
+                    {"type": "EVENT", "event": "told", "filter": f"{{{{ ({text}) and event }}}}"}
+                ],
+                "tasks": [{"id": "a", "use": "flow.noop"}],
+            }
+        )
+
+    told = {"name": "told", "payload": {"a": 1}}
+    answers = while_healthy(stack, admin, lambda: teller.post("/v1/Event", told))
+
+    for answer in answers:
+        assert answer.status_code == 202, answer.text
+        assert answer.json()["executions"] == []
+        assert {one["code"] for one in answer.json()["refused"]} == {"filter_failed"}
 
 
 def test_a_pattern_that_cannot_be_matched_in_linear_time_is_refused_when_published(
@@ -275,6 +405,28 @@ def test_a_pattern_that_cannot_be_matched_in_linear_time_is_refused_when_publish
     assert "backreference" in answer.text
 
 
+def test_a_step_that_computes_runs_in_no_process_of_others(admin: Person) -> None:
+    schema = {"properties": {"a": {"pattern": r"^([a-zA-Z0-9_.-]+)*@example\.com$"}}}
+    check = {"id": "check", "use": "data.validate", "with": {"data": "{{ input }}"}}
+    check["with"]["schema"] = schema
+    definition = {"schema": "valkyr/1", "name": "validates", "tasks": [check | {"queue": "io"}]}
+    made = admin.post("/v1/Workflow", {"name": "validates", "definition": definition})
+    assert made.status_code == 201, made.text
+
+    told = admin.post("/v1/Workflow/validate", {"definition": definition}).json()
+    refused = admin.post(f"/v1/Workflow/{made.json()['id']}/publish", {})
+    elsewhere = admin.published(definition | {"name": "validates apart", "tasks": [check]})
+
+    assert ("tasks[0].queue", "computes") in {
+        (one["path"], one["code"]) for one in told["problems"]
+    }
+    assert refused.status_code == 422, refused.text
+    end = admin.end_of(admin.executed(elsewhere, {"a": "a" * 40}))
+    [run] = admin.get(f"/v1/Run?executionId={end['id']}")
+    assert (end["state"], run["runnerId"].partition("@")[0]) == ("FAILED", "default"), run
+    assert "does not match" in run["error"]
+
+
 NESTED = "[[[['a'] * 100] * 100] * 100] * 100"
 GREEDY = [
     f"{NESTED} == {NESTED}",
@@ -284,48 +436,56 @@ GREEDY = [
     '("%s" * 100000) % (range(100000) | list)',
     "('a' * 1000000).rsplit('ab' + 'a' * 400000)",
 ]
+# Uses up a worker's whole budget of work, in small pieces: a second of a processor.
+COSTLY = "([range(20000) | list] * 300) | map('max') | sum"
+
+
+def caller(name: str, url: str, body: str, seconds: int = STEP) -> dict[str, Any]:
+    """A workflow of one HTTP step, which posts that body."""
+    inputs = {"url": url, "method": "POST", "body": body}
+    call = {"id": "call", "use": "http.request", "timeoutSeconds": seconds, "with": inputs}
+    return {"schema": "valkyr/1", "name": name, "tasks": [call]}
+
+
+def finished(execution: Mapping[str, Any]) -> datetime:
+    return datetime.fromisoformat(execution["finishedAt"])
 
 
 def test_no_template_stops_a_worker_or_fills_a_process(
     stack: Stack, admin: Person, partner: Partner
 ) -> None:
-    before = memory(stack, "worker") | memory(stack, "valkyr_project.http.server")
-    bystander = admin.published(
-        {
-            "schema": "valkyr/1",
-            "name": "bystander",
-            "tasks": [{"id": "call", "use": "http.request", "with": {"url": partner.url}}],
-        }
-    )
-    hostile = [
-        admin.executed(
-            admin.published(
-                {
-                    "schema": "valkyr/1",
-                    "name": f"greedy-{number}",
-                    "tasks": [
-                        {
-                            "id": "call",
-                            "use": "http.request",
-                            "timeoutSeconds": 5,
-                            "with": {
-                                "url": partner.url,
-                                "method": "POST",
-                                "body": f"{{{{ {text} }}}}",
-                            },
-                        }
-                    ],
-                }
-            )
-        )
-        for number, text in enumerate(GREEDY)
-    ]
-    innocent = admin.executed(bystander)
+    before = memory(stack, "worker") | memory(stack, WEB)
+    io = list(processes(stack, f"{WORKERS} -n io@"))
+    bystander = admin.published(caller("bystander", partner.url, "x"))
+    hostile = []
+    waited = []
 
-    assert admin.end_of(innocent)["state"] == "SUCCESS"
+    for number, text in enumerate(GREEDY):
+        greedy = admin.published(caller(f"greedy-{number}", partner.url, f"{{{{ {text} }}}}"))
+        used = processor_seconds(io)
+        hostile.append(admin.executed(greedy))
+        assert admin.end_of(admin.executed(bystander))["state"] == "SUCCESS"
+        waited.append(processor_seconds(io) - used)
+
+    assert max(waited) < STEP, waited
     assert {admin.end_of(execution)["state"] for execution in hostile} == {"FAILED"}
     for execution in hostile:
         admin.post(f"/v1/WorkflowExecution/{execution}/replay", {"verify": True})
-    after = memory(stack, "worker") | memory(stack, "valkyr_project.http.server")
+    after = memory(stack, "worker") | memory(stack, WEB)
     assert {pid: after[pid] - before[pid] for pid in before if pid in after}.keys() == before.keys()
     assert all(after[pid] - before[pid] < GROWTH for pid in before), (before, after)
+
+
+def test_a_step_ends_while_templates_beside_it_use_up_their_budgets(
+    admin: Person, partner: Partner
+) -> None:
+    bystander = admin.published(caller("passer-by", partner.url, "x", 60))
+    costly = admin.published(caller("costly", partner.url, f"{{{{ {COSTLY} }}}}", 60))
+
+    hostile = [admin.executed(costly) for _ in range(2 * AT_ONCE)]
+    innocent = admin.executed(bystander)
+
+    assert admin.end_of(innocent)["state"] == "SUCCESS"
+    ends = [admin.end_of(execution) for execution in hostile]
+    assert {end["state"] for end in ends} == {"FAILED"}
+    assert finished(admin.end_of(innocent)) < max(finished(end) for end in ends)
