@@ -15,6 +15,7 @@ from functools import lru_cache
 from runners.isolation.protocol import SegmentOrder, SegmentReport, packed, report
 from runners.isolation.server import PACKET
 from runners.process import activity
+from runners.process.out_of_memory import Shortage
 
 IDLE_SECONDS = 60.0
 
@@ -39,6 +40,7 @@ class End:
     pid: int
     code: int | None
     error: str
+    shortage: Shortage | None = None
 
 
 class IsolationClient:
@@ -77,7 +79,7 @@ class IsolationClient:
             except TimeoutError:
                 self._kill(number)
             else:
-                return End(pending.pid, last.code, pending.error)
+                return End(pending.pid, last.code, pending.error, last.shortage)
 
     def stop(self) -> None:
         """End the server and every child of it."""

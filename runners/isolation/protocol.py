@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
+from runners.process.out_of_memory import Shortage
+
 
 @dataclass(frozen=True, slots=True)
 class SegmentOrder:
@@ -32,13 +34,15 @@ class SegmentOrder:
 class SegmentReport:
     """Of one order: the process was begun, met an error of the engine, or ended with a code.
 
-    A negative code is the signal that ended it.
+    A negative code is the signal that ended it. `shortage` says that memory was short then, and
+    whether the step had taken it.
     """
 
     number: int
     pid: int
     error: str = ""
     code: int | None = None
+    shortage: Shortage | None = None
 
 
 def packed(message: SegmentOrder | SegmentReport) -> bytes:
@@ -54,4 +58,6 @@ def order(packet: bytes) -> SegmentOrder:
 
 def report(packet: bytes) -> SegmentReport:
     """What the server or one of its children sent."""
-    return SegmentReport(**json.loads(packet))
+    facts: dict[str, Any] = json.loads(packet)
+    short = facts.pop("shortage", None)
+    return SegmentReport(**facts, shortage=Shortage(**short) if short else None)

@@ -17,7 +17,7 @@ from runners.pipeline.crashes import mend
 from runners.pipeline.end_run import Looked
 from runners.ports import run_isolated
 from runners.process.activity import draining
-from runners.process.cause_of_death import LOST, crash, judge
+from runners.process.cause_of_death import LOST, SHORT, crash, judge
 from runners.process.identity import gone, pid_of, process_identity
 from runners.segment.state import SegmentState
 from runners.segment.work import LiveRun
@@ -106,6 +106,11 @@ def _carry(state: SegmentState, seen: LiveRun) -> None:
         log.warning("run %s was given back by its own process: %s", seen.id, end.error)
         mend(seen.id, looked.token, looked.crashes, LOST)
         return
+    if end.shortage and not end.shortage.took:
+        metrics.ISOLATED.labels("lost").inc()
+        log.warning("run %s: its process was killed while others had taken the memory", seen.id)
+        mend(seen.id, looked.token, looked.crashes, SHORT)
+        return
     metrics.ISOLATED.labels("crashed").inc()
     death = crash(cause_of(end))
     mend(seen.id, looked.token, looked.crashes, death)
@@ -113,6 +118,8 @@ def _carry(state: SegmentState, seen: LiveRun) -> None:
 
 def cause_of(end: End) -> str:
     """How an isolated process ended, in words."""
+    if end.shortage:
+        return end.shortage.cause
     code = end.code or 0
     if code >= 0:
         return f"its process ended by itself with exit code {code}"

@@ -15,6 +15,7 @@ from contextlib import suppress
 from types import FrameType
 
 from runners.isolation.protocol import SegmentReport, order, packed
+from runners.process.out_of_memory import ChildDeaths
 
 PACKET = 256 * 1024
 
@@ -50,6 +51,7 @@ def _serve(orders: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, _nothing)
     signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
     numbers: dict[int, int] = {}
+    deaths = ChildDeaths()
     with selectors.DefaultSelector() as selector:
         selector.register(orders, selectors.EVENT_READ)
         selector.register(wakes, selectors.EVENT_READ)
@@ -58,11 +60,13 @@ def _serve(orders: socket.socket) -> None:
             if wakes in ready:
                 with suppress(BlockingIOError):
                     wakes.recv(4096)
-                _reap(orders, numbers)
+                _reap(orders, numbers, deaths)
             if orders in ready:
                 packet = orders.recv(PACKET)
                 if not packet:
                     return
+                if not numbers:
+                    deaths.look()
                 _fork(orders, packet, numbers)
 
 
@@ -80,14 +84,15 @@ def _fork(orders: socket.socket, packet: bytes, numbers: dict[int, int]) -> None
     _tell(orders, SegmentReport(one.number, pid))
 
 
-def _reap(orders: socket.socket, numbers: dict[int, int]) -> None:
+def _reap(orders: socket.socket, numbers: dict[int, int], deaths: ChildDeaths) -> None:
     """Tell how each child ended that has."""
     for pid in list(numbers):
-        ended, status = os.waitpid(pid, os.WNOHANG)
+        ended, status, used = os.wait4(pid, os.WNOHANG)
         if ended:
-            _tell(
-                orders, SegmentReport(numbers.pop(pid), pid, code=os.waitstatus_to_exitcode(status))
-            )
+            code = os.waitstatus_to_exitcode(status)
+            short = code == -signal.SIGKILL and deaths.short()
+            shortage = deaths.judge(pid, used.ru_maxrss) if short else None
+            _tell(orders, SegmentReport(numbers.pop(pid), pid, code=code, shortage=shortage))
 
 
 def _tell(orders: socket.socket, told: SegmentReport) -> None:

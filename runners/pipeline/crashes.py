@@ -40,7 +40,7 @@ def mend(run_id: UUID, token: int, crashes: int, death: Death, *, at_once: bool 
     crashes += death.crashed
     if crashes >= config().poison:
         return _end(run_id, token, crashes, death)
-    delay = backoff(crashes) if death.crashed and not at_once else 0
+    delay = backoff(crashes) if death.crashed and not at_once else death.delay
     rows = release(run_id, token, death, delay=delay)
     if rows:
         metrics.DEATHS.labels("step" if death.crashed else "unknown").inc()

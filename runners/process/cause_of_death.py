@@ -2,13 +2,22 @@
 
 A run is blamed only where nothing else can have ended the process: it was the only one executing
 there, and the process's parent, which would have ended with the container, the host or the whole
-worker, still lives.
+worker, still lives. Where memory was short, a process that was killed may have taken none of it:
+then its run is blamed only if the process held more than any other.
 """
 
 from dataclasses import dataclass
 
 from runners.models import Runner
-from runners.process.identity import gone, lives, parent_lives, shared
+from runners.process import out_of_memory
+from runners.process.identity import (
+    gone,
+    lives,
+    parent_lives,
+    shared,
+    shortage_at_end,
+    unreaped,
+)
 
 MOST = 200  # characters of a cause
 
@@ -21,10 +30,13 @@ class Death:
     crashed: int = 0
     cause: str = ""
     suspect: bool = False
+    delay: float = 0.0  # seconds before the run is sent again
 
 
 LOST = Death(lost=1, suspect=True)
 SILENT = Death(lost=1)
+# Memory was short, and another process may have taken it: by then it may have given it back.
+SHORT = Death(lost=1, suspect=True, delay=2.0)
 
 
 def crash(cause: str) -> Death:
@@ -44,6 +56,10 @@ def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
         return SILENT
     if shared(leased_by) or companions or not gone(leased_by) or not parent_lives(leased_by):
         return LOST
+    if unreaped(leased_by) and out_of_memory.of_late():
+        return LOST  # how it ended is not known yet
+    if (shortage := shortage_at_end(leased_by)) is not None:
+        return crash(shortage.cause) if shortage.took else SHORT
     return crash(cause or "its process ended while its worker lived on")
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from runners.conf import pool
+from runners.process import out_of_memory
 
 SEPARATOR = "|"
 SHARED, ALONE, ISOLATED = 5, 7, 8  # parts of a holder
@@ -73,6 +74,20 @@ def parent_lives(other: str) -> bool:
     if len(parts) < ALONE or not _is_here(parts) or not parts[5].isdigit():
         return False
     return started(int(parts[5])) == parts[6]
+
+
+def unreaped(other: str) -> bool:
+    """Whether a holder that is gone still waits for its living parent to ask how it ended."""
+    parts = other.split(SEPARATOR)
+    if len(parts) < ALONE or not gone(other) or not parent_lives(other):
+        return False
+    return out_of_memory.start_of(int(parts[1])) == parts[2]
+
+
+def shortage_at_end(other: str) -> out_of_memory.Shortage | None:
+    """What the parent of a holder that is gone found, where memory was short as it ended."""
+    parts = other.split(SEPARATOR)
+    return out_of_memory.told(int(parts[1]), parts[2])
 
 
 def pid_of(other: str) -> int | None:

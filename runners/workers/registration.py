@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import socket
+from collections.abc import Callable
 from typing import Any
 
 from celery.signals import (
@@ -20,9 +21,14 @@ from django.core.checks import run_checks
 from django.db import Error, connection
 
 from executions.database.clock import ClockTimestamp
+from executions.vendor_seams import billiard_slots
 from runners.models import Runner
 from runners.modules import registry
+<<<<<<< HEAD
 from runners.process import activity, parent
+=======
+from runners.process import activity, out_of_memory
+>>>>>>> fd4313ae (Carry i18-b)
 from runners.stalls.keeper import Keeper
 from runners.workers import canary
 from runners.workers.shutdown import WorkerShutdown
@@ -44,6 +50,8 @@ def name_process(sender: Any = None, **_: Any) -> None:
         raise SystemExit(f"{problem.msg} {problem.hint} ({problem.id})")
     os.environ.setdefault("RUNNER_ID", sender.hostname)
     _keeper.begin()
+    if _forks():
+        billiard_slots.watch_kills(_killed)
     sender.app.steps["consumer"].add(canary.Consuming)
 
 
@@ -77,6 +85,7 @@ def arrive(sender: Any = None, **_: Any) -> None:
     )
     sender.timer.call_repeatedly(EVERY, _seen)
     sender.timer.call_repeatedly(EVERY, _keeper.look)
+    sender.timer.call_repeatedly(EVERY, _deaths.short)
     if not _forks():
         activity.be_watched()
 
@@ -106,6 +115,16 @@ def gone(**_: Any) -> None:
     activity.be_left_alone()
     _departure.done()
     connection.close()
+
+
+def _killed(pid: int) -> Callable[[int], None] | None:
+    """Who judges a child of the pool that was killed while memory was short; else nobody."""
+    if not _deaths.short():
+        return None
+    start = out_of_memory.start_of(pid)
+    # Before the child is reaped: nobody may find it gone and no word about it.
+    out_of_memory.tell(pid, start, out_of_memory.UNKNOWN)
+    return lambda peak: out_of_memory.tell(pid, start, _deaths.judge(pid, peak))
 
 
 def _forks() -> bool:
@@ -150,3 +169,4 @@ def _update(**facts: Any) -> None:
 
 _departure = WorkerShutdown(_announce)
 _keeper = Keeper()
+_deaths = out_of_memory.ChildDeaths()

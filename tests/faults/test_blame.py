@@ -1,8 +1,11 @@
 """Who is blamed for a process that ends: the step that ended it, and none of its companions."""
 
+import os
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from uuid import UUID
 
 import pytest
@@ -19,6 +22,9 @@ from tests.support.workflows import effect, publish, start, start_many, wait_for
 pytestmark = pytest.mark.timeout(400)
 THREADS = 256
 KILLS = 20
+FRESH = 8  # steps that a worker begins between two kills, beside those that it lost
+LATEST = 1.5  # seconds
+SEED = int(os.environ.get("VALKYR_TEST_SEED", "20261125"))
 
 
 @pytest.fixture
@@ -59,18 +65,22 @@ def test_of_256_steps_in_flight_only_the_one_that_ends_the_process_is_dead(
     audit([poison, *innocent])
 
 
-@pytest.mark.timeout(400)
-def test_a_worker_killed_twenty_times_makes_no_dead_letter(
+@pytest.mark.timeout(600)
+def test_a_worker_killed_twenty_times_at_random_makes_no_dead_letter(
     fleet: Fleet, crowded: Member, held: Path
 ) -> None:
-    ids = crowd(16, held)
+    rng = Random(SEED)
+    print(f"VALKYR_TEST_SEED={SEED}")
+    ids = crowd(THREADS, held)
+    wait_until(lambda: in_flight(ids) == THREADS, 60, "all steps in flight")
     for number in range(KILLS):
-        wait_for_mark(ids[number % len(ids)], seconds=60)
-        wait_until(lambda: in_flight(ids) > 0, 60, "steps in flight")
         crowded.kill()
-        fleet.ensure()
-    held.unlink()
-    assert Counter(wait_for_end(ids, 120).values()) == {"SUCCESS": len(ids)}
+        crowded.start()
+        if number == KILLS // 2:
+            held.unlink()  # from now on steps end and are recorded while the worker is killed
+        ids += busy_for_a_while(rng, held)
+    fleet.ensure()
+    assert Counter(wait_for_end(ids, 240).values()) == {"SUCCESS": len(ids)}
     assert not Run.objects.filter(execution_id__in=ids, crashes__gt=0).exists()
     audit(ids)
 
@@ -111,3 +121,17 @@ def test_a_step_that_another_process_blames_is_fenced_and_dead_after_three(
 def in_flight(ids: list[UUID]) -> int:
     """How many of these executions' steps are held by a worker now."""
     return Run.objects.filter(execution_id__in=ids, state="RUNNING").count()
+
+
+def busy_for_a_while(rng: Random, held: Path) -> list[UUID]:
+    """More executions, of which a worker has begun some; then a random moment passes."""
+    ids = crowd(FRESH, held)
+    wanted = rng.randint(1, FRESH)
+
+    def begun() -> int:
+        return sum(bool(marks_of(execution, "work.main")) for execution in ids)
+
+    wait_until(lambda: begun() >= wanted, 60, f"the begin of {wanted} steps of a fresh worker")
+    moment = time.monotonic() + rng.uniform(0, LATEST)
+    wait_until(lambda: time.monotonic() >= moment, 2 * LATEST, "the next kill")
+    return ids

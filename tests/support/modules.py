@@ -67,6 +67,7 @@ class EffectInputs(ModuleInputs):
     ignore_timeout: bool = Field(False, description="Hang on when told that the time is over.")
     tell: Any = Field(None, description="What to give to `heartbeat`.")
     hold_mebibytes: int = Field(0, description="How much memory to ask for.")
+    take_mebibytes: int = Field(0, description="How much memory to fill, and hold to the end.")
     while_there: str = Field("", description="A file that holds each try for as long as it exists.")
 
 
@@ -169,10 +170,12 @@ class Effect(Module[EffectInputs]):
             linger(inputs.hang_seconds, ctx, stubborn=inputs.ignore_timeout)
         if inputs.hold_mebibytes:
             bytearray(inputs.hold_mebibytes * 1024 * 1024)
+        taken = [b"x" * (1024 * 1024) for _ in range(inputs.take_mebibytes)]
         if inputs.seconds:
             linger(inputs.seconds, ctx, stubborn=inputs.ignore_timeout)
         while inputs.while_there and Path(inputs.while_there).exists():
             time.sleep(0.02)
+        taken.clear()
         if tries <= inputs.fail_times:
             raise StepError(
                 f"try {tries} fails", ErrorType(inputs.error_type), fingerprint=inputs.named

@@ -19,8 +19,9 @@ from runners.observability import metrics
 from runners.pipeline import end_run
 from runners.pipeline.claim_run import permanent
 from runners.pipeline.crashes import mend
+from runners.process import out_of_memory
 from runners.process.cause_of_death import MOST, SILENT, Death, judge
-from runners.process.identity import awaited, gone
+from runners.process.identity import awaited, gone, unreaped
 from runners.recovery.duties import each
 from runners.states import HELD, ErrorType
 
@@ -78,6 +79,8 @@ def _held(holders: list[str]) -> dict[str, int]:
 
 # Steps whose process on this machine is gone are sent again, long before their lease runs out.
 #
+# Where memory was short a moment ago, a child that its parent has not reaped is left for the next
+# look: the parent knows whether the child had taken the memory.
 # The end of an isolated process is judged by the worker that waits for it; where that fails, the
 # lease runs out.
 
@@ -89,7 +92,12 @@ def orphaned_steps() -> int:
     """Release and send the runs of dead processes; returns how many."""
     rows = statements.fetch("held", {"batch": SEEN})
     together = Counter(leased_by for _, _, leased_by, _ in rows)
-    lost = {leased_by for leased_by in together if gone(leased_by) and not awaited(leased_by)}
+    short = out_of_memory.of_late()
+    lost = {
+        leased_by
+        for leased_by in together
+        if gone(leased_by) and not awaited(leased_by) and not (short and unreaped(leased_by))
+    }
     deaths = {leased_by: judge(leased_by, together[leased_by] - 1) for leased_by in lost}
     count = 0
     for run_id, token, leased_by, crashes in rows:

@@ -1,0 +1,114 @@
+"""Whom a parent blames for a child that was killed: by what it held, of what others hold."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from runners.process import out_of_memory
+from runners.process.identity import process_identity, unreaped
+from runners.process.out_of_memory import UNKNOWN, ChildDeaths, Shortage, start_of, tell, told
+
+HOLDER = """
+import sys
+held = b"x" * (int(sys.argv[1]) * 2**20)
+print("held", flush=True)
+sys.stdin.read()
+"""
+Holder = Callable[[int], "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def holder() -> Iterator[Holder]:
+    """Start a child that holds so many MiB."""
+    begun: list[subprocess.Popen[bytes]] = []
+
+    def start(mebibytes: int) -> "subprocess.Popen[bytes]":
+        process = subprocess.Popen(
+            [sys.executable, "-c", HOLDER, str(mebibytes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        begun.append(process)
+        assert process.stdout
+        assert process.stdout.readline() == b"held\n"
+        return process
+
+    yield start
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def end(process: "subprocess.Popen[bytes]") -> int:
+    """Kill a child and reap it; the most KiB that it held."""
+    os.kill(process.pid, signal.SIGKILL)
+    _, _, used = os.wait4(process.pid, 0)
+    process.returncode = -signal.SIGKILL
+    return used.ru_maxrss
+
+
+def test_the_child_that_held_most_is_blamed_and_its_smaller_companion_is_not(
+    holder: Holder,
+) -> None:
+    deaths = ChildDeaths()
+    large, small = holder(1_500), holder(300)
+    assert deaths.judge(small.pid, end(small)) == UNKNOWN
+    found = deaths.judge(large.pid, end(large))
+    assert found.took
+    assert "MiB, more than any other process" in found.cause
+
+
+def test_a_child_that_died_right_after_a_larger_one_is_not_blamed(holder: Holder) -> None:
+    deaths = ChildDeaths()
+    large, small = holder(1_500), holder(700)
+    peaks = end(large), end(small)
+    assert deaths.judge(large.pid, peaks[0]).took
+    assert deaths.judge(small.pid, peaks[1]) == UNKNOWN
+
+
+def test_while_another_child_waits_to_be_reaped_nobody_is_blamed(holder: Holder) -> None:
+    deaths = ChildDeaths()
+    large, other = holder(1_500), holder(1)
+    other.kill()
+    os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
+    assert deaths.judge(large.pid, end(large)) == UNKNOWN
+
+
+def test_memory_was_short_only_if_the_kernel_has_killed_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(out_of_memory, "PROC", tmp_path)
+    (tmp_path / "vmstat").write_text("pgfault 7\noom_kill 3\n")
+    deaths = ChildDeaths()
+    assert not deaths.short()
+    (tmp_path / "vmstat").write_text("pgfault 8\noom_kill 4\n")
+    assert deaths.short()
+    assert deaths.short(), "for a moment: several may be killed for one shortage"
+
+
+def test_the_word_about_an_end_is_of_one_process_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VALKYR_HEALTH_DIR", str(tmp_path))
+    found = Shortage(took=True, cause="it held 7 MiB")
+    tell(12, "345", found)
+    assert told(12, "345") == found
+    assert told(12, "346") is None
+
+
+def test_a_killed_child_is_unreaped_until_its_parent_has_asked(holder: Holder) -> None:
+    child = holder(1)
+    _, _, _, namespace, boot, *_ = process_identity().split("|")
+    me = str(os.getpid()), start_of(os.getpid())
+    name = "|".join(["somebody", str(child.pid), start_of(child.pid), namespace, boot, *me])
+    assert not unreaped(name)
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert unreaped(name)
+    child.wait()
+    assert not unreaped(name)
