@@ -29,6 +29,7 @@ hypothesis.settings.load_profile("untimed")
 STARTING = (
     "tests/browser/studio/states/",
     "tests/browser/test_desk.py",
+    "tests/cli/",
     "tests/faults/",
     "tests/integration/test_benchmarks.py",
     "tests/integration/test_embedded_servers.py",

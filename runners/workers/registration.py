@@ -24,11 +24,7 @@ from executions.database.clock import ClockTimestamp
 from executions.vendor_seams import billiard_slots
 from runners.models import Runner
 from runners.modules import registry
-<<<<<<< HEAD
-from runners.process import activity, parent
-=======
-from runners.process import activity, out_of_memory
->>>>>>> fd4313ae (Carry i18-b)
+from runners.process import activity, out_of_memory, parent
 from runners.stalls.keeper import Keeper
 from runners.workers import canary
 from runners.workers.shutdown import WorkerShutdown

@@ -6,7 +6,7 @@ from pathlib import Path
 from executions.database.advisory_locks import AdvisoryLock
 
 ROOT = Path(__file__).parents[2]
-APPS = ("executions", "runners", "dlq", "valkyr_plugins", "valkyr_project")
+APPS = ("executions", "runners", "dlq", "valkyr_plugins", "valkyr_project", "valkyr")
 
 
 def test_no_lock_number_is_written_outside_the_enumeration() -> None:

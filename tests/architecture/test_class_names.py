@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
-APPS = ("executions", "runners", "dlq", "valkyr_project", "valkyr_plugins")
+APPS = ("executions", "runners", "dlq", "valkyr_project", "valkyr_plugins", "valkyr")
 # The same thing in parallel places: Django's own names, filters of admin lists, request handlers.
 PARALLEL = {
     "Command", "EntryFilters", "Handler", "LinesRenderer", "Meta", "Migration", "ResolutionFilter",

@@ -12,7 +12,7 @@ from importlib import import_module
 import django
 
 django.setup()
-import celery, executions, runners, dlq, valkyr_plugins
+import celery, executions, runners, dlq, valkyr, valkyr_plugins
 from kombu.transport import redis
 from prometheus_client import values
 
@@ -34,7 +34,7 @@ def state():
 before = state()
 # What `python -m` runs may change its process; nobody imports it.
 own = {"runners.isolation.server", "runners.stalls.watchdog", "runners.process.signs_of_life"}
-for app in (executions, runners, dlq, valkyr_plugins):
+for app in (executions, runners, dlq, valkyr_plugins, valkyr):
     for module in pkgutil.walk_packages(app.__path__, f"{app.__name__}."):
         if module.name not in own and not module.name.endswith(".__main__"):
             import_module(module.name)

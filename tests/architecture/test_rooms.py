@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).parents[2]
-APPS = ("executions", "runners", "dlq", "valkyr_project", "valkyr_plugins")
+APPS = ("executions", "runners", "dlq", "valkyr_project", "valkyr_plugins", "valkyr")
 BUDGETS = tomllib.loads(Path(__file__).with_name("room_budgets.toml").read_text())
 SLACK = 1.1
 # Files of a Django app that Django or Celery look for by their names.

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).parents[2]
-APPS = ("executions", "runners", "dlq", "valkyr_plugins", "valkyr_project")
+APPS = ("executions", "runners", "dlq", "valkyr_plugins", "valkyr_project", "valkyr")
 SEAMS = PROJECT / "executions" / "vendor_seams"
 PINS = PROJECT / "tests" / "unit" / "vendor_seams"
 # Seams of optional packages, pinned in tests/unit/vendor_seams/test_plugins.py and tests/plugins.

@@ -1,0 +1,1 @@
+"""The command `valkyr`, against a server with real workers and in a project's own process."""

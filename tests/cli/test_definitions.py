@@ -1,0 +1,101 @@
+"""Workflow files: checked over the API, or with the project's settings alone."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from executions.models import Workflow
+from tests.cli.conftest import Valkyr
+from tests.support.stack import PROJECT
+
+pytestmark = pytest.mark.timeout(240)
+GOOD = {"schema": "valkyr/1", "name": "good", "tasks": [{"id": "a", "use": "flow.noop"}]}
+BAD = {"schema": "valkyr/1", "name": "bad", "tasks": [{"id": "a", "use": "no.such"}]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "flows").mkdir()
+    (tmp_path / "flows" / "good.yaml").write_text(yaml.dump(GOOD))
+    (tmp_path / "flows" / "bad.json").write_text(json.dumps(BAD))
+    (tmp_path / "flows" / "torn.yaml").write_text("tasks: [")
+    (tmp_path / "flows" / "README.md").write_text("no workflow")
+    return tmp_path / "flows"
+
+
+def without_a_database(*words: object) -> "subprocess.CompletedProcess[str]":
+    """`valkyr --local` where neither a database nor Redis can be reached."""
+    nowhere = {"DATABASE_URL": "postgres://n@127.0.0.1:1/n", "REDIS_URL": "redis://127.0.0.1:1/0"}
+    return subprocess.run(
+        [sys.executable, "-m", "valkyr", "--local", *map(str, words)],
+        cwd=PROJECT,
+        env=os.environ | nowhere,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def verdicts(text: str) -> dict[str, bool]:
+    return {Path(one["file"]).name: one["valid"] for one in json.loads(text)}
+
+
+def test_validate_tells_of_each_file_over_the_api(valkyr: Valkyr, folder: Path) -> None:
+    said, told = valkyr("validate", folder), valkyr("validate", folder, "--json")
+
+    assert said.code == told.code == 1
+    assert "no.such" in said.out
+    assert "1 of 3 files are valid." in said.err
+    assert verdicts(told.out) == {"good.yaml": True, "bad.json": False, "torn.yaml": False}
+    assert valkyr("validate", folder / "good.yaml").code == 0
+
+
+def test_validate_needs_neither_server_nor_database_locally(folder: Path) -> None:
+    said = without_a_database("validate", folder, "--json")
+
+    assert said.returncode == 1, said.stderr
+    assert verdicts(said.stdout) == {"good.yaml": True, "bad.json": False, "torn.yaml": False}
+
+
+def test_what_both_ways_find_is_the_same(valkyr: Valkyr, folder: Path) -> None:
+    here = json.loads(without_a_database("validate", folder, "--json").stdout)
+
+    assert json.loads(valkyr("validate", folder, "--json").out) == here
+
+
+def test_a_missing_file_is_a_mistake_of_the_caller(offline: Valkyr, tmp_path: Path) -> None:
+    assert offline("validate", tmp_path / "none.yaml").code == 2
+    assert offline("validate", tmp_path).code == 2
+
+
+def test_what_is_exported_validates_and_is_the_draft(
+    valkyr: Valkyr, echo: Workflow, failing: Workflow, tmp_path: Path
+) -> None:
+    printed = valkyr("export", echo.slug)
+    written = valkyr("export", echo.slug, failing.slug, "--dir", tmp_path, "--format", "json")
+
+    assert yaml.safe_load(printed.out) == echo.definition
+    files = written.out.split()
+    assert [json.loads(Path(f).read_text()) for f in files] == [echo.definition, failing.definition]
+    assert valkyr("export", echo.slug, failing.slug).code == 2
+
+
+def test_schema_is_the_same_from_the_package_and_from_the_api(valkyr: Valkyr) -> None:
+    there = valkyr("schema")
+    here = without_a_database("schema")
+
+    assert there.code == here.returncode == 0
+    assert json.loads(there.out) == json.loads(here.stdout)
+    assert json.loads(there.out)["$schema"].startswith("https://json-schema.org/")
+
+
+def test_workflows_are_listed_by_how_their_names_begin(valkyr: Valkyr, echo: Workflow) -> None:
+    found = valkyr("workflows", "echo", "--json")
+
+    assert [row["id"] for row in json.loads(found.out)] == [str(echo.pk)]

@@ -1,0 +1,176 @@
+"""The API as the commands call it: errors as CliError, lists as rows, events as they come.
+
+The same client asks a server over HTTP and, with `--local`, the project in this process; the
+transport makes the difference.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+
+from valkyr.cli.errors import CliError, Exit, refused
+
+PAGE = 500
+# A request that may be sent again is tried so often; the pauses between, in seconds.
+PAUSES = (0.3, 1.0)
+BROKEN = (httpx.ReadError, httpx.RemoteProtocolError, httpx.ReadTimeout, httpx.WriteError)
+NOT_OURS = (
+    "The address has to be the one before /v1: for https://example.com/flows/v1/… it is "
+    "https://example.com/flows."
+)
+
+
+@dataclass(frozen=True)
+class StreamEvent:
+    """A server-sent event; one without a name is a keep-alive."""
+
+    name: str
+    id: str
+    data: dict[str, Any]
+
+
+class ApiClient:
+    """An installation's API; every method raises CliError for what is no success."""
+
+    def __init__(self, http: httpx.Client, *, token: bool = True) -> None:
+        """`http` knows the address and who calls."""
+        self._http, self._token = http, token
+        # Whether the list that was read last goes on past its limit.
+        self.more = False
+
+    def get(self, path: str, **query: Any) -> Any:
+        """GET; the answer's JSON."""
+        return self._json(self._send("GET", path, params=_given(query)))
+
+    def text(self, path: str, accept: str) -> str:
+        """GET; the answer's text, in the media type that is asked for."""
+        return self._send("GET", path, headers={"Accept": accept}).text
+
+    def post(self, path: str, body: Any = None, *, key: str = "") -> Any:
+        """POST; the answer's JSON. With an Idempotency-Key it is sent again where none came."""
+        headers = {"Idempotency-Key": key} if key else {}
+        return self._json(self._send("POST", path, json=body, headers=headers))
+
+    def delete(self, path: str) -> None:
+        """DELETE."""
+        self._send("DELETE", path)
+
+    def rows(self, path: str, limit: int | None = None, **query: Any) -> Iterator[dict[str, Any]]:
+        """The rows of a list, page by page; at most `limit`."""
+        wanted = _given(query) | {"limit": str(min(limit or PAGE, PAGE))}
+        left = limit
+        while True:
+            answer = self._send("GET", path, params=wanted)
+            page = self._json(answer)
+            found = page[:left]
+            yield from found
+            left = None if left is None else left - len(found)
+            # Of the link its cursor alone: behind a proxy its host may be one we do not reach.
+            following = urlsplit(answer.links.get("next", {}).get("url", "")).query
+            cursor = parse_qs(following).get("cursor")
+            self.more = bool(cursor) or len(found) < len(page)
+            if left == 0 or not cursor:
+                return
+            wanted |= {"cursor": cursor[0]}
+
+    def events(self, path: str, last: str, patience: float) -> Iterator[StreamEvent]:
+        """Server-sent events until the server ends, or says nothing for `patience` seconds."""
+        headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
+        time_outs = httpx.Timeout(30, read=patience)
+        try:
+            with self._http.stream("GET", path, headers=headers, timeout=time_outs) as answer:
+                if not answer.is_success:
+                    answer.read()
+                    raise self._refusal(answer)
+                yield from _parsed(answer.iter_lines())
+        except BROKEN:
+            return  # it comes back
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+
+    def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
+        again = method == "GET" or "Idempotency-Key" in (more.get("headers") or {})
+        pauses = iter(PAUSES if again else ())
+        while True:
+            try:
+                answer = self._http.request(method, path, **more)
+                break
+            except httpx.HTTPError as error:
+                pause = next(pauses, None) if isinstance(error, BROKEN) else None
+                if pause is None:
+                    raise self._unreachable(error) from error
+                time.sleep(pause)
+        if not answer.is_success:
+            raise self._refusal(answer)
+        return answer
+
+    def _json(self, answer: httpx.Response) -> Any:
+        if not answer.content:
+            return None
+        try:
+            return answer.json()
+        except ValueError:
+            raise CliError(
+                f"{answer.request.url} answered with something else than JSON.",
+                Exit.UNREACHABLE,
+                hint=NOT_OURS,
+            ) from None
+
+    def _refusal(self, answer: httpx.Response) -> CliError:
+        try:
+            problem = answer.json()
+        except ValueError:
+            problem = None
+        if isinstance(problem, dict) and {"detail", "title"} & set(problem):
+            again = answer.headers.get("Retry-After", "")
+            error = refused(answer.status_code, problem, token=self._token, again=again)
+            if error.status == 404 and "nothing at" in error.message:
+                error.hint = NOT_OURS
+            return error
+        asked, said = answer.request, f"{answer.status_code} {answer.reason_phrase}"
+        if to := answer.headers.get("Location"):
+            said += f", a redirect to {to}"
+        return CliError(
+            f"{asked.method} {asked.url} was answered {said}, which is not Valkyr's API.",
+            Exit.UNREACHABLE,
+            hint=NOT_OURS,
+            problem={"status": answer.status_code},
+        )
+
+    def _unreachable(self, error: httpx.HTTPError) -> CliError:
+        reason = str(error) or type(error).__name__
+        return CliError(
+            f"{self._http.base_url} does not answer: {reason}.",
+            Exit.UNREACHABLE,
+            hint="Check the address and the network, and that the server runs.",
+        )
+
+
+def _given(query: dict[str, Any]) -> dict[str, str]:
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in query.items()
+        if value not in (None, "")
+    }
+
+
+def _parsed(lines: Iterator[str]) -> Iterator[StreamEvent]:
+    """Events of a stream's lines, as the standard says."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        if line.startswith(":"):
+            yield StreamEvent("", "", {})
+        elif line:
+            name, _, value = line.partition(":")
+            fields[name] = value.removeprefix(" ")
+        else:
+            if "data" in fields:
+                yield StreamEvent(
+                    fields.get("event", ""), fields.get("id", ""), json.loads(fields["data"])
+                )
+            fields = {}

@@ -1,0 +1,28 @@
+"""The commands by name: `module:attribute` in this package, loaded when a command is asked for.
+
+A new command is a module here and a line below.
+"""
+
+COMMANDS = {
+    "validate": "definitions:validate",
+    "export": "definitions:export",
+    "schema": "definitions:schema",
+    "workflows": "definitions:workflows",
+    "start": "starting:start",
+    "run": "starting:run",
+    "list": "executions:list_executions",
+    "show": "executions:show",
+    "watch": "watching:watch",
+    "logs": "executions:logs",
+    "why": "executions:why",
+    "cancel": "executions:cancel",
+    "dead": "dead_letters:dead",
+    "redrive": "redriving:redrive",
+    "login": "access:login",
+    "logout": "access:logout",
+    "whoami": "access:whoami",
+    "token": "access:token",
+    "up": "project:up",
+    "manage": "project:manage",
+    "completion": "project:completion",
+}

@@ -1,0 +1,149 @@
+"""Dead letters: what failed for good, and what to do about it."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from valkyr.cli.commands.executions import told_of_many
+from valkyr.cli.connecting import connected
+from valkyr.cli.errors import CliError, Exit
+from valkyr.cli.inputs import JsonParameter, SinceParameter, workflow_id, workspace_id
+from valkyr.cli.options import ApiCommand, Choices
+from valkyr.cli.output import CommandOutput
+
+if TYPE_CHECKING:
+    from valkyr.cli.client import ApiClient
+
+PATH = "/v1/DeadLetterQueue"
+AT_ONCE = 1_000
+RESOLUTIONS = ("PENDING", "REQUEUED", "FIXED", "SKIPPED", "DISCARDED", "ALL")
+RECORD = [
+    ("Dead letter", "id"),
+    ("Resolution", "resolution"),
+    ("Execution", "executionId"),
+    ("Step", "stepPath"),
+    ("Module", "module"),
+    ("Failure", "failureType"),
+    ("Reason", "failureReason"),
+    ("Attempts", "attempts"),
+    ("Occurrences", "occurrences"),
+    ("Group", "groupId"),
+    ("Since", "quarantinedAt"),
+    ("Resolved", "resolvedAt"),
+    ("By", "reviewedBy"),
+    ("Notes", "notes"),
+    ("Inputs", "originalInputs"),
+]
+
+
+@click.group()
+def dead() -> None:
+    """Dead letters: list, show, requeue, discard."""
+
+
+@dead.command("list", cls=ApiCommand)
+@click.option("--workflow", metavar="NAME", help="Of this workflow: its id, slug or name.")
+@click.option("--execution", metavar="ID", type=click.UUID, help="Of this execution.")
+@click.option("--group", metavar="ID", type=click.UUID, help="Of this failure group.")
+@click.option(
+    "--resolution",
+    type=click.Choice(RESOLUTIONS, case_sensitive=False),
+    default="PENDING",
+    show_default=True,
+)
+@click.option("--text", help="Whose reason contains this.")
+@click.option("--since", type=SinceParameter(), help="Since: 30m, 2h, 7d, or a time.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
+@click.option("--workspace", metavar="NAME", help="Of this workspace.")
+@click.pass_obj
+def list_letters(choices: Choices, /, limit: int, workspace: str | None, **given: Any) -> None:
+    """List dead letters, newest first: the open ones by default."""
+    with connected(choices) as api:
+        workflow = given["workflow"]
+        query = {
+            "workflowId": workflow and workflow_id(api, workflow, workspace),
+            "workspaceId": workspace and workspace_id(api, workspace),
+            "executionId": given["execution"],
+            "groupId": given["group"],
+            "resolution": None if given["resolution"] == "ALL" else given["resolution"],
+            "text": given["text"],
+            "quarantinedAfter": given["since"],
+        }
+        rows = list(api.rows(PATH, limit, **query))
+        more = api.more
+    columns = [
+        ("ID", "id"),
+        ("STEP", "stepPath"),
+        ("MODULE", "module"),
+        ("RESOLUTION", "resolution"),
+        ("REASON", "failureReason"),
+        ("SINCE", "quarantinedAt"),
+    ]
+    CommandOutput(choices).table(rows, columns, empty="No dead letters fit.", more=more, cut=True)
+
+
+@dead.command("show", cls=ApiCommand)
+@click.argument("letter", metavar="ID", type=click.UUID)
+@click.pass_obj
+def show_letter(choices: Choices, letter: Any) -> None:
+    """Show a dead letter: why it failed, and with which inputs."""
+    with connected(choices) as api:
+        CommandOutput(choices).record(api.get(f"{PATH}/{letter}"), RECORD)
+
+
+@dead.command(cls=ApiCommand)
+@click.argument("letters", metavar="ID…", nargs=-1, required=True, type=click.UUID)
+@click.option("--input", "overrides", type=JsonParameter(), help="Merged into the step's inputs.")
+@click.pass_obj
+def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
+    """Try failed steps again; their executions go on.
+
+    Exits with 1 if one of several was refused. For very many, at a rate, see `valkyr redrive`.
+    """
+    output, body = CommandOutput(choices), overrides or {}
+    with connected(choices) as api:
+        if len(letters) == 1:
+            run = api.post(f"{PATH}/{letters[0]}/requeue", body)
+            columns = [("Run", "id"), ("Execution", "executionId"), ("Step", "stepPath")]
+            output.record(run, [*columns, ("Attempt", "attempt"), ("State", "state")])
+            return Exit.OK
+        with output.progress("Requeueing") as progress:
+            done = _each_requeued(api, [str(pk) for pk in dict.fromkeys(letters)], body, progress)
+    return told_of_many(output, done)
+
+
+def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: Any) -> Any:
+    """What became of each; raises CliError where going on makes no sense."""
+    done: dict[str, Any] = {"done": [], "refused": []}
+    for number, letter in enumerate(letters):
+        if progress is not None:
+            progress.update(f"{number} of {len(letters)} done")
+        try:
+            api.post(f"{PATH}/{letter}/requeue", body)
+        except CliError as error:
+            if error.status is None or error.status in {401, 429} or error.status >= 500:
+                error.hint = f"{len(done['done'])} were requeued before. {error.hint}".rstrip()
+                raise
+            told = {"id": letter, "code": error.problem.get("code"), "message": error.message}
+            done["refused"].append(told)
+        else:
+            done["done"].append(letter)
+    return done
+
+
+@dead.command(cls=ApiCommand)
+@click.argument("letters", metavar="ID…", nargs=-1, required=True, type=click.UUID)
+@click.option("--notes", required=True, help="Why they are given up; kept on each.")
+@click.pass_obj
+def discard(choices: Choices, letters: tuple[Any, ...], notes: str) -> int:
+    """Give dead letters up. Exits with 1 if one of several was refused."""
+    output, ids = CommandOutput(choices), list(dict.fromkeys(str(pk) for pk in letters))
+    with connected(choices) as api:
+        if len(ids) == 1:
+            output.record(api.post(f"{PATH}/{ids[0]}/discard", {"notes": notes}), RECORD)
+            return Exit.OK
+        done: dict[str, Any] = {"done": [], "refused": []}
+        for at in range(0, len(ids), AT_ONCE):
+            answer = api.post(f"{PATH}/discard", {"ids": ids[at : at + AT_ONCE], "notes": notes})
+            done = {name: rows + answer[name] for name, rows in done.items()}
+    return told_of_many(output, done)

@@ -1,0 +1,213 @@
+"""Workflows as files: check them, write them, list them, and their JSON Schema."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from valkyr.cli.connecting import connected
+from valkyr.cli.errors import Exit, usage
+from valkyr.cli.inputs import workflow_id, workspace_id
+from valkyr.cli.options import ApiCommand, Choices
+from valkyr.cli.output import CommandOutput
+
+Verdict = dict[str, Any]
+MEDIA = {"yaml": "application/yaml", "json": "application/json"}
+
+
+@click.command(cls=ApiCommand)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--workspace", metavar="NAME", help="Check credentials of this workspace.")
+@click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.pass_obj
+def validate(choices: Choices, files: tuple[Path, ...], workspace: str | None, strict: bool) -> int:
+    """Check workflow files, YAML or JSON, or folders of them.
+
+    With --local nothing but the project's settings is needed, no server and no database. Add --as
+    USER to check credentials too. Exits with 1 if a file would not publish.
+    """
+    output, found = CommandOutput(choices), _files(files)
+    documents = {path: _document(path) for path in found}
+    sound = {path: doc for path, doc in documents.items() if "problems" not in doc}
+    offline = choices.local and not choices.acting_as and not workspace
+    verdicts = _offline(choices, sound) if offline else _asked(choices, sound, workspace)
+    told = [{"file": str(path), **verdicts.get(path, documents[path])} for path in found]
+    if choices.json:
+        output.value(told)
+    else:
+        for one in told:
+            _tell(output, one)
+    bad = sum(not one["valid"] or (strict and bool(one["warnings"])) for one in told)
+    output.note(f"{len(told) - bad} of {len(told)} files are valid.")
+    return Exit.FAILED if bad else Exit.OK
+
+
+def _files(given: tuple[Path, ...]) -> list[Path]:
+    found: list[Path] = []
+    for path in given:
+        if path.is_dir():
+            below = (p for p in path.rglob("*") if p.suffix in {".yaml", ".yml", ".json"})
+            found += sorted(p for p in below if p.is_file())
+        elif path.is_file():
+            found.append(path)
+        else:
+            raise usage(f"There is no file {path}.")
+    if not found:
+        raise usage("There are no .yaml, .yml or .json files in these folders.")
+    return list(dict.fromkeys(found))
+
+
+def _document(path: Path) -> Verdict:
+    """The file's definition, or what is wrong with its text."""
+    from executions.definition.graph.document import DefinitionError, load_text
+
+    kind = "json" if path.suffix == ".json" else "yaml"
+    try:
+        return {"definition": load_text(path.read_text(encoding="utf-8"), content_type=kind)}
+    except DefinitionError as error:
+        found = error.problems
+        return _verdict(found, [])
+    except (OSError, UnicodeDecodeError) as error:
+        wrong = {"path": "", "code": "unreadable", "message": f"cannot be read: {error}"}
+        return {"valid": False, "problems": [wrong], "warnings": []}
+
+
+def _offline(choices: Choices, documents: dict[Path, Verdict]) -> dict[Path, Verdict]:
+    from valkyr.cli.local import set_up
+
+    set_up(choices.settings, choices.environment)
+    from executions.public.publishing import versioning
+
+    return {
+        path: _verdict(versioning.check(doc["definition"]), versioning.warnings(doc["definition"]))
+        for path, doc in documents.items()
+    }
+
+
+def _verdict(problems: Any, warnings: Any) -> Verdict:
+    def told(rows: Any) -> list[dict[str, str]]:
+        return [{"path": p.path, "code": p.code, "message": p.message} for p in rows]
+
+    return {"valid": not problems, "problems": told(problems), "warnings": told(warnings)}
+
+
+def _asked(
+    choices: Choices, documents: dict[Path, Verdict], workspace: str | None
+) -> dict[Path, Verdict]:
+    with connected(choices) as api:
+        place = {"workspaceId": workspace_id(api, workspace)} if workspace else {}
+        return {
+            path: api.post("/v1/Workflow/validate", doc | place) for path, doc in documents.items()
+        }
+
+
+def _tell(output: CommandOutput, one: Verdict) -> None:
+    if not output.quiet or not one["valid"]:
+        output.text(f"{one['file']}: {'valid' if one['valid'] else 'not valid'}")
+    for kind in ("problems", "warnings"):
+        for found in one[kind]:
+            if kind == "problems" or not output.quiet:
+                output.text(f"  {kind[:-1]}  {found['path'] or '.'}: {found['message']}")
+
+
+@click.command(cls=ApiCommand)
+@click.argument("names", metavar="[NAME…]", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="All workflows that you may see.")
+@click.option("--format", "form", type=click.Choice(list(MEDIA)), default="yaml")
+@click.option(
+    *("--dir", "folder"),
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write a file for each, named by its slug.",
+)
+@click.option("--workspace", metavar="NAME", help="Of this workspace.")
+@click.pass_obj
+def export(
+    choices: Choices,
+    names: tuple[str, ...],
+    everything: bool,
+    form: str,
+    folder: Path | None,
+    workspace: str | None,
+) -> None:
+    """Write the drafts of workflows as YAML or JSON."""
+    if bool(names) == everything:
+        raise usage("Name workflows, or give --all.")
+    if folder is None and (everything or len(names) > 1):
+        raise usage("Several workflows need --dir FOLDER.")
+    output = CommandOutput(choices)
+    with connected(choices) as api:
+        if everything:
+            place = workspace and workspace_id(api, workspace)
+            rows = list(api.rows("/v1/Workflow", workspaceId=place))
+        else:
+            ids = [workflow_id(api, name, workspace) for name in names]
+            rows = [api.get(f"/v1/Workflow/{pk}") for pk in ids]
+        with output.progress(f"Exporting {len(rows)}"):
+            texts = [(r, api.text(f"/v1/Workflow/{r['id']}/export", MEDIA[form])) for r in rows]
+    if folder is None:
+        output.text(texts[0][1])
+        return
+    written = _written(folder, form, texts)
+    if choices.json:
+        output.value([str(path) for path in written])
+    else:
+        for path in written:
+            output.text(str(path))
+
+
+def _written(folder: Path, form: str, texts: list[tuple[dict[str, Any], str]]) -> list[Path]:
+    slugs = [row["slug"] for row, _ in texts]
+    twice = sorted({slug for slug in slugs if slugs.count(slug) > 1})
+    if twice:
+        raise usage(
+            f"Several workspaces have a workflow {twice[0]!r}.", "Give --workspace to choose one."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    found = []
+    for row, text in texts:
+        path = folder / f"{row['slug']}.{form}"
+        path.write_text(text if text.endswith("\n") else f"{text}\n", encoding="utf-8")
+        found.append(path)
+    return found
+
+
+@click.command(cls=ApiCommand)
+@click.pass_obj
+def schema(choices: Choices) -> None:
+    """Print the JSON Schema of a workflow, for editors.
+
+    With --local it is that of the installed package; no project is needed.
+    """
+    if choices.local:
+        from executions.definition.graph.schema import WORKFLOW_SCHEMA
+
+        found: Any = WORKFLOW_SCHEMA
+    else:
+        with connected(choices) as api:
+            found = api.get("/v1/schema/workflow")
+    CommandOutput(choices).value(found)
+
+
+@click.command(cls=ApiCommand)
+@click.argument("name", required=False, metavar="[NAME]")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
+@click.option("--workspace", metavar="NAME", help="Of this workspace.")
+@click.pass_obj
+def workflows(choices: Choices, name: str | None, limit: int, workspace: str | None) -> None:
+    """List workflows, newest first.
+
+    With NAME those whose names begin so.
+    """
+    with connected(choices) as api:
+        place = workspace and workspace_id(api, workspace)
+        rows = list(api.rows("/v1/Workflow", limit, name=name, workspaceId=place))
+        more = api.more
+    columns = [
+        ("ID", "id"),
+        ("SLUG", "slug"),
+        ("NAME", "name"),
+        ("VERSION", "latestVersion"),
+        ("ENABLED", "enabled"),
+        ("UPDATED", "updatedAt"),
+    ]
+    CommandOutput(choices).table(rows, columns, empty="No workflows fit.", more=more)

@@ -1,0 +1,50 @@
+"""What runs on this machine: the platform, the project's own commands, and shell completion."""
+
+from importlib import import_module
+
+import click
+from click.shell_completion import get_completion_class
+
+from valkyr.cli.errors import missing_package
+from valkyr.cli.options import Choices
+
+PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
+
+
+@click.command(context_settings=PASS_ON, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def up(arguments: tuple[str, ...]) -> int:
+    """Start the whole platform on this machine, until Ctrl-C."""
+    # By name: the platform is above this layer, and may be left out.
+    try:
+        platform = import_module("valkyr_project.up.run")
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name, "platform", "The platform") from error
+    code: int = platform.main(arguments)
+    return code
+
+
+@click.command(context_settings=PASS_ON, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_obj
+def manage(choices: Choices, arguments: tuple[str, ...]) -> None:
+    """Run a management command, such as `manage prune --help`."""
+    from valkyr.cli.local import set_up
+
+    set_up(choices.settings, choices.environment)
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(["valkyr manage", *arguments])
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script of a shell.
+
+    In its profile: `eval "$(valkyr completion bash)"`.
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None  # the choices are click's own
+    click.echo(kind(context.find_root().command, {}, "valkyr", "_VALKYR_COMPLETE").source())

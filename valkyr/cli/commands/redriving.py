@@ -1,0 +1,204 @@
+"""Redrives: many dead letters requeued at a rate, as one durable object (the plugin `redrive`)."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from valkyr.cli.connecting import connected
+from valkyr.cli.errors import CliError, Exit, usage
+from valkyr.cli.following import patiently
+from valkyr.cli.inputs import JsonParameter
+from valkyr.cli.options import ApiCommand, Choices
+from valkyr.cli.output import CommandOutput
+
+if TYPE_CHECKING:
+    from valkyr.cli.client import ApiClient
+
+PATH = "/v1/Redrive"
+LOOK_SECONDS = 1.0
+# A stopped or paused one goes on only if a person says so.
+RESTING = frozenset({"DRAFT", "PAUSED", "STOPPED", "DONE", "ABORTED"})
+COUNTS = ("queued", "running", "succeeded", "failedAgain", "skipped", "aborted")
+LABELS = {"failedAgain": "failed again"}
+
+
+def _count(name: str) -> tuple[str, Any]:
+    return LABELS.get(name, name).upper(), lambda row: row["progress"][name]
+
+
+TABLE: Any = [
+    ("ID", "id"),
+    ("STATE", "state"),
+    ("SCOPE", "scope"),
+    ("TOTAL", "total"),
+    *(_count(name) for name in COUNTS[:4]),
+    ("CREATED", "createdAt"),
+    ("BY", "createdBy"),
+]
+RECORD: Any = [
+    ("Redrive", "id"),
+    ("State", "state"),
+    ("Stopped", "stopReason"),
+    ("Scope", "scope"),
+    ("Reason", "reason"),
+    ("By", "createdBy"),
+    ("Total", "total"),
+    *((label.capitalize(), count) for label, count in map(_count, COUNTS)),
+    ("Seconds left", lambda row: row["progress"]["secondsLeft"]),
+]
+PREVIEW: Any = [
+    ("Would run", "runs"),
+    ("Seconds", "seconds"),
+    ("Skipped", "skipped"),
+    ("Effects", "effects"),
+    ("Rejected", "rejected"),
+]
+
+
+@contextmanager
+def _plugin(choices: Choices) -> Iterator["ApiClient"]:
+    """The API; an installation without the plugin is told so."""
+    with connected(choices) as api:
+        try:
+            yield api
+        except CliError as error:
+            if error.status == 404 and "nothing at" in error.message:
+                error.hint = "The plugin `redrive` is not installed there; see docs/plugins.md."
+            raise
+
+
+@click.group()
+def redrive() -> None:
+    """Requeue many dead letters at a rate you set."""
+
+
+@redrive.command("start", cls=ApiCommand)
+@click.argument("letters", metavar="[ID…]", nargs=-1, type=click.UUID)
+@click.option("--group", metavar="ID", type=click.UUID, help="All of a failure group.")
+@click.option("--filter", "chosen", type=JsonParameter(), help="As GET /v1/DeadLetterQueue takes.")
+@click.option("--scope", type=click.Choice(["STEP", "FROM", "EXECUTION"]), default="STEP")
+@click.option("--from-step", metavar="PATH", help="With FROM: the step to begin with.")
+@click.option("--to-version", metavar="V", help="pinned, latest or a number.")
+@click.option("--overrides", type=JsonParameter(), help="A merge patch of the inputs.")
+@click.option("--expression", help="Gives each entry's merge patch.")
+@click.option("--rate", type=click.FloatRange(0, min_open=True), help="Entries a second at most.")
+@click.option("--max-in-flight", type=click.IntRange(1), help="Sent and not ended yet.")
+@click.option("--canary", type=click.IntRange(0), help="Send so many first and wait for them.")
+@click.option("--stop-above", type=click.FloatRange(0, 100), help="Per cent that fail again.")
+@click.option("--reason", help="Kept with each entry.")
+@click.option("--dry-run", is_flag=True, help="Preview only; requeue nothing.")
+@click.option("--wait", is_flag=True, help="Wait until it ends or stops.")
+@click.pass_obj
+def start_redrive(
+    choices: Choices,
+    /,
+    letters: tuple[Any, ...],
+    dry_run: bool,
+    wait: bool,
+    **given: Any,
+) -> int:
+    """Requeue dead letters: by ID, --group or --filter.
+
+    The open ones are frozen when it is made. With --wait it exits with 1 unless all succeed.
+    """
+    body, output = _body(letters, given), CommandOutput(choices)
+    with _plugin(choices) as api:
+        made = api.post(PATH, body)
+        place = f"{PATH}/{made['id']}"
+        if dry_run:
+            try:
+                output.record(api.post(f"{place}/preview", {}), PREVIEW, key="runs")
+            finally:
+                api.post(f"{place}/abort", {"reason": "preview"})
+            return Exit.OK
+        try:
+            begun = api.post(f"{place}/start", {"reason": given["reason"] or ""})
+        except CliError:
+            api.post(f"{place}/abort", {"reason": "not started"})  # no draft stays behind
+            raise
+        return _waited(api, output, made["id"]) if wait else _shown(output, begun)
+
+
+def _body(letters: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
+    ways: dict[str, Any] = {
+        "ids": [str(pk) for pk in letters] or None,
+        "groupId": given["group"] and str(given["group"]),
+        "filter": given["chosen"],
+    }
+    named = {name: way for name, way in ways.items() if way is not None}
+    if len(named) != 1:
+        raise usage("Choose dead letters by IDs, by --group or by --filter: exactly one of them.")
+    version = given["to_version"]
+    more = {
+        "scope": given["scope"],
+        "fromStep": given["from_step"],
+        "version": int(version) if version and version.isdecimal() else version,
+        "overrides": given["overrides"],
+        "expression": given["expression"],
+        "ratePerSecond": given["rate"],
+        "maxInFlight": given["max_in_flight"],
+        "canary": given["canary"],
+        "stopAbove": given["stop_above"],
+        "reason": given["reason"],
+    }
+    return named | {name: value for name, value in more.items() if value is not None}
+
+
+@redrive.command("list", cls=ApiCommand)
+@click.option("--state", type=click.Choice([*sorted(RESTING), "RUNNING"], case_sensitive=False))
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
+@click.pass_obj
+def list_redrives(choices: Choices, state: str | None, limit: int) -> None:
+    """List redrives, newest first."""
+    with _plugin(choices) as api:
+        rows = list(api.rows(PATH, limit, state=state))
+        CommandOutput(choices).table(rows, TABLE, empty="No redrives fit.", more=api.more)
+
+
+@redrive.command("show", cls=ApiCommand)
+@click.argument("pk", metavar="ID", type=click.UUID)
+@click.option("--wait", is_flag=True, help="Wait until it ends or stops.")
+@click.pass_obj
+def show_redrive(choices: Choices, pk: Any, wait: bool) -> int:
+    """Show a redrive and how far it is."""
+    output = CommandOutput(choices)
+    with _plugin(choices) as api:
+        return _waited(api, output, pk) if wait else _shown(output, api.get(f"{PATH}/{pk}"))
+
+
+def _shown(output: CommandOutput, row: dict[str, Any]) -> int:
+    output.record(row, RECORD)
+    return Exit.OK
+
+
+def _waited(api: "ApiClient", output: CommandOutput, pk: Any) -> int:
+    """Wait for its end; 0 where all that was sent succeeded."""
+    output.note(f"Redrive {pk} goes on if this command is interrupted.")
+    with output.progress("Redriving") as progress:
+        while (row := patiently(lambda: api.get(f"{PATH}/{pk}")))["state"] not in RESTING:
+            if progress is not None:
+                counts = row["progress"]
+                done = counts["succeeded"] + counts["failedAgain"] + counts["skipped"]
+                progress.update(f"{done} of {row['total']} done")
+            time.sleep(LOOK_SECONDS)
+    output.record(row, RECORD)
+    well = row["state"] == "DONE" and not row["progress"]["failedAgain"]
+    return Exit.OK if well else Exit.FAILED
+
+
+def _move(verb: str, text: str) -> None:
+    @redrive.command(verb, cls=ApiCommand, help=text)
+    @click.argument("pk", metavar="ID", type=click.UUID)
+    @click.option("--reason", default="", help="Kept in the audit trail.")
+    @click.pass_obj
+    def move(choices: Choices, pk: Any, reason: str) -> None:
+        with _plugin(choices) as api:
+            _shown(CommandOutput(choices), api.post(f"{PATH}/{pk}/{verb}", {"reason": reason}))
+
+
+_move("pause", "Send nothing more for now.")
+_move("resume", "Go on after a pause or a stop.")
+_move("abort", "Send nothing more, ever; what was sent goes on.")

@@ -1,0 +1,93 @@
+"""Following one execution to its end, over as many connections as that takes."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from valkyr.cli.errors import CliError, Exit
+
+if TYPE_CHECKING:
+    from valkyr.cli.client import ApiClient, StreamEvent
+
+FINAL = frozenset({"SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"})
+# A server says something every 15 s; one that is silent for longer is gone.
+SILENCE = 30.0
+# Between two connections, and how long a server may be away, in seconds.
+PAUSE, PATIENCE = 1.0, 60.0
+
+
+def follow(
+    api: "ApiClient", execution: str, deadline: float | None = None, *, known: bool = False
+) -> Iterator["StreamEvent"]:
+    """Its events, up to `end`; raises CliError (TIMED_OUT) past `deadline` (time.monotonic()).
+
+    A server that answered before, as one that is `known` did, may be away for a while.
+    """
+    path = f"/v1/WorkflowExecution/{execution}/subscribe"
+    last, heard = "", time.monotonic() if known else None
+    while True:
+        try:
+            for event in api.events(path, last, _silence(execution, deadline)):
+                heard = time.monotonic()
+                if event.name:
+                    last = event.id
+                    yield event
+                if event.name == "end":
+                    return
+                if _left(deadline) < SILENCE:
+                    break  # the next connection waits no longer than that
+        except CliError as error:
+            if heard is None or not _may_return(error) or time.monotonic() - heard > PATIENCE:
+                raise
+        time.sleep(max(0.0, min(PAUSE, _left(deadline))))
+
+
+def until_end(api: "ApiClient", execution: str, seconds: float | None, progress: Any = None) -> Any:
+    """The execution once it has ended; raises CliError (TIMED_OUT) after so many seconds."""
+    deadline = None if seconds is None else time.monotonic() + seconds
+    runs: dict[str, dict[str, Any]] = {}
+    for event in follow(api, execution, deadline, known=True):
+        runs |= {run["id"]: run for run in event.data.get("runs", [])}
+        if progress is not None:
+            progress.update(_summary(runs))
+    return patiently(lambda: api.get(f"/v1/WorkflowExecution/{execution}"))
+
+
+def patiently(ask: Callable[[], Any]) -> Any:
+    """What `ask` returns, though the server may be away for a while."""
+    since = time.monotonic()
+    while True:
+        try:
+            return ask()
+        except CliError as error:
+            if not _may_return(error) or time.monotonic() - since > PATIENCE:
+                raise
+        time.sleep(PAUSE)
+
+
+def _summary(runs: dict[str, dict[str, Any]]) -> str:
+    live = [run for run in runs.values() if not run["finishedAt"] and not run["superseded"]]
+    done = sum(run["state"] == "SUCCESS" for run in runs.values())
+    names = ", ".join(f"{run['stepPath']} {run['state'].lower()}" for run in live[:3])
+    return f"{done} steps done" + (f"; {names}" if names else "")
+
+
+def _left(deadline: float | None) -> float:
+    return float("inf") if deadline is None else deadline - time.monotonic()
+
+
+def _silence(execution: str, deadline: float | None) -> float:
+    left = _left(deadline)
+    if left <= 0:
+        raise CliError(
+            f"Execution {execution} has not ended in time; it goes on.",
+            Exit.TIMED_OUT,
+            hint=f"`valkyr why {execution}` tells what it waits for, "
+            f"`valkyr watch {execution}` follows it.",
+        )
+    return min(SILENCE, left)
+
+
+def _may_return(error: CliError) -> bool:
+    """Whether asking again later may help: the server is away, or has no place for now."""
+    return error.code in {Exit.UNREACHABLE, Exit.LIMITED}

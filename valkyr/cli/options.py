@@ -1,0 +1,136 @@
+"""The options that all commands share, before or after the command's name, and what they choose."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from valkyr.cli import profiles
+from valkyr.cli.errors import usage
+
+
+@dataclass
+class Choices:
+    """What was given on the command line, wherever it stood."""
+
+    url: str | None = None
+    token: str | None = None
+    profile: str | None = None
+    local: bool = False
+    user: str | None = None
+    settings: str | None = None
+    json: bool = False
+    quiet: bool = False
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    @property
+    def config(self) -> Path:
+        """Where the profile file is."""
+        return profiles.config_path(self.environment)
+
+    @property
+    def acting_as(self) -> str:
+        """With `--local`: the user name that was chosen, or an empty text."""
+        return self.user or self.environment.get("VALKYR_AS", "")
+
+
+@dataclass(frozen=True)
+class Target:
+    """An installation: its address without `/v1`, and a token or an empty text."""
+
+    url: str
+    token: str
+
+
+def target(choices: Choices) -> Target:
+    """Which installation is meant; raises CliError where none is.
+
+    The command line comes before the environment, and both before the default profile. A profile's
+    token is sent to that profile's address only.
+    """
+    environment = choices.environment
+    file = profiles.load(choices.config)
+    from_environment = choices.profile is None
+    name = choices.profile or environment.get("VALKYR_PROFILE") or file.default
+    profile = file.profiles.get(name)
+    if profile is None and (choices.profile or environment.get("VALKYR_PROFILE")):
+        known = ", ".join(sorted(file.profiles)) or "none"
+        raise usage(
+            f"There is no profile {name!r} in {choices.config}; known: {known}.",
+            f"Make it: valkyr login --profile {name}",
+        )
+    url = choices.url or (from_environment and environment.get("VALKYR_URL")) or ""
+    token = choices.token or (from_environment and environment.get("VALKYR_TOKEN")) or ""
+    if profile is not None:
+        url = url or profile.url
+        token = token or (profile.token if clean(url) == clean(profile.url) else "")
+    if not url:
+        raise usage(
+            "No installation is named.",
+            "Run `valkyr login`, give --url or VALKYR_URL, or use --local in a Django project.",
+        )
+    return Target(clean(url), token)
+
+
+def clean(url: str) -> str:
+    """The address without a slash, or `/v1`, at its end; raises CliError for what is none."""
+    if not url.startswith(("http://", "https://")):
+        raise usage(f"{url!r} is no address.", "Expected one such as https://valkyr.example.com")
+    return url.rstrip("/").removesuffix("/v1")
+
+
+def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value not in (None, False) and parameter.name:
+        setattr(context.ensure_object(Choices), parameter.name, value)
+
+
+def _option(*names: str, **more: Any) -> click.Option:
+    return click.Option(names, expose_value=False, callback=_keep, **more)
+
+
+def output_options() -> list[click.Option]:
+    """How results are shown."""
+    return [
+        _option("--json", is_flag=True, help="Print JSON."),
+        _option("-q", "--quiet", is_flag=True, help="Print ids and results only."),
+    ]
+
+
+def shared_options() -> list[click.Option]:
+    """Which installation is meant, and how results are shown."""
+    return [
+        _option("--url", metavar="URL", help="The installation's address. [env: VALKYR_URL]"),
+        _option("--token", metavar="TOKEN", help="An API token. [env: VALKYR_TOKEN]"),
+        _option("--profile", metavar="NAME", help="A profile of yours. [env: VALKYR_PROFILE]"),
+        _option("--local", is_flag=True, help="Use this Django project, without a server."),
+        _option(
+            *("--as", "user"),
+            metavar="USER",
+            help="With --local: act as this user. [env: VALKYR_AS]",
+        ),
+        _option(
+            "--settings",
+            metavar="MODULE",
+            help="With --local: the settings module; else DJANGO_SETTINGS_MODULE or manage.py's.",
+        ),
+        *output_options(),
+    ]
+
+
+class ApiCommand(click.Command):
+    """A command that asks an installation; it takes the shared options."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += shared_options()
+
+
+class PlainCommand(click.Command):
+    """A command that asks nobody, and prints what it found."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += output_options()

@@ -1,0 +1,93 @@
+"""The profile file: installations by name, with address and token; for its owner's eyes only."""
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from valkyr.cli.errors import usage
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,60}\Z")
+HEADER = "# Written by `valkyr login`. It holds tokens: keep it to yourself.\n"
+
+
+@dataclass
+class ConnectionProfile:
+    """One installation. `token_id` is the token's row, so that `logout` can revoke it."""
+
+    url: str
+    token: str = ""
+    token_id: str = ""
+
+
+@dataclass
+class ProfileFile:
+    """The profiles by name, and which one is taken where none is named."""
+
+    default: str = ""
+    profiles: dict[str, ConnectionProfile] = field(default_factory=dict)
+
+
+def config_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """`VALKYR_CONFIG`, or `valkyr/config.toml` in the XDG configuration folder."""
+    if given := environment.get("VALKYR_CONFIG"):
+        return Path(given).expanduser()
+    base = environment.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(base).expanduser() / "valkyr" / "config.toml"
+
+
+def load(path: Path) -> ProfileFile:
+    """What the file holds; nothing where there is none. Raises CliError naming what is wrong."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return ProfileFile()
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise usage(f"{path} cannot be read: {error}.", "Mend it, or delete it.") from None
+    rows = found.get("profiles", {})
+    if not isinstance(rows, dict) or not all(_fits(row) for row in rows.values()):
+        raise usage(
+            f"{path} is no profile file.",
+            'Expected tables such as [profiles.work] with url = "https://…" and token = "vlk_…".',
+        )
+    known = {name: ConnectionProfile(**_known(row)) for name, row in rows.items()}
+    return ProfileFile(str(found.get("default", "")), known)
+
+
+def save(path: Path, file: ProfileFile) -> None:
+    """Replace the file at once; only its owner may read it (0600), and its folder if it is new."""
+    lines = [HEADER]
+    if file.default:
+        lines.append(f"default = {json.dumps(file.default)}\n")
+    for name, profile in sorted(file.profiles.items()):
+        lines.append(f"\n[profiles.{name}]\n")
+        lines += [f"{k} = {json.dumps(v)}\n" for k, v in vars(profile).items() if v]
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.unlink(missing_ok=True)
+    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:  # noqa: PTH123 - of a descriptor
+        out.write("".join(lines))
+    beside.replace(path)
+
+
+def check_name(name: str) -> str:
+    """The name, if a profile can have it; raises CliError."""
+    if not NAME.match(name):
+        raise usage(f"{name!r} cannot be a profile's name.", "Use letters, digits, _ and -.")
+    return name
+
+
+def _fits(row: Any) -> bool:
+    return (
+        isinstance(row, dict)
+        and isinstance(row.get("url"), str)
+        and all(isinstance(value, str) for value in row.values())
+    )
+
+
+def _known(row: dict[str, str]) -> dict[str, str]:
+    return {key: value for key, value in row.items() if key in {"url", "token", "token_id"}}
