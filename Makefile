@@ -1,6 +1,6 @@
 # `make` lists the targets. Everything runs in .venv; nothing is installed elsewhere.
 .DEFAULT_GOAL := help
-.PHONY: help up demo test examples fuzz check audit bench chaos lock format studio clean
+.PHONY: help up demo test examples fuzz check audit bench chaos lock format studio docs schemas clean
 .SUFFIXES:
 PY := .venv/bin/python
 ARGS ?=
@@ -28,7 +28,7 @@ fuzz: ## Try requests and templates of every kind (ARGS="--examples 500", "--sec
 	@.ci/venv requirements-dev.txt
 	@$(PY) -m pytest tests/fuzz $(ARGS)
 
-check: ## Format, lint, types, layers, migrations, deployment, the studio; cheapest first
+check: ## Format, lint, types, layers, pages, migrations, deployment, the studio; cheapest first
 	@.ci/venv requirements-dev.txt
 	@PY=$(PY) .ci/check
 
@@ -60,6 +60,16 @@ studio: ## Build the studio's bundle from executions/frontend (needs the npm reg
 	@.ci/venv requirements-dev.txt
 	@PY=$(PY) .ci/frontend build
 
+# Neither the key nor the database is used: settings want them to be named.
+schemas: ## Write the workflow's JSON Schema and the OpenAPI document anew, into docs/reference
+	@.ci/venv requirements-dev.txt
+	@VALKYR_SECRET_KEY="schemas-$$(printf '0123456789abcdef%.0s' 1 2 3 4)" \
+		DATABASE_URL=postgres://nobody@127.0.0.1:1/none $(PY) manage.py write_schemas $(ARGS)
+
+docs: ## Build the pages as a site into ./site (ARGS=serve: show it, and follow changes)
+	@.ci/venv requirements-dev.txt
+	@PY=$(PY) .ci/docs $(or $(ARGS),build)
+
 clean: ## Remove caches (data in .valkyr and .venv stay)
-	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-artifacts \
+	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-artifacts site \
 		executions/frontend/node_modules

@@ -4,7 +4,7 @@ from django.db.models import TextChoices
 
 
 class GroupStatus(TextChoices):
-    """What people have made of a group; docs/states.md draws the moves."""
+    """What people have made of a group; docs/reference/states.md draws the moves."""
 
     NEW = "NEW", "new"
     ACKNOWLEDGED = "ACKNOWLEDGED", "acknowledged"

@@ -60,7 +60,7 @@ class JobState(TextChoices):
 
 
 class Role(TextChoices):
-    """What a member may do in a workspace; see docs/api.md."""
+    """What a member may do in a workspace; see docs/reference/api.md."""
 
     ADMIN = "ADMIN", "administrator"
     USER = "USER", "user"

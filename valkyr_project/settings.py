@@ -1,4 +1,4 @@
-"""Django's settings, from the environment; every variable is listed in docs/configuration.md."""
+"""Django's settings, from the environment; docs/reference/configuration.md lists all variables."""
 
 import os
 from datetime import timedelta
@@ -133,7 +133,7 @@ TEMPLATES = [
     }
 ]
 
-# ---- PostgreSQL. A pool under threads, a kept connection elsewhere (docs/celery.md says why).
+# ---- PostgreSQL. A pool under threads, a kept connection elsewhere: docs/explanation/celery.md.
 POOL = env.text("VALKYR_POOL", "prefork")
 DATABASE_DIRECT_URL = env.text("DATABASE_DIRECT_URL")
 DATABASES: dict[str, dict[str, Any]] = {
@@ -150,7 +150,7 @@ _database["OPTIONS"] |= {
     "application_name": f"valkyr-{env.text('VALKYR_PROCESS', 'tool')}",
 }
 # A frozen client must not hold an execution; see architecture, "Claim, fence, complete". A pooler
-# takes no options: there the database's role has them (docs/pgbouncer.md).
+# takes no options: there the database's role has them (docs/how-to/pgbouncer.md).
 if not DATABASE_DIRECT_URL:
     _database["OPTIONS"]["options"] = (
         "-c idle_in_transaction_session_timeout=5000 -c lock_timeout=3000 "
@@ -178,7 +178,7 @@ if _replica := env.text("DATABASE_REPLICA_URL"):
     MIDDLEWARE.append("executions.replica.reading.marking")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# ---- Celery: reasons in docs/celery.md.
+# ---- Celery: reasons in docs/explanation/celery.md.
 REDIS_URL = env.text("REDIS_URL", "redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", REDIS_URL)
 CELERY_RESULT_BACKEND = env.text("CELERY_RESULT_BACKEND", REDIS_URL)

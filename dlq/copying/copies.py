@@ -52,7 +52,7 @@ def as_pytest(entry: DeadLetterEntry) -> str:
     if not _replayable(entry):
         raise CannotCopy(
             f"Step {entry.step_path} had no inputs yet, or no installed module does "
-            f"{entry.module} by itself; test the workflow instead, see docs/testing.md."
+            f"{entry.module} by itself; test the workflow instead, see docs/how-to/testing.md."
         )
     _, kind = _credential(entry)
     return pytest_file(

@@ -39,7 +39,7 @@ class Actor:
         """The signed-in user of a Django or DRF request, the door and the peer's address.
 
         A forwarded address could be made up by the caller, so the peer's own counts; behind a
-        proxy the server is told whom to trust (docs/security.md).
+        proxy the server is told whom to trust (docs/explanation/security.md).
         """
         user = request.user
         token = getattr(request, "auth", None)

@@ -7,10 +7,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.api import etags
+from executions.admission.rates import Rate
+from executions.api import etags, throttles
 from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import CamelCaseSerializer, Json
+from executions.api.sign_in import OpenEndpoint
 from executions.definition.catalog import Take, catalog
 from executions.definition.graph.schema import WORKFLOW_SCHEMA
 from executions.publishing.samples import samples
@@ -100,13 +102,23 @@ class ModuleTypes(Endpoint):
         return etags.unless_known(request, told, fresh=FRESH)
 
 
-class WorkflowSchema(Endpoint):
-    """The definition's schema."""
+class WorkflowSchema(OpenEndpoint):
+    """The definition's schema, for editors too, which do not sign in."""
 
-    @operation("getWorkflowSchema", "ModuleType", {200: OpenApiTypes.OBJECT})
+    def rates(self) -> list[Rate]:
+        """So many a minute from one address."""
+        return [throttles.of_visitor(self.request)]
+
+    @operation(
+        "getWorkflowSchema",
+        "ModuleType",
+        {200: OpenApiTypes.OBJECT, 304: None},
+        parameters=[IF_NONE_MATCH],
+        public=True,
+    )
     def get(self, request: Request) -> Response:
-        """The JSON Schema (draft 2020-12) of a workflow definition."""
-        return Response(WORKFLOW_SCHEMA)
+        """The JSON Schema (draft 2020-12) of a workflow definition; needs no sign-in."""
+        return etags.unless_known(request, WORKFLOW_SCHEMA, fresh=FRESH)
 
 
 # Workflows to begin with.

@@ -22,7 +22,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.utils.encoders import JSONEncoder
 
 from executions.api.documentation import PROBLEM, REASONS
-from executions.api.problems import problem
+from executions.api.problems import problem, title
 from executions.plugins import plugins
 
 # The prose of the OpenAPI document: what holds everywhere, and what each group is about.
@@ -120,7 +120,23 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
         for status, answer in described["responses"].items():
             _complete_answer(described, method, int(status), answer, tagged)
         _add_examples(described)
+    _name_problems(result)
     return result
+
+
+def _name_problems(result: Json) -> None:
+    """Say once what an error looks like that many operations answer with alike."""
+    shared: Json = {}
+    for _, _, described in operations(result):
+        answers = described["responses"]
+        for status, answer in answers.items():
+            known = answer["description"] == REASONS.get(int(status))
+            if not known or set(answer.get("content", {})) != {PROBLEM}:
+                continue
+            name = title(int(status)).replace(" ", "")
+            if shared.setdefault(name, answer) == answer:
+                answers[status] = {"$ref": f"#/components/responses/{name}"}
+    result["components"]["responses"] = dict(sorted(shared.items()))
 
 
 def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
@@ -254,11 +270,11 @@ def _example_name(status: int) -> str:
 
 
 def _problem(status: int) -> Json:
-    title = HTTPStatus(status).phrase
-    code = CODES.get(status) or title.lower().replace(" ", "_")
+    called = title(status)
+    code = CODES.get(status) or called.lower().replace(" ", "_")
     value: Json = {
         "type": f"urn:valkyr:problem:{code}",
-        "title": title,
+        "title": called,
         "status": status,
         "detail": REASONS[status],
         "code": code,
@@ -269,7 +285,7 @@ def _problem(status: int) -> Json:
         message = "There is no such field here; there are: name, slug, description."
         value["detail"] = "Not valid: title."
         value["errors"] = [{"path": "title", "code": "unknown_field", "message": message}]
-    return {"summary": title, "value": value}
+    return {"summary": called, "value": value}
 
 
 @lru_cache(maxsize=1)

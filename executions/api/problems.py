@@ -84,6 +84,13 @@ STATUSES: dict[type[errors.ValkyrError], int] = {
     SealingError: 503,
 }
 INVALID = 422
+# As RFC 9110 calls them; Python before 3.13 has older names.
+TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
+
+
+def title(status: int) -> str:
+    """What a status is called, whatever Python says it."""
+    return TITLES.get(status) or HTTPStatus(status).phrase
 
 
 def problem(
@@ -96,9 +103,9 @@ def problem(
     **more: Any,
 ) -> JsonResponse:
     """An answer in RFC 9457's form; `problems` are objects with path, code and message."""
-    title = HTTPStatus(status).phrase
-    code = code or title.lower().replace(" ", "_").replace("-", "_")
-    body = {"type": f"urn:valkyr:problem:{code}", "title": title, "status": status}
+    called = title(status)
+    code = code or called.lower().replace(" ", "_").replace("-", "_")
+    body = {"type": f"urn:valkyr:problem:{code}", "title": called, "status": status}
     body |= {"detail": detail, "code": code, **more}
     if problems is not None:
         body["errors"] = [{"path": p.path, "code": p.code, "message": p.message} for p in problems]

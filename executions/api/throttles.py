@@ -65,6 +65,11 @@ def of_refusal(request: Request) -> Rate:
     return Rate("refused requests from your address", _whom(request), settings.REFUSAL_RATE)
 
 
+def of_visitor(request: Request) -> Rate:
+    """What a request counts against that needs no sign-in and is answered to anybody."""
+    return Rate("open requests from your address", _whom(request), settings.REFUSAL_RATE)
+
+
 def of_hook(request: Request, trigger_id: object) -> Rate:
     """What an accepted sender counts against: nobody else can use up its share."""
     whom = f"{trigger_id} {_whom(request)}"

@@ -2,7 +2,7 @@
 
 UPDATE and DELETE are refused for each row, TRUNCATE for the statement. The tables' owner can still
 drop the triggers; a head of the chain that was exported before finds what was done then
-(docs/operations.md).
+(docs/how-to/operations.md).
 """
 
 from django.db import migrations

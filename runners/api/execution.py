@@ -146,7 +146,7 @@ STATES = [(state.value, state.value.lower()) for state in RunState]
 class ReasonShape(CamelCaseSerializer):
     """Why something does not go on: for programs, for people, and what it is about."""
 
-    code = serializers.CharField(help_text="Stable; docs/api.md lists them.")
+    code = serializers.CharField(help_text="Stable; docs/reference/api.md lists them.")
     message = serializers.CharField()
     since = serializers.DateTimeField(allow_null=True)
     until = serializers.DateTimeField(

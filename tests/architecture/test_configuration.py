@@ -1,4 +1,4 @@
-"""docs/configuration.md lists every variable the code reads, and no other."""
+"""docs/reference/configuration.md lists every variable the code reads, and no other."""
 
 import re
 from pathlib import Path
@@ -25,7 +25,7 @@ def read_by_the_code() -> set[str]:
 
 
 def documented() -> set[str]:
-    rows = (PROJECT / "docs" / "configuration.md").read_text().splitlines()
+    rows = (PROJECT / "docs" / "reference" / "configuration.md").read_text().splitlines()
     return {match[1] for row in rows if (match := re.match(rf"\| `({NAME})` \|", row))}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 FRONTEND = Path(__file__).parents[2] / "executions" / "frontend"
-DEPENDENCIES = Path(__file__).parents[2] / "docs" / "dependencies.md"
+DEPENDENCIES = Path(__file__).parents[2] / "docs" / "explanation" / "dependencies.md"
 
 
 def packages() -> dict[str, Any]:

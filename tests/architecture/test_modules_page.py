@@ -1,4 +1,4 @@
-"""docs/modules.md and docs/modules/ say what the modules say of themselves."""
+"""docs/reference/modules* say what the modules say of themselves."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from runners.management.module_pages import INDEX, pages
 from runners.modules import registry
 from runners.modules.declared import declared
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "reference"
 
 
 def built_in() -> dict[str, str]:
@@ -24,7 +24,7 @@ def test_the_pages_are_what_the_command_writes() -> None:
 
     behind = [name for name, text in written.items() if _text(DOCS / name) != text]
     assert (behind, sorted(there - written.keys())) == ([], []), (
-        "pages of docs/ are behind; write them anew with `python manage.py describe_modules`"
+        "pages of modules are behind; write them anew with `python manage.py describe_modules`"
     )
 
 

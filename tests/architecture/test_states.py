@@ -1,4 +1,4 @@
-"""The drawings in docs/states.md and the move tables in the code are the same machines."""
+"""The drawings in docs/reference/states.md and the code's move tables are the same machines."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from valkyr_plugins.alerts import models as alert_states
 from valkyr_plugins.circuits import breaker
 from valkyr_plugins.redrive import models as redrive_states
 
-DRAWINGS = Path(__file__).parents[2] / "docs" / "states.md"
+DRAWINGS = Path(__file__).parents[2] / "docs" / "reference" / "states.md"
 DRAWN = [
     ("An execution", execution_states.MOVES),
     ("A run", run_states.MOVES),

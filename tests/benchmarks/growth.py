@@ -1,7 +1,7 @@
 """`python -m tests.benchmarks.growth`: what a step leaves behind in PostgreSQL and asks of Redis.
 
-Bytes, commits and messages, not times: they are the same on a busy machine. docs/scaling.md
-multiplies them.
+Bytes, commits and messages, not times: they are the same on a busy machine.
+docs/explanation/scaling.md multiplies them.
 """
 
 import argparse

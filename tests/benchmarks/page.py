@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md, written between its markers from a run's figures.
+"""The tables of docs/explanation/performance.md, written between its markers from a run's figures.
 
 A table stands between `<!-- bench: NAME -->` and `<!-- /bench -->`; all else is left alone, and so
 is a table of which the run measured nothing.

@@ -7,7 +7,10 @@ from tests.benchmarks.plan import PARTS
 from tests.benchmarks.saved import Saved
 from tests.benchmarks.targets import judged, shown
 
-RECOVERY = "recovery after kill -9, restarts and lost messages: `make chaos` (docs/reliability.md)"
+RECOVERY = (
+    "recovery after kill -9, restarts and lost messages: `make chaos` "
+    "(docs/explanation/reliability.md)"
+)
 
 
 def targets(figures: Mapping[str, float]) -> None:

@@ -11,7 +11,8 @@ How a fault is written (one file a fault, or a few close ones, in `tests/chaos/f
 
     KILLED = Fault("worker-killed", "kill -9 of a worker", "re-dispatched in under 30 s", 30, _run)
 
-and named in `tests/chaos/faults/__init__.py`, in the order of the table in docs/reliability.md.
+and named in `tests/chaos/faults/__init__.py`, in the order of the table in
+docs/explanation/reliability.md.
 
 What a fault finds when `run(world)` is called: servers and fleet up and ready, and (unless the
 fault's `load.rate` is 0) a load of executions being started, on this fault's account. It injects,

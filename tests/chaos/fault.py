@@ -19,7 +19,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One row of the fault table in docs/reliability.md."""
+    """One row of the fault table in docs/explanation/reliability.md."""
 
     slug: str  # its name on the command line
     title: str  # what is done

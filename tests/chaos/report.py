@@ -13,7 +13,9 @@ from tests.chaos.outcome import Outcome
 from valkyr_project.embedded.account import server_account
 from valkyr_project.embedded.folders import postgres_bin
 
-BEGIN = '<!-- chaos: begin; written by `make chaos ARGS="--report docs/reliability.md"` -->'
+BEGIN = (
+    '<!-- chaos: begin; written by `make chaos ARGS="--report docs/explanation/reliability.md"` -->'
+)
 END = "<!-- chaos: end -->"
 HEADS = (
     "fault", "injected", "accepted", "ended", "effects", "repeated", "fenced",

@@ -1,4 +1,4 @@
-"""What a terminal shows, what a bare installation can do, and that docs/cli.md is complete."""
+"""What a terminal shows, what a bare installation can do, and that its page is complete."""
 
 import os
 import pty
@@ -143,7 +143,7 @@ def test_the_shell_completes_commands() -> None:
 
 
 def test_the_page_lists_every_command_exit_code_and_variable() -> None:
-    page = (PROJECT / "docs" / "cli.md").read_text()
+    page = (PROJECT / "docs" / "reference" / "cli.md").read_text()
     context = click.Context(root)
     commands = {
         f"valkyr {name}" + (f" {inner}" if inner else "")
@@ -160,7 +160,7 @@ def test_the_page_lists_every_command_exit_code_and_variable() -> None:
 
 
 def test_the_page_links_to_pages_that_exist() -> None:
-    page = PROJECT / "docs" / "cli.md"
+    page = PROJECT / "docs" / "reference" / "cli.md"
     targets = re.findall(r"\]\(([a-z_./-]+\.md)", page.read_text())
 
     assert [t for t in targets if not Path(page.parent, t).is_file()] == []

@@ -1,4 +1,4 @@
-"""docs/api.md lists exactly the operations there are, and the roles as they are."""
+"""docs/reference/api.md lists exactly the operations there are, and the roles as they are."""
 
 import re
 
@@ -6,7 +6,7 @@ from executions.access import ALLOWED, Action
 from tests.support.document import document
 from tests.support.stack import PROJECT
 
-PAGE = (PROJECT / "docs" / "api.md").read_text()
+PAGE = (PROJECT / "docs" / "reference" / "api.md").read_text()
 OPERATION = re.compile(r"^\| `([A-Z]+) (/\S+)` \| `(\w+)` \|", re.MULTILINE)
 ROLE = re.compile(r"^\| ([A-Z]+) \|(.*)\|$", re.MULTILINE)
 

@@ -48,8 +48,12 @@ def test_module_types_come_with_their_schemas(author: APIClient) -> None:
     assert {"circuitTarget", "example", "badInputs"} <= request.keys()
 
 
-def test_the_definition_has_a_schema(author: APIClient) -> None:
-    assert "2020-12" in author.get("/v1/schema/workflow").json()["$schema"]
+def test_the_definition_has_a_schema_that_anybody_may_read(stranger: APIClient) -> None:
+    answer = stranger.get("/v1/schema/workflow")
+    again = stranger.get("/v1/schema/workflow", headers={"If-None-Match": answer["ETag"]})
+
+    assert "2020-12" in answer.json()["$schema"]
+    assert again.status_code == 304
 
 
 def test_the_pages_of_a_supervised_stack_say_that_a_process_is_failing(

@@ -12,12 +12,13 @@ from openapi_spec_validator import validate
 from rest_framework.test import APIClient
 
 from executions.api.openapi import operations, summary
+from tests.support.document import answers_of
 
 pytestmark = pytest.mark.django_db
 PROBLEM = "application/problem+json"
 OPEN = {
     "getHealth", "getReadiness", "getLiveness", "obtainToken", "refreshToken", "receiveWebhook",
-    "receiveCallback", "revokeToken",
+    "receiveCallback", "revokeToken", "getWorkflowSchema",
 }  # fmt: skip
 
 
@@ -36,7 +37,7 @@ def contents(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any
         name = described["operationId"]
         for media, entry in described.get("requestBody", {}).get("content", {}).items():
             yield name, f"request {media}", entry
-        for status, answer in described["responses"].items():
+        for status, answer in answers_of(document, described).items():
             for media, entry in answer.get("content", {}).items():
                 yield name, f"{status} {media}", entry
 
@@ -69,7 +70,9 @@ def test_every_operation_says_what_it_does_and_in_which_group(document: dict[str
         assert described["summary"], name
         assert len(described["tags"]) == 1, name
         assert set(described["tags"]) <= groups, name
-        assert all(answer["description"] for answer in described["responses"].values()), name
+        assert all(answer["description"] for answer in answers_of(document, described).values()), (
+            name
+        )
 
 
 def test_every_operation_but_a_few_needs_one_to_sign_in(document: dict[str, Any]) -> None:
@@ -87,7 +90,7 @@ def test_every_operation_but_a_few_needs_one_to_sign_in(document: dict[str, Any]
 
 def test_errors_are_problems_and_say_when_to_come_back(document: dict[str, Any]) -> None:
     for _, _, described in operations(document):
-        for status, answer in described["responses"].items():
+        for status, answer in answers_of(document, described).items():
             where = (described["operationId"], status)
             if status < "400":
                 continue
@@ -96,6 +99,18 @@ def test_errors_are_problems_and_say_when_to_come_back(document: dict[str, Any])
                 assert answer["headers"]["Retry-After"], where
             if status == "401":
                 assert answer["headers"]["WWW-Authenticate"], where
+
+
+def test_an_error_that_many_answer_with_is_described_once(document: dict[str, Any]) -> None:
+    written_out = {
+        (described["operationId"], status)
+        for _, _, described in operations(document)
+        for status, answer in described["responses"].items()
+        if status >= "400" and "$ref" not in answer
+    }
+
+    # These two answer with what is well and what is not, and with no problem.
+    assert written_out == {("getHealth", "503"), ("getReadiness", "503")}
 
 
 def test_lists_lead_to_their_next_page_and_new_things_to_their_address(

@@ -141,6 +141,18 @@ def test_refused_requests_are_counted_by_address_and_a_valid_sign_in_still_passe
     assert author.get("/v1/Workflow", REMOTE_ADDR="192.0.2.1").status_code == 200
 
 
+def test_what_is_open_to_anybody_is_counted_by_address_and_apart(settings: Any) -> None:
+    settings.REFUSAL_RATE = 2
+
+    def ask(address: str) -> int:
+        status: int = APIClient(REMOTE_ADDR=address).get("/v1/schema/workflow").status_code
+        return status
+
+    assert [ask("192.0.2.1") for _ in range(3)] == [200, 200, 429]
+    assert ask("192.0.2.2") == 200
+    assert APIClient(REMOTE_ADDR="192.0.2.1").get("/v1/Workflow").status_code == 401
+
+
 def test_the_addresses_of_one_ipv6_network_are_one_caller(settings: Any) -> None:
     settings.REFUSAL_RATE = 3
 

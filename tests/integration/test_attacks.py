@@ -139,7 +139,7 @@ def holder(stack: Stack, admin: Person, name: str, *scopes: str, **owner: str) -
 
 @pytest.fixture(scope="module")
 def program(stack: Stack, admin: Person) -> Person:
-    """The token that docs/api.md recommends for programs: it may trigger, and no more."""
+    """The token that docs/reference/api.md recommends for programs: it may trigger, and no more."""
     account = admin.post("/v1/ServiceAccount", {"name": "shop"}).json()
     return holder(stack, admin, "shop", "trigger", serviceAccountId=account["id"])
 

@@ -63,7 +63,9 @@ def test_the_alerts_do_what_their_own_tests_say() -> None:
 
 
 def test_every_alert_says_what_to_do_and_leads_to_a_section_that_there_is() -> None:
-    headings = re.findall(r"^## (.+)$", (PROJECT / "docs/operations.md").read_text(), re.MULTILINE)
+    headings = re.findall(
+        r"^## (.+)$", (PROJECT / "docs/how-to/operations.md").read_text(), re.MULTILINE
+    )
     anchors = {re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-") for title in headings}
     for rule in rules():
         if "alert" not in rule:
@@ -72,7 +74,7 @@ def test_every_alert_says_what_to_do_and_leads_to_a_section_that_there_is() -> N
         assert notes["summary"], rule["alert"]
         assert notes["description"], rule["alert"]
         page, _, anchor = notes["runbook_url"].partition("#")
-        assert page == "docs/operations.md"
+        assert page == "docs/how-to/operations.md"
         assert anchor in anchors, f"{rule['alert']} leads to #{anchor}"
         assert rule["labels"]["severity"] in {"critical", "warning"}
 

@@ -1,6 +1,7 @@
 """The workflows printed on our pages can be published as they stand, and links lead somewhere."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,24 @@ from executions.definition.graph.validation import problems
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.md"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
+BESIDE = [
+    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "deploy/README.md")
+]
+PAGES = [*BESIDE, *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
 BLOCK = re.compile(r"```yaml\n(schema: valkyr/1\n.*?)```", re.DOTALL)
 PIECE = re.compile(r"```yaml\n((?!schema:).*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 FILE = re.compile(
     r"`((?:executions|runners|dlq|valkyr_project|valkyr_plugins|tests|docs|examples)/[\w/.-]*)`"
 )
+# A page as comments, messages, alerts and settings name it: by its path in the repository.
+NAMED = re.compile(r"(?<![\w./-])(docs/[\w/-]+\.(?:md|json))(?:#([\w-]+))?")
+SOURCES = (".ci", "deploy", "dlq", "examples", "executions", "runners", "tests", "valkyr_*")
+WRITTEN_BY_HAND = {
+    "", ".conf", ".css", ".html", ".in", ".js", ".py", ".sh", ".sql", ".toml", ".ts", ".tsx",
+    ".txt", ".yaml", ".yml",
+}  # fmt: skip
+MADE = re.compile("/(?:node_modules|static/executions/studio|support/axe)/")
 SELECTION = re.compile(r"make test ARGS=\"-k ('[^']+'|\w+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
@@ -44,7 +56,7 @@ def test_every_piece_of_a_workflow_stands_in_an_example() -> None:
         return "\n".join(line.split("  #")[0].strip() for line in text.strip().splitlines())
 
     known = [lines(path.read_text()) for path in (ROOT / "examples").glob("*/*.yaml")]
-    pieces = PIECE.findall((ROOT / "docs" / "workflows.md").read_text())
+    pieces = PIECE.findall((ROOT / "docs" / "how-to" / "workflows.md").read_text())
 
     assert pieces
     assert [piece for piece in pieces if not any(lines(piece) in text for text in known)] == []
@@ -52,13 +64,26 @@ def test_every_piece_of_a_workflow_stands_in_an_example() -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_between_pages_leads_somewhere(path: Path) -> None:
-    broken = []
-    for target, anchor in LINK.findall(path.read_text()):
-        file = (path.parent / target).resolve() if target else path
-        if not file.exists() or (anchor and anchor not in anchors(file)):
-            broken.append(f"{target}#{anchor}")
+    assert broken_links(path) == []
 
-    assert broken == []
+
+def test_every_link_of_the_changelog_leads_somewhere() -> None:
+    assert broken_links(ROOT / "CHANGELOG.md") == []
+
+
+def test_every_page_that_code_names_is_there() -> None:
+    named = [
+        (str(file.relative_to(ROOT)), page, anchor)
+        for file in written_by_hand()
+        for page, anchor in NAMED.findall(file.read_text())
+    ]
+
+    assert len(named) > 50
+    assert [
+        (file, page, anchor)
+        for file, page, anchor in named
+        if not (ROOT / page).exists() or (anchor and anchor not in anchors(ROOT / page))
+    ] == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -85,10 +110,29 @@ def test_every_proof_a_page_names_is_a_test(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((ROOT / "docs" / "adr").glob("*.md")), ids=lambda path: path.name
+    "path", sorted((ROOT / "docs" / "explanation" / "adr").glob("*.md")), ids=lambda path: path.name
 )
 def test_a_decision_fits_on_forty_lines(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 40
+
+
+def broken_links(path: Path) -> list[str]:
+    broken = []
+    for target, anchor in LINK.findall(path.read_text()):
+        file = (path.parent / target).resolve() if target else path
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(f"{target}#{anchor}")
+    return broken
+
+
+def written_by_hand() -> Iterator[Path]:
+    """The files of the project that are no pages, and none that is built or installed."""
+    for folder in SOURCES:
+        for path in ROOT.glob(f"{folder}/**/*"):
+            if path.is_file() and path.suffix in WRITTEN_BY_HAND and not MADE.search(str(path)):
+                yield path
+    yield from (path for path in ROOT.glob("*") if path.suffix in {".in", ".toml", ".yml"})
+    yield ROOT / "Makefile"
 
 
 def anchors(page: Path) -> set[str]:

@@ -69,7 +69,7 @@ def stack(stripe: StripeServer, own: OwnStep, pytestconfig: pytest.Config) -> It
 
 def tasks(folder: Path) -> Path:
     """The part of the API's page that shows each task, as a page of its own."""
-    page = (PROJECT / "docs" / "api.md").read_text()
+    page = (PROJECT / "docs" / "reference" / "api.md").read_text()
     start = page.index("\n## Tasks\n")
     found = folder / "tasks.md"
     found.write_text(page[start : page.index("\n## ", start + 4)])
@@ -112,10 +112,9 @@ def shell(script: str, stack: Stack, folder: Path) -> str:
     return done.stdout
 
 
-def test_the_first_pages_workflow_runs_as_printed(stack: Stack, tmp_path: Path) -> None:
-    page = (PROJECT / "README.md").read_text()
-    section = page[page.index("## A workflow of your own") : page.index("## Configuration")]
-    blocks = FENCE.findall(section)
+def test_the_tutorials_workflow_runs_as_printed(stack: Stack, tmp_path: Path) -> None:
+    page = (PROJECT / "docs" / "tutorial" / "first-workflow.md").read_text()
+    blocks = FENCE.findall(page)
     (tmp_path / "keep-a-note.yaml").write_text(blocks[0][1])
     script = "".join(text for kind, text in blocks if kind == "sh")
     script = script.replace(".valkyr/", f"{stack.home}/").replace(

@@ -14,6 +14,15 @@ def document() -> dict[str, Any]:
     return made
 
 
+def answers_of(whole: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
+    """An operation's answers by status; those that have a name of the document's written out."""
+    shared = whole["components"]["responses"]
+    return {
+        status: shared[answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer
+        for status, answer in described["responses"].items()
+    }
+
+
 @cache
 def _made() -> bytes:
     rendered: bytes = JSONRenderer().render(SchemaGenerator().get_schema(public=True))

@@ -1,4 +1,4 @@
-"""The release after this one, as docs/upgrading.md lets it be.
+"""The release after this one, as docs/how-to/upgrading.md lets it be.
 
 Our tree with columns added that have a default in the database, and a message with one argument
 more.

@@ -8,7 +8,7 @@ import click
 
 
 class Exit(IntEnum):
-    """Exit codes; docs/cli.md lists them."""
+    """Exit codes; docs/reference/cli.md lists them."""
 
     OK = 0
     FAILED = 1

@@ -59,7 +59,7 @@ root = LazyGroup(
         ),
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes and examples: docs/cli.md",
+    epilog="Exit codes and examples: docs/reference/cli.md",
 )
 
 

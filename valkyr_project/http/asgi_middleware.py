@@ -92,7 +92,7 @@ async def _refuse(send: Send, limit: int) -> None:
     body = json.dumps(
         {
             "type": "urn:valkyr:problem:body_too_large",
-            "title": "Request Entity Too Large",
+            "title": "Content Too Large",
             "status": 413,
             "detail": f"The body is too large; at most {limit:,} bytes are taken.",
             "code": "body_too_large",

@@ -1,6 +1,6 @@
 """The command line of every process, in one place: `make up`, containers and units start these.
 
-Reasons for the workers' flags are in docs/celery.md.
+Reasons for the workers' flags are in docs/explanation/celery.md.
 """
 
 import os

@@ -48,7 +48,8 @@ examples:
   manage.py prune --older-than 30d --state SUCCESS --workspace finance --dry-run
   manage.py prune --what executions,logs --max-seconds 600
 
-Without --older-than the settings say how long what is kept (docs/configuration.md, VALKYR_KEEP_*).
+Without --older-than the settings say how long what is kept (VALKYR_KEEP_* in
+docs/reference/configuration.md).
 Open and pinned dead letters stay in any case, with their executions, and so does what belongs to
 something that is under way. Ctrl-C or SIGTERM ends it after the transaction at hand; the next run
 goes on.

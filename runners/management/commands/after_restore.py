@@ -14,7 +14,7 @@ class Command(BaseCommand):
     help = (
         "Make a database that was restored from a backup safe to work with: workers of the time "
         "before can record nothing, and everybody signs in anew. Run it once, with every process "
-        "stopped; docs/backup.md has the whole procedure."
+        "stopped; docs/how-to/backup.md has the whole procedure."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

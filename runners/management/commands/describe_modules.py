@@ -1,4 +1,4 @@
-"""Writes the pages of all modules, docs/modules.md and docs/modules/, from what they say."""
+"""Writes the pages of all modules, docs/reference/modules*, from what they say."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -22,7 +22,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where to, and of what."""
         parser.add_argument(
-            "--into", type=Path, default=Path(settings.BASE_DIR) / "docs", metavar="FOLDER"
+            "--into",
+            type=Path,
+            default=Path(settings.BASE_DIR) / "docs" / "reference",
+            metavar="FOLDER",
         )
         parser.add_argument(
             "--all",

@@ -1,4 +1,4 @@
-"""The pages of all modules, docs/modules.md and docs/modules/, from what they say of themselves."""
+"""The pages of all modules, docs/reference/modules*, from what they say of themselves."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -229,7 +229,7 @@ YOUR_OWN = Path(__file__).with_name("your_own.md")
 
 
 def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
-    """The pages' texts by their paths below `docs/`."""
+    """The pages' texts by their paths below `docs/reference/`."""
     ordered = sorted(specs.values(), key=lambda spec: (spec.category, spec.type))
     by_category = {
         category: list(members) for category, members in groupby(ordered, lambda s: s.category)

@@ -1,4 +1,4 @@
-"""The table of faults, in the order of docs/reliability.md."""
+"""The table of faults, in the order of docs/explanation/reliability.md."""
 
 import sys
 from collections.abc import Sequence

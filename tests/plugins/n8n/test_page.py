@@ -1,4 +1,4 @@
-"""docs/n8n.md names every kind of node that is mapped, and none that is not."""
+"""docs/how-to/n8n.md names every kind of node that is mapped, and none that is not."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from valkyr_plugins.n8n.graph import LOOP
 from valkyr_plugins.n8n.mapping import FAMILIES
 from valkyr_plugins.n8n.triggers import MAKERS
 
-PAGE = Path(__file__).parents[3] / "docs" / "n8n.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "n8n.md"
 
 
 def test_the_table_names_the_kinds_that_the_code_knows() -> None:

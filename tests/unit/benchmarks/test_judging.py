@@ -12,7 +12,7 @@ from tests.benchmarks.targets import judged
 from tests.benchmarks.tenths import Clock, spread, tenths
 from tests.benchmarks.ticks import longest_of
 
-PAGE = PROJECT / "docs" / "performance.md"
+PAGE = PROJECT / "docs" / "explanation" / "performance.md"
 
 
 def test_a_target_says_by_how_much_it_was_missed() -> None:

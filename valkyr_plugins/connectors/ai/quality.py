@@ -12,8 +12,8 @@ from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Res
 # How good a text is by what can be counted; the published formula, pure.
 #
 # Score = 0.3 completeness + 0.3 coherence + 0.2 relevance + 0.2 length, each from 0 to 1
-# (docs/modules.md, `quality.assess`; the weights can be given). It says whether a text has the form
-# of a good one, never whether it is true.
+# (docs/reference/modules.md, `quality.assess`; the weights can be given). It says whether a text
+# has the form of a good one, never whether it is true.
 
 
 # Chinese and Japanese put no spaces between words: there each character counts as one.

@@ -59,7 +59,7 @@ def paid(author: APIClient, workflow: dict[str, Any]) -> str:
 
 @pytest.fixture
 def system(workspace: Workspace) -> APIClient:
-    """What docs/api.md gives to programs: the role SYSTEM, a token with the scope trigger."""
+    """What docs/reference/api.md gives to programs: the role SYSTEM, a token that may trigger."""
     return limited(a_member("SYSTEM"), workspace, ["trigger"])
 
 

@@ -1,0 +1,62 @@
+"""Writes the schemas that others read without a running installation, into docs/reference."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.utils.encoders import JSONEncoder
+
+from executions.definition.graph.schema import WORKFLOW_SCHEMA
+
+# There where the code is a checkout; what is installed from a package has no such folder.
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
+# In place of the address of whoever writes the file.
+SERVER = {"url": "http://127.0.0.1:8000", "description": "Under `make up`."}
+
+
+class Command(BaseCommand):
+    """`python manage.py write_schemas`."""
+
+    help = "Write the workflow's JSON Schema and the API's OpenAPI document as files."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Where to."""
+        parser.add_argument("--into", type=Path, default=REFERENCE, metavar="FOLDER")
+        parser.add_argument(
+            "--check", action="store_true", help="write nothing; fail where a file is behind"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> str:
+        """Write what differs."""
+        into: Path = options["into"]
+        if not into.is_dir():
+            raise CommandError(f"there is no folder {into}; name one that is there with --into")
+        behind = {name: text for name, text in files().items() if _there(into / name) != text}
+        if options["check"] and behind:
+            raise CommandError(
+                f"{', '.join(behind)} in {into} do not say what the code says; "
+                "run `make schemas` and commit the result"
+            )
+        for name, text in behind.items():
+            (into / name).write_text(text, encoding="utf-8")
+        return f"{len(behind)} schemas written" if behind else "every schema is current"
+
+
+def files() -> dict[str, str]:
+    """The files' texts by their names."""
+    generator: Any = SchemaGenerator  # without types
+    document = generator().get_schema(public=True) | {"servers": [SERVER]}
+    return {"workflow.schema.json": _text(WORKFLOW_SCHEMA), "openapi.json": _text(document)}
+
+
+def _text(schema: Mapping[str, Any]) -> str:
+    return json.dumps(schema, indent=1, ensure_ascii=False, cls=JSONEncoder) + "\n"
+
+
+def _there(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
