@@ -87,14 +87,14 @@ UNFOLD: dict[str, Any] = {
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "dlq.admin.dashboard.context",
     "STYLES": [
-        lambda request: static("ui/valkyr.css"),
+        lambda request: static("executions/valkyr.css"),
         lambda request: static("ui/home.css"),
         lambda request: static("ui/health.css"),
         lambda request: static("dlq/entry.css"),
     ],
     "SCRIPTS": [
         lambda request: static("ui/alpine-csp.js"),
-        lambda request: static("ui/valkyr.js"),
+        lambda request: static("executions/valkyr.js"),
         *([lambda request: static("ui/health.js")] if supervised() else []),
     ],
     "ACCOUNT": {

@@ -17,7 +17,7 @@ ORDER = "order"
 class KeysetPaginator(BoundedPaginator):
     """Only names the piece of template that links to the rows before and after."""
 
-    template_name = "valkyr/keyset_pages.html"
+    template_name = "dlq/keyset_pages.html"
 
 
 class KeysetChangeList(BoundedChangeList):

@@ -146,7 +146,7 @@ class TriageList(SavedViews):
     """A list one works through: newest or greatest first, 25 at a time."""
 
     paginator = KeysetPaginator
-    list_before_template = "valkyr/triage.html"
+    list_before_template = "dlq/triage.html"
     sortable_by = ()
     # A word in the address → what it is called, and the columns it orders by, descending.
     orders: ClassVar[dict[str, tuple[str, tuple[str, ...]]]] = {"newest": ("newest", ("id",))}
@@ -154,7 +154,7 @@ class TriageList(SavedViews):
     @property
     def media(self) -> forms.Media:
         """Unfold's, and what the keyboard needs."""
-        own = forms.Media(css={"all": ["ui/triage.css"]}, js=["ui/triage.js"])
+        own = forms.Media(css={"all": ["dlq/triage.css"]}, js=["dlq/triage.js"])
         both: forms.Media = super().media + own
         return both
 
