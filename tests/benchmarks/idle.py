@@ -116,7 +116,7 @@ def _name(process: psutil.Process) -> str:
         called = ""
     # A server's environment is its own; a worker's is hidden once it renames itself.
     words = " ".join(process.cmdline())
-    known = {"postgres": "postgres", "redis-server": "redis", "celery beat": "beat"}
+    known = {"postgres": "postgres", "valkey-server": "redis", "celery beat": "beat"}
     known |= {f"celeryd: {queue}@": f"worker-{queue}" for queue in ("control", "default", "io")}
     found = next((name for sign, name in known.items() if sign in words), "")
     return called or found or process.name()

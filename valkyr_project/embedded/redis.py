@@ -1,4 +1,7 @@
-"""Redis as a child process with an append-only file, on 127.0.0.1, behind a password."""
+"""Redis as a child process with an append-only file, on 127.0.0.1, behind a password.
+
+The server is Valkey, which speaks Redis's protocol and comes as a wheel for every machine.
+"""
 
 import signal
 import subprocess
@@ -9,7 +12,7 @@ import redis
 
 from valkyr_project.embedded.account import ServerError, server_account
 from valkyr_project.embedded.child import free_port, spawn, stop
-from valkyr_project.embedded.folders import open_place, redis_server, write_private
+from valkyr_project.embedded.folders import open_place, valkey_server, write_private
 from valkyr_project.embedded.leftovers import stop_leftovers
 
 STOP_STEPS = ((signal.SIGTERM, 10.0),)
@@ -36,7 +39,7 @@ class Redis:
     def __init__(self, home: Path, *, durable: bool = True) -> None:
         """Take the place (raises ServerError if another process has it); start nothing yet."""
         self._account = server_account()
-        self._program = redis_server(self._account)
+        self._program = valkey_server(self._account)
         self._place = open_place(home, "redis", self._account)
         self._configuration = self._place.root / "redis.conf"
         self._durable = durable
@@ -56,7 +59,7 @@ class Redis:
 
     def launch(self) -> None:
         """Start the server's process without waiting for it; stops a left-over one first."""
-        stop_leftovers("redis-server", str(self._configuration), self._account, STOP_STEPS)
+        stop_leftovers("valkey-server", str(self._configuration), self._account, STOP_STEPS)
         self._port = free_port(self._place.remembered_port())
         self._configure()
         self._launched_at = time.monotonic()
