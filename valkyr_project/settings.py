@@ -81,7 +81,6 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
-    "guardian",
     "django_celery_beat",
     "rest_framework",
     "drf_spectacular",
@@ -106,14 +105,9 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
-AUTHENTICATION_BACKENDS = [
-    "django.contrib.auth.backends.ModelBackend",
-    "guardian.backends.ObjectPermissionBackend",
-]
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
 # From sign-in, whatever happens meanwhile: how late a change at the provider may be noticed.
 SESSION_COOKIE_AGE = round(env.number("VALKYR_SESSION_HOURS", 12) * 3600)
-# Nobody is somebody: what is open is open by its view, not by an account.
-ANONYMOUS_USER_NAME = None
 ROOT_URLCONF = "valkyr_project.urls"
 ASGI_APPLICATION = "valkyr_project.asgi.application"
 TEMPLATES = [

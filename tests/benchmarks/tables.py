@@ -71,7 +71,7 @@ def _people() -> Iterator[tuple[str, list[tuple[str, Callable[[], Any]]]]]:
     from django.conf import settings
     from django.contrib.auth import get_user_model
     from django.test import Client
-    from guardian.shortcuts import assign_perm
+    from tests.support.sharing import assign_perm
     from rest_framework.test import APIClient
 
     from executions.models import Membership, Workflow, Workspace

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from guardian.shortcuts import assign_perm
+from tests.support.sharing import assign_perm
 from rest_framework.test import APIClient
 
 from executions.models import Activity, Membership, Tier, Workflow, Workspace

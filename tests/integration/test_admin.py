@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from guardian.shortcuts import assign_perm
+from tests.support.sharing import assign_perm
 
 from dlq.models import DeadLetterEntry
 from executions.models import Activity, Membership, Workflow, WorkflowExecution

@@ -106,7 +106,7 @@ def test_the_first_look_is_noted_and_only_a_persons(op: Client, workflow: Workfl
 
 def reader(workflow: Workflow) -> Client:
     """Who may see the entries of a workflow, and no payloads."""
-    from guardian.shortcuts import assign_perm
+    from tests.support.sharing import assign_perm
 
     user = get_user_model().objects.create_user("grace", is_staff=True)
     Membership.objects.create(user=user, workspace=workflow.workspace, role="USER")

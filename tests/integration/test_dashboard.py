@@ -13,7 +13,7 @@ from django.db import DatabaseError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.html import format_html
-from guardian.shortcuts import assign_perm
+from tests.support.sharing import assign_perm
 
 from dlq.admin.dashboard import facts
 from dlq.admin.dashboard.blocks import BLOCKS, SECTIONS

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from guardian.shortcuts import assign_perm
+from tests.support.sharing import assign_perm
 
 from executions.models import Membership, WorkflowExecution
 from runners.models import Run

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
-from guardian.shortcuts import assign_perm
+from tests.support.sharing import assign_perm
 
 from executions.models import Membership, Workflow
 from tests.support import admin_rows as rows

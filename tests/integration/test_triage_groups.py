@@ -142,7 +142,7 @@ def test_groups_of_other_workspaces_are_not_there(
 def test_who_only_reads_is_offered_nothing_to_do(
     workflow: Workflow, group: Callable[..., FailureGroup], django_user_model: Any
 ) -> None:
-    from guardian.shortcuts import assign_perm
+    from tests.support.sharing import assign_perm
 
     made = group()
     user = django_user_model.objects.create(username="ada", is_staff=True)

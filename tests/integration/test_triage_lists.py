@@ -261,7 +261,7 @@ def test_who_may_not_see_payloads_cannot_ask_about_them(
     workflow: Workflow, letter: Callable[..., DeadLetterEntry], django_user_model: Any
 ) -> None:
     from django.contrib.auth.models import Permission
-    from guardian.shortcuts import assign_perm
+    from tests.support.sharing import assign_perm
 
     wanted = letter(INPUTS)
     user = django_user_model.objects.create(username="ada", is_staff=True)

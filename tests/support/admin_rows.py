@@ -15,7 +15,7 @@ from django_celery_beat.models import (
     PeriodicTask,
     SolarSchedule,
 )
-from guardian.shortcuts import assign_perm
+from tests.support.sharing import assign_perm
 from uuid6 import uuid7
 
 from dlq.groups.find_group import Failing, group_of

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from guardian.shortcuts import assign_perm
+from tests.support.sharing import assign_perm
 from playwright.sync_api import expect
 
 from executions.models import Membership

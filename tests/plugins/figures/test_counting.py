@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from guardian.shortcuts import assign_perm
+from tests.support.sharing import assign_perm
 
 from dlq.retention.batches import PruningPace
 from dlq.retention.executions import PruningPosition, prune

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from guardian.shortcuts import assign_perm
+from tests.support.sharing import assign_perm
 
 from executions.database.clock import database_now
 from executions.models import Membership, Workflow

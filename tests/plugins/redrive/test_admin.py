@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
-from guardian.shortcuts import assign_perm
+from tests.support.sharing import assign_perm
 
 from executions.models import Membership
 from tests.support import admin_rows as rows

@@ -24,7 +24,7 @@ def test_left_out_it_adds_no_address_no_button_and_no_import() -> None:
     assert done.stdout.splitlines() == [
         "404",
         "200 True False",
-        "django.contrib.auth.backends.ModelBackend guardian.backends.ObjectPermissionBackend",
+        "django.contrib.auth.backends.ModelBackend",
         "[]",
         "[]",
     ], done.stderr

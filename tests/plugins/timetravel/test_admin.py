@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
-from guardian.shortcuts import assign_perm
+from tests.support.sharing import assign_perm
 
 from executions.models import Membership, Workflow, WorkflowExecution
 from runners.models import Run
