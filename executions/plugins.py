@@ -38,6 +38,12 @@ class PluginConfig(AppConfig):
     modules: ClassVar[Mapping[str, str]] = {}
     """Module types, and where each is written (`package.file:Class`); loaded on first use."""
 
+    needs: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    """The package that a module type imports, and the extra of `valkyr` that installs it.
+
+    Where the package is missing, the module is listed with what to install.
+    """
+
     api: ClassVar[str] = ""
     """The Python module whose `urlpatterns` join the engine's API, or none."""
 

@@ -20,7 +20,7 @@ class RunnersConfig(AppConfig):
         from runners.workers import health  # noqa: F401 - connects on import
 
         for plugin in plugins():
-            declare(plugin.name, plugin.modules)
+            declare(plugin.name, plugin.modules, plugin.needs)
         catalog.register(_modules)
 
 

@@ -14,7 +14,7 @@ APPS = ("executions", "runners", "dlq")
 # What each plugin cannot be without. Modules of `connectors` name what is missing one by one.
 _PLUGINS = {
     "connectors": "",
-    "alerts": "",
+    "alerts": "httpx",
     "circuits": "",
     "figures": "",
     "limits": "",

@@ -219,7 +219,7 @@ def _granted(user: User, workflow_id: UUID) -> set[str]:
 def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
     """The object permissions that the user has, and that the user's groups have."""
     return (
-        WorkflowUserPermission.objects.filter(user_id=user.pk),
+        WorkflowUserPermission.objects.filter(user=user),
         WorkflowGroupPermission.objects.filter(group__user=user.pk),
     )
 

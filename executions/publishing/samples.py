@@ -1,6 +1,7 @@
 """Workflows to begin with: the examples that are one definition each.
 
-They stand in `examples/` and are part of a release; a process reads them once, when first asked.
+They stand in `examples/` of the repository, and in the wheel beside this app's packages; a process
+reads them once, when first asked.
 """
 
 from dataclasses import dataclass
@@ -8,14 +9,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
 from executions.definition.catalog import catalog
 from executions.definition.graph.document import load_text
 from executions.definition.graph.reading import read_body
 from executions.publishing import versioning
 
-FOLDER = Path(settings.BASE_DIR) / "examples"
+_APP = Path(__file__).parents[1]
+FOLDER = next(
+    (place for place in (_APP / "examples", _APP.parent / "examples") if place.is_dir()),
+    _APP / "examples",
+)
 
 
 @dataclass(frozen=True, slots=True)

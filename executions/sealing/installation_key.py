@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -120,6 +121,15 @@ def required() -> KeySource:
             "Nothing secret can be kept: no installation key is set. Set one of "
             f"{', '.join(PRESENT)} for every process. {MAKE_ONE}"
         )
+    for package, extra in (
+        ("tink", "credentials"),
+        *([] if source.material else [("boto3", "kms")]),
+    ):
+        if find_spec(package) is None:
+            raise ImproperlyConfigured(
+                f"{source.variable} names a key, but the Python package {package!r}, which seals "
+                f"with it, is not installed: pip install 'valkyr[{extra}]'"
+            )
     return source
 
 

@@ -21,16 +21,28 @@ ENGINE: dict[str, str] = {
     "flow.set_variables": "runners.modules.flow:SetVariables",
 }
 _declared = dict(ENGINE)
+_needs: dict[str, tuple[str, str]] = {}
 
 
-def declare(plugin: str, types: Mapping[str, str]) -> None:
-    """Add a plugin's module types; raises ValueError where another one has such a type."""
+def declare(
+    plugin: str, types: Mapping[str, str], needs: Mapping[str, tuple[str, str]] | None = None
+) -> None:
+    """Add a plugin's module types, and the package and extra that some of them need.
+
+    Raises ValueError where another plugin has such a type.
+    """
     for name, place in types.items():
         if _declared.setdefault(name, place) != place:
             raise ValueError(
                 f"the plugin {plugin} declares the module type {name!r}, which "
                 f"{_declared[name]} has already: rename it, or leave one of the two plugins out"
             )
+    _needs.update(needs or {})
+
+
+def needed(type_name: str) -> tuple[str, str] | None:
+    """The package that a module type imports, and the extra that installs it; None for neither."""
+    return _needs.get(type_name)
 
 
 def declared() -> Mapping[str, str]:

@@ -20,8 +20,9 @@ from typing import Any
 from executions.definition.catalog import BadInput, ModuleSpec
 from runners.modules.base import Module
 from runners.modules.config_check import check
-from runners.modules.declared import declared
+from runners.modules.declared import declared, needed
 from runners.modules.function_step import MODULE_ATTRIBUTE, step
+from runners.modules.not_installed import stand_in
 
 # A picture for each module, by the names of Material Symbols; of others, their category's.
 
@@ -183,7 +184,9 @@ class Registry:
             if type_name not in declared():
                 self._load_third_parties()
             elif type_name not in self._modules:
-                self._modules[type_name] = _instance(*declared()[type_name].split(":"))
+                self._modules[type_name] = stand_in(type_name, needed(type_name)) or _instance(
+                    *declared()[type_name].split(":")
+                )
             if type_name in self._modules:
                 return self._modules[type_name]
             raise UnknownModule(self._why_unknown(type_name))

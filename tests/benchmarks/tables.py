@@ -71,10 +71,10 @@ def _people() -> Iterator[tuple[str, list[tuple[str, Callable[[], Any]]]]]:
     from django.conf import settings
     from django.contrib.auth import get_user_model
     from django.test import Client
-    from tests.support.sharing import assign_perm
     from rest_framework.test import APIClient
 
     from executions.models import Membership, Workflow, Workspace
+    from tests.support.sharing import assign_perm
 
     settings.ALLOWED_HOSTS = ["*"]
     settings.STORAGES = settings.STORAGES | {

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
-from tests.support.sharing import assign_perm
 from rest_framework.test import APIClient
 
 from executions.models import Activity, Membership, Workflow
 from runners.models import Run
+from tests.support.sharing import assign_perm
 
 from .people import a_greeting, an_author
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from tests.support.sharing import assign_perm
 from rest_framework.test import APIClient
 
 from executions.models import Activity, Membership, Tier, Workflow, Workspace
+from tests.support.sharing import assign_perm
 
 pytestmark = pytest.mark.django_db
 

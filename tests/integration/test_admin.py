@@ -13,12 +13,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from tests.support.sharing import assign_perm
 
 from dlq.models import DeadLetterEntry
 from executions.models import Activity, Membership, Workflow, WorkflowExecution
 from runners.models import Run
 from tests.support import admin_rows as rows
+from tests.support.sharing import assign_perm
 from valkyr_project.http.middleware import STYLE_HASHES
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,6 @@ from django.db import DatabaseError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.html import format_html
-from tests.support.sharing import assign_perm
 
 from dlq.admin.dashboard import facts
 from dlq.admin.dashboard.blocks import BLOCKS, SECTIONS
@@ -31,6 +30,7 @@ from executions.database.clock import database_now
 from executions.models import Membership, Trigger, Workflow
 from runners.models import Runner
 from tests.support import admin_rows as rows
+from tests.support.sharing import assign_perm
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from tests.support.sharing import assign_perm
 
 from executions.models import Membership, WorkflowExecution
 from runners.models import Run
 from tests.support import admin_rows as rows
+from tests.support.sharing import assign_perm
 
 pytestmark = pytest.mark.django_db
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
-from tests.support.sharing import assign_perm
 
 from executions.models import Membership, Workflow
 from tests.support import admin_rows as rows
+from tests.support.sharing import assign_perm
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]
 

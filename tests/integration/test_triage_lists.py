@@ -261,6 +261,7 @@ def test_who_may_not_see_payloads_cannot_ask_about_them(
     workflow: Workflow, letter: Callable[..., DeadLetterEntry], django_user_model: Any
 ) -> None:
     from django.contrib.auth.models import Permission
+
     from tests.support.sharing import assign_perm
 
     wanted = letter(INPUTS)

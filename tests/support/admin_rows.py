@@ -15,7 +15,6 @@ from django_celery_beat.models import (
     PeriodicTask,
     SolarSchedule,
 )
-from tests.support.sharing import assign_perm
 from uuid6 import uuid7
 
 from dlq.groups.find_group import Failing, group_of
@@ -41,6 +40,7 @@ from executions.models import (
     Workspace,
 )
 from runners.models import Run, Runner
+from tests.support.sharing import assign_perm
 
 DEFINITION: dict[str, Any] = {
     "schema": "valkyr/1",

@@ -1,7 +1,7 @@
 """The plugin `connectors`."""
 
 from executions.public.plugins import PluginConfig
-from valkyr_plugins.connectors.types import TYPES
+from valkyr_plugins.connectors.types import NEEDS, TYPES
 
 
 class ConnectorsConfig(PluginConfig):
@@ -11,3 +11,4 @@ class ConnectorsConfig(PluginConfig):
     label = "valkyr_connectors"
     verbose_name = "Connectors"
     modules = TYPES
+    needs = NEEDS

@@ -1,4 +1,4 @@
-"""The module types of the plugin, and where each is written."""
+"""The module types of the plugin, where each is written, and what some of them need."""
 
 TYPES = {
     "data.set": "valkyr_plugins.connectors.data.set_and_template:Set",
@@ -38,4 +38,33 @@ TYPES = {
     "llm.extract": "valkyr_plugins.connectors.ai.extract:LlmExtract",
     "llm.embed": "valkyr_plugins.connectors.ai.embed:LlmEmbed",
     "quality.assess": "valkyr_plugins.connectors.ai.quality:QualityAssess",
+}
+
+_HTTP = ("httpx", "http")
+_JMESPATH = ("jmespath", "data")
+_SQL = ("sqlalchemy", "sql")
+_STRIPE = ("stripe", "stripe")
+_LLM = ("openai", "llm")
+# The package that a type imports, and the extra of `valkyr` that installs it.
+NEEDS = {
+    "data.xml_parse": ("xmltodict", "data"),
+    "data.html_extract": ("selectolax", "data"),
+    "data.aggregate": _JMESPATH,
+    "data.deduplicate": _JMESPATH,
+    "data.sort": _JMESPATH,
+    "data.jmespath": _JMESPATH,
+    "http.request": _HTTP,
+    "http.paginate": _HTTP,
+    "graphql.query": _HTTP,
+    "rss.read": ("feedparser", "data"),
+    "slack.post": _HTTP,
+    "webhook.post": _HTTP,
+    "sql.query": _SQL,
+    "sql.execute": _SQL,
+    "stripe.payment_intent": _STRIPE,
+    "stripe.refund": _STRIPE,
+    "stripe.customer": _STRIPE,
+    "llm.chat": _LLM,
+    "llm.extract": _LLM,
+    "llm.embed": _LLM,
 }

@@ -66,7 +66,13 @@ def _reservation_trouble(order: Order) -> Trouble:
     return Trouble.SLOW_DOWN if order.number % 25 == 11 else Trouble.NONE
 
 
-FOLDER = Path(__file__).resolve().parents[2] / "examples" / "order-import"
+_PROJECT = Path(__file__).resolve().parents[2]
+# Beside the packages in the repository, in one of them in the wheel.
+FOLDER = next(
+    place / "order-import"
+    for place in (_PROJECT / "executions" / "examples", _PROJECT / "examples")
+    if place.is_dir()
+)
 
 
 def read_orders(path: Path = FOLDER / "orders.csv") -> list[dict[str, Any]]:

@@ -18,6 +18,13 @@ MAX_HOST_CHARACTERS = 1_000
 # The library that reads templates of addresses takes time that grows with the square of the length.
 MAX_TEMPLATE_CHARACTERS = 1_000
 TEMPLATE_CHARACTERS = 3  # of such a template, for the price of one evaluation
+# The formats of draft 2020-12 that jsonschema checks by other packages.
+EXTRA_FORMATS = frozenset(
+    {
+        "date-time", "duration", "hostname", "json-pointer", "relative-json-pointer", "time", "uri",
+        "uri-reference", "uri-template",
+    }
+)  # fmt: skip
 
 
 @lru_cache(maxsize=1)
@@ -31,8 +38,14 @@ def format_checker() -> Any:
         for name, (check, _) in Draft202012Validator.FORMAT_CHECKER.checkers.items()
     }
     checker.checkers["regex"] = (_is_pattern, ())
-    checker.checkers["uri-template"] = (_charged(checker.checkers["uri-template"][0]), ())
+    if "uri-template" in checker.checkers:
+        checker.checkers["uri-template"] = (_charged(checker.checkers["uri-template"][0]), ())
     return checker
+
+
+def unchecked_formats() -> frozenset[str]:
+    """The formats that nothing checks here, since the packages of `valkyr[formats]` are missing."""
+    return EXTRA_FORMATS.difference(format_checker().checkers)
 
 
 def _charged(check: Any) -> Any:

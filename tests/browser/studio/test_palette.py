@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from tests.support.sharing import assign_perm
 from playwright.sync_api import expect
 
 from executions.models import Membership
 from tests.browser.pictures import picture_in_both
 from tests.support.accessibility import findings_in_both
+from tests.support.sharing import assign_perm
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from tests.support.sharing import assign_perm
 
 from dlq.retention.batches import PruningPace
 from dlq.retention.executions import PruningPosition, prune
@@ -28,6 +27,7 @@ from executions.publishing.versioning import publish_trial
 from tests.support import admin_rows as rows
 from tests.support.aging import aged
 from tests.support.figure_rows import ended, run
+from tests.support.sharing import assign_perm
 from tests.support.workflows import ACTOR
 from valkyr_plugins.figures import rollup
 from valkyr_plugins.figures.breakdowns import versions

@@ -9,13 +9,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from tests.support.sharing import assign_perm
 
 from executions.database.clock import database_now
 from executions.models import Membership, Workflow
 from tests.plugins.figures.busy_day import busy_day
 from tests.support import admin_rows as rows
 from tests.support.figure_rows import ended
+from tests.support.sharing import assign_perm
 from valkyr_plugins.figures.admin import home
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]

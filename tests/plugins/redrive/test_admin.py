@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
-from tests.support.sharing import assign_perm
 
 from executions.models import Membership
 from tests.support import admin_rows as rows
+from tests.support.sharing import assign_perm
 from valkyr_plugins.redrive.models import Redrive, RedriveItem
 
 pytestmark = pytest.mark.django_db

@@ -9,12 +9,12 @@ from uuid import UUID
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
-from tests.support.sharing import assign_perm
 
 from executions.models import Membership, Workflow, WorkflowExecution
 from runners.models import Run
 from tests.support.engine_database import engine_database
 from tests.support.jobs import working
+from tests.support.sharing import assign_perm
 from tests.support.simulation import World, configured, world
 from tests.support.workflows import (
     ACTOR,

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import codecs
+from importlib.util import find_spec
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
@@ -110,5 +111,6 @@ def _short(error: Exception) -> str:
 
 
 def warm_up() -> None:
-    """Import s3fs and what it brings, about a second; it starts no thread yet."""
-    import valkyr_plugins.connectors.files.s3.store  # noqa: F401
+    """Import s3fs and what it brings, where it is installed: a second, and no thread yet."""
+    if find_spec("s3fs") is not None:
+        import valkyr_plugins.connectors.files.s3.store  # noqa: F401

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Literal, Protocol, Self
 
@@ -181,6 +182,11 @@ class Stores:
             from valkyr_plugins.connectors.files.local_store import LocalStore
 
             return LocalStore()
+        if find_spec("s3fs") is None:
+            raise StepError(
+                f"files in {scheme}:// need the Python package 's3fs', which is not installed: "
+                "pip install 'valkyr[s3]'"
+            )
         if scheme == S3:
             from valkyr_plugins.connectors.files.s3.store import S3Store
 

@@ -7,7 +7,12 @@ from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.storable import canonical_json
 from executions.definition.graph.topology import cycles
 from executions.definition.json_schema.budget import BudgetExceeded, for_a_schema, spending
-from executions.definition.json_schema.checking import DATA_KEYWORDS, bad_patterns, schema_mistakes
+from executions.definition.json_schema.checking import (
+    DATA_KEYWORDS,
+    bad_patterns,
+    schema_mistakes,
+    unchecked_formats,
+)
 from executions.definition.templating.errors import Pointer
 
 # References inside the payload's schema lead somewhere, and never back to where they began.
@@ -149,6 +154,10 @@ def _keyword_problems(schema: Mapping[str, Any], pointer: Pointer) -> Iterator[D
         if isinstance(target, str) and not target.startswith("#"):
             message = f'"{target}" leads out of the schema; only "#…" can be referred to'
             yield problem((*pointer, key), "bad_schema", message)
+    wanted = schema.get("format")
+    if isinstance(wanted, str) and wanted in unchecked_formats():
+        message = f"nothing can check the format \"{wanted}\" here: pip install 'valkyr[formats]'"
+        yield problem((*pointer, "format"), "not_installed", message)
     for key in ("$id", "$schema") if len(pointer) > 1 else ():
         if isinstance(schema.get(key), str):
             message = f"a part of the schema cannot have {_ARTICLES[key]} {key} of its own"

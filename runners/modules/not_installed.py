@@ -1,0 +1,60 @@
+"""Stands in for a module whose package is missing: it is listed, and refused with the reason."""
+
+from collections.abc import Mapping
+from functools import partial
+from importlib.util import find_spec
+from typing import Any, NoReturn
+
+from pydantic import BaseModel, ConfigDict
+
+from executions.definition.catalog import ConfigProblem
+from runners.modules.base import Module, ModuleInputs, StepContext, StepError
+
+
+class AnyInputs(ModuleInputs):
+    """Whatever a workflow gives to the module; nobody reads it."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class NotInstalled(Module[BaseModel]):
+    """A module type that was declared, and what is to be installed for it."""
+
+    title = "Not installed"
+    category = "not installed"
+    Inputs = AnyInputs
+
+    def __init__(self, type_name: str, package: str, extra: str) -> None:
+        """Stand in for the type, which needs `package`; `valkyr[extra]` brings it."""
+        # Declared by classes elsewhere; here one class is many types.
+        own: Any = partial(setattr, self)
+        own("type", type_name)
+        own("title", type_name)
+        self.install = f"pip install 'valkyr[{extra}]'"
+        self.reason = (
+            f"module {type_name!r} needs the Python package {package!r}, which is not installed: "
+            f"{self.install}"
+        )
+        own("description", f"Not installed. To use it: {self.install}")
+
+    def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
+        """What publishing says, whatever the `with`."""
+        return [ConfigProblem((), "not_installed", self.reason)]
+
+    def execute(self, inputs: BaseModel, ctx: StepContext) -> NoReturn:
+        """Fail for good: a workflow that was published where the package was installed."""
+        raise StepError(self.reason)
+
+
+def stand_in(type_name: str, needed: tuple[str, str] | None) -> NotInstalled | None:
+    """A stand-in where the package of `(package, extra)` is missing; None where it is there."""
+    if needed is None or _is_installed(needed[0]):
+        return None
+    return NotInstalled(type_name, *needed)
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # a parent of a.b is missing
+        return False
