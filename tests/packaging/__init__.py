@@ -1,0 +1,1 @@
+"""The distribution `valkyr`: what it holds, what it needs, and that it installs."""
