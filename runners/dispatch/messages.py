@@ -15,7 +15,7 @@ from celery import Signature, chain, chord, current_app, group
 from django.conf import settings
 from django.db import Error, InterfaceError, transaction
 from django.db import OperationalError as DatabaseError
-from kombu.exceptions import BatchPublishError, OperationalError  # type: ignore[attr-defined] # old stubs
+from kombu.exceptions import OperationalError
 
 from executions.definition.graph.places import Place
 from executions.definition.limits import limits
@@ -155,6 +155,11 @@ def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
 
 def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
     """Hand them to the broker by the hundred where it takes so many at once, as Redis does."""
+    if not hasattr(producer, "batch"):  # kombu before 5.7
+        _send(parcels, producer)
+        return
+    from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined] # old stubs
+
     try:
         with producer.batch(TOGETHER):
             _send(parcels, producer)
