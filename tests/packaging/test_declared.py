@@ -11,7 +11,7 @@ from itertools import chain
 
 import pytest
 
-from tests.packaging.uv import PROJECT
+from tests.support.uv import PROJECT
 
 DECLARED = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = DECLARED["optional-dependencies"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.packaging.uv import PROJECT, closure, index_or_skip
+from tests.support.uv import PROJECT, closure, index_or_skip
 
 PYPROJECT = PROJECT / "pyproject.toml"
 # What a project has that runs Django, Celery with Redis, DRF and django-celery-beat on PostgreSQL.

@@ -10,9 +10,18 @@ from pathlib import Path
 import pytest
 
 import valkyr
-from tests.packaging.uv import PROJECT
+from tests.support import wheel as wheels
+from tests.support.uv import PROJECT
 
 PACKAGES = ("valkyr", "executions", "runners", "dlq", "valkyr_plugins", "valkyr_project")
+
+
+pytestmark = pytest.mark.network
+
+
+@pytest.fixture(scope="module")
+def wheel() -> Path:
+    return wheels.wheel()
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +65,8 @@ def test_the_built_studio_and_the_workflows_to_begin_with_are_in_it(names: set[s
     assert "executions/examples/order-import/workflow.yaml" in names
 
 
-def test_the_sdist_holds_the_sources_of_the_studio(built: Path) -> None:
-    (sdist,) = built.glob("*.tar.gz")
+def test_the_sdist_holds_the_sources_of_the_studio() -> None:
+    (sdist,) = wheels.built().glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         found = {name.partition("/")[2] for name in archive.getnames()}
     assert "executions/frontend/package.json" in found

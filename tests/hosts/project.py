@@ -1,0 +1,151 @@
+"""A project in a clean environment with the wheel, its database, and its processes.
+
+`django-admin startproject` makes it; `Edits` are what its owner writes, as the docs say.
+"""
+
+import os
+import secrets
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+
+from tests.support.waiting import wait_until
+from tests.support.wheel import Environment
+from valkyr_project.embedded.child import free_port, start_child
+
+PASSWORD = secrets.token_urlsafe(16)
+
+
+@dataclass(frozen=True)
+class Edits:
+    """What is appended to files of the project, by their names, and the lines put in place."""
+
+    appended: Mapping[str, str]
+    replaced: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        """Do as the docs say."""
+        for name, (old, new) in self.replaced.items():
+            text = (folder / name).read_text()
+            assert old in text, f"{name} has no {old!r}"
+            (folder / name).write_text(text.replace(old, new))
+        for name, more in self.appended.items():
+            with (folder / name).open("a") as file:
+                file.write(more)
+
+
+class HostProject:
+    """A project's folder and what runs in it; `stop` ends that."""
+
+    def __init__(self, folder: Path, environment: Environment, **named: str) -> None:
+        """Take a folder with `manage.py`; `named` is in the environment of its processes."""
+        self.folder = folder
+        self.port = free_port()
+        self._python = environment.python
+        self._named = named
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    @property
+    def url(self) -> str:
+        """Where its web process answers."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def manage(self, *command: str, **named: str) -> str:
+        """Run `manage.py` and return what it prints; fails with what it said."""
+        done = subprocess.run(
+            [self._python, "manage.py", *command],
+            cwd=self.folder,
+            env=self._environment() | named,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}: {done.stdout[-3000:]}{done.stderr[-5000:]}"
+        return done.stdout
+
+    def start(self, name: str, *module: str) -> None:
+        """Start `python -m <module>` under a name."""
+        with (self.folder / f"{name}.log").open("wb") as log:
+            self._running[name] = start_child(
+                [self._python, *module],
+                death_signal=signal.SIGTERM,
+                cwd=self.folder,
+                env=self._environment(),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def start_all(self, app: str, *worker: str, beat: Sequence[str] = ()) -> None:
+        """Start the web process, a worker and beat; returns when pages answer."""
+        self.start("web", "manage.py", "runserver", "--noreload", f"127.0.0.1:{self.port}")
+        self.start("worker", "-m", "celery", "-A", app, "worker", "--loglevel", "INFO", *worker)
+        self.start("beat", "-m", "celery", "-A", app, "beat", "--loglevel", "INFO", *beat)
+        wait_until(self._answers, 60, f"an answer of {self.url}; {self.logs()}")
+
+    def logs(self) -> str:
+        """The end of each process's log."""
+        files = sorted(self.folder.glob("*.log"))
+        return "\n".join(f"--- {file.name}\n{file.read_text()[-3000:]}" for file in files)
+
+    def stop(self) -> None:
+        """End every process, by its own pid."""
+        for process in self._running.values():
+            process.send_signal(signal.SIGTERM)
+        for process in self._running.values():
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._running.clear()
+
+    def _environment(self) -> dict[str, str]:
+        return {"PATH": os.environ["PATH"], "HOME": str(self.folder), **self._named}
+
+    def _answers(self) -> bool:
+        import httpx
+
+        for name, process in self._running.items():
+            assert process.poll() is None, f"{name} has ended\n{self.logs()}"
+        try:
+            return httpx.get(f"{self.url}/admin/login/").status_code == 200
+        except httpx.HTTPError:
+            return False
+
+
+def started(folder: Path, environment: Environment, name: str) -> Path:
+    """The folder of a new project, made by `django-admin startproject`."""
+    made = folder / name
+    made.mkdir()
+    done = environment.run("-m", "django", "startproject", name, ".", cwd=made)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@contextmanager
+def database_of_its_own(name: str) -> Iterator[dict[str, str]]:
+    """A new, empty database on the tests' server, as variables that libpq reads."""
+    server = os.environ["DATABASE_URL"]
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')  # type: ignore[arg-type]
+        connection.execute(f'CREATE DATABASE "{name}"')  # type: ignore[arg-type]
+        known = connection.info
+        variables = {
+            "PGHOST": known.host,
+            "PGPORT": str(known.port),
+            "PGUSER": known.user,
+            "PGPASSWORD": known.password,
+            "PGDATABASE": name,
+        }
+    try:
+        yield variables
+    finally:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')  # type: ignore[arg-type]

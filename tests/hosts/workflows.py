@@ -1,0 +1,56 @@
+"""What every project must be able to run, by modules that need no extra."""
+
+from typing import Any
+
+CHAIN: dict[str, Any] = {
+    "schema": "valkyr/1",
+    "name": "chain",
+    "tasks": [
+        {"id": "take", "use": "data.set", "with": {"values": {"n": "{{ input.n }}"}}},
+        {
+            "id": "say",
+            "use": "data.template",
+            "with": {"text": "{{ tasks.take.output.n }} and more"},
+            "after": "take",
+        },
+        {"id": "rest", "use": "flow.delay", "with": {"seconds": 1}, "after": "say"},
+    ],
+    "output": "{{ tasks.say.output }}",
+}
+FAN: dict[str, Any] = {
+    "schema": "valkyr/1",
+    "name": "fan",
+    "tasks": [
+        {"id": "begin", "use": "flow.noop"},
+        *(
+            {
+                "id": f"part{n}",
+                "use": "data.set",
+                "with": {"values": {"n": n}},
+                "after": "begin",
+            }
+            for n in range(8)
+        ),
+        {
+            "id": "join",
+            "use": "data.template",
+            "with": {"text": "{{ tasks.part3.output.n }}{{ tasks.part7.output.n }}"},
+            "after": [f"part{n}" for n in range(8)],
+            "join": "all",
+        },
+    ],
+    "output": "{{ tasks.join.output }}",
+}
+# A path out of the folder is refused for good, until a person gives another one.
+NOTE: dict[str, Any] = {
+    "schema": "valkyr/1",
+    "name": "note",
+    "tasks": [
+        {
+            "id": "keep",
+            "use": "file.write",
+            "with": {"path": "{{ input.path }}", "content": "noted"},
+        },
+    ],
+    "output": "{{ tasks.keep.output }}",
+}

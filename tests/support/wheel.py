@@ -1,0 +1,62 @@
+"""The wheel, built once a session, and environments with nothing but it and what it needs."""
+
+import atexit
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.uv import PROJECT, index_or_skip, uv
+
+
+class Environment(NamedTuple):
+    """A virtual environment; its processes know nothing of this project's folder."""
+
+    folder: Path
+
+    @property
+    def python(self) -> str:
+        """Its interpreter."""
+        return str(self.folder / "bin" / "python")
+
+    def run(self, *command: str, cwd: Path, **named: str) -> subprocess.CompletedProcess[str]:
+        """Run `python <command>` in it."""
+        return subprocess.run(
+            [self.python, *command],
+            cwd=cwd,
+            env={"PATH": os.environ["PATH"], "HOME": str(cwd), **named},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+
+@cache
+def built() -> Path:
+    """The folder with the sdist, and the wheel made of it, as of an installer that is given one."""
+    index_or_skip()
+    folder = Path(tempfile.mkdtemp(prefix="valkyr-wheel-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    uv("build", "--quiet", "--sdist", "--out-dir", folder, PROJECT)
+    (sdist,) = folder.glob("*.tar.gz")
+    uv("build", "--quiet", "--wheel", "--out-dir", folder, sdist)
+    return folder
+
+
+def wheel() -> Path:
+    """The wheel."""
+    (found,) = built().glob("*.whl")
+    return found
+
+
+def environment_with(folder: Path, *others: str) -> Environment:
+    """A virtual environment with the wheel and other packages, all of them from wheels."""
+    made = Environment(folder / "venv")
+    uv("venv", "--quiet", made.folder)
+    into = ("--python", made.python, "--only-binary=:all:")
+    uv("pip", "install", "--quiet", *into, wheel(), *others)
+    return made
