@@ -14,7 +14,7 @@ from tests.hosts.project import (
     database_of_its_own,
     started,
 )
-from tests.support.wheel import environment_with
+from tests.support.wheel import environment_with, lowest, newest_python
 
 pytestmark = [pytest.mark.network, pytest.mark.timeout(600)]
 PREFIX = "flows/"
@@ -42,6 +42,7 @@ import valkyr
 
 INSTALLED_APPS += ["rest_framework", "django_celery_beat", *valkyr.APPS, *valkyr.PLUGINS]
 CELERY_BROKER_URL = os.environ["BROKER"]
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 VALKYR = {"FILES_ROOT": str(BASE_DIR / "files")}
 """,
         "shop/urls.py": f"""
@@ -72,10 +73,16 @@ from .celery import app as celery_app
 )
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProject]:
+@pytest.fixture(scope="module", params=["oldest", "newest"])
+def project(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[HostProject]:
+    """On Python 3.11 with the oldest releases that are allowed, then with the newest of all."""
     folder = tmp_path_factory.mktemp("minimal")
-    environment = environment_with(folder)
+    if request.param == "oldest":
+        environment = environment_with(folder, *lowest())
+    else:
+        environment = environment_with(folder, python=newest_python())
     made = started(folder, environment, "shop")
     EDITS.write(made)
     (made / "files").mkdir()

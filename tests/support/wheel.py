@@ -4,6 +4,7 @@ import atexit
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -53,10 +54,32 @@ def wheel() -> Path:
     return found
 
 
-def environment_with(folder: Path, *others: str) -> Environment:
+def environment_with(folder: Path, *others: str, python: str = sys.executable) -> Environment:
     """A virtual environment with the wheel and other packages, all of them from wheels."""
     made = Environment(folder / "venv")
-    uv("venv", "--quiet", made.folder)
+    uv("venv", "--quiet", "--python", python, made.folder)
     into = ("--python", made.python, "--only-binary=:all:")
     uv("pip", "install", "--quiet", *into, wheel(), *others)
     return made
+
+
+def lowest() -> list[str]:
+    """The oldest release of each dependency that the wheel allows."""
+    options = ("--resolution", "lowest-direct", "--only-binary=:all:", "--python-version", "3.11")
+    told = uv(
+        "pip", "compile", "--quiet", "--no-header", "--no-annotate", *options, "pyproject.toml"
+    )
+    return told.splitlines()
+
+
+def newest_python() -> str:
+    """The newest interpreter that is found: on the PATH, or beside those that pyenv keeps."""
+    for minor in (14, 13, 12):
+        if found := shutil.which(f"python3.{minor}"):
+            done = subprocess.run([found, "--version"], capture_output=True, check=False)
+            if done.returncode == 0:
+                return found
+        kept = Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3")
+        if found := next(map(str, sorted(kept)), ""):
+            return found
+    return sys.executable
