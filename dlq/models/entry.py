@@ -1,13 +1,13 @@
 """A dead letter: a run that failed for good, kept until somebody resolves it."""
 
 from django.conf import settings
-from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
 from dlq.models.group import FailureGroup
 from executions.database.clock import ClockTimestamp
+from executions.database.postgres_types import GinIndex
 from executions.models import Workflow, WorkflowExecution, Workspace
 from runners.models import Run
 

@@ -218,8 +218,9 @@ def _granted(user: User, workflow_id: UUID) -> set[str]:
 
 def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
     """The object permissions that the user has, and that the user's groups have."""
+    person: Any = user
     return (
-        WorkflowUserPermission.objects.filter(user=user),
+        WorkflowUserPermission.objects.filter(user_id=person.pk),
         WorkflowGroupPermission.objects.filter(group__user=user.pk),
     )
 

@@ -1,11 +1,11 @@
 """One execution of one version; `lifecycle.py` alone writes its state."""
 
-from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
 from executions.database.clock import ClockTimestamp
+from executions.database.postgres_types import HashIndex
 from executions.models.workflow import Workflow, WorkflowVersion
 from executions.models.workspace import Workspace
 from executions.states import FINAL, CapacityState, ExecutionState, TriggerType

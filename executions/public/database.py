@@ -3,12 +3,14 @@
 from executions import replica
 from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.database.clock import ClockTimestamp, database_now, first_id_at
+from executions.database.postgres_types import ArrayField
 from executions.database.statements import Statements
 from executions.database.time_limits import hurried, soon
 from executions.vendor_seams.django_deletion import delete_without_cascade
 
 __all__ = [
     "AdvisoryLock",
+    "ArrayField",
     "ClockTimestamp",
     "Statements",
     "alone",

@@ -1,11 +1,10 @@
 """Who is told of what goes wrong: rules, what they noticed, and each message they sent."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
-from executions.public.database import ClockTimestamp
+from executions.public.database import ArrayField, ClockTimestamp
 from executions.public.models import Workflow, Workspace
 
 
