@@ -18,7 +18,9 @@ from valkyr_project.messaging import periodic_tasks
 from valkyr_project.processes import production
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-HOME = Path(env.text("VALKYR_HOME", str(BASE_DIR / ".valkyr")))
+# An installed package keeps nothing beside itself.
+_beside = BASE_DIR if (BASE_DIR / "manage.py").exists() else Path.cwd()
+HOME = Path(env.text("VALKYR_HOME", str(_beside / ".valkyr")))
 
 DEBUG = env.flag("VALKYR_DEBUG", False)
 SECRET_KEY = env.text("VALKYR_SECRET_KEY")

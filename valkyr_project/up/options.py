@@ -14,6 +14,8 @@ class UpError(Exception):
 
 
 PROJECT = Path(__file__).resolve().parents[2]
+# An installed package keeps nothing beside itself.
+BESIDE = PROJECT if (PROJECT / "manage.py").exists() else Path.cwd()
 EPILOGUE = """\
 environment:
   PORT                    web, API and admin (8000)
@@ -63,7 +65,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ)
     options = Options(
         port=_number(environment, "PORT", 8000, 65_535),
         flower_port=_number(environment, "FLOWER_PORT", 5555, 65_535),
-        home=Path(_text(environment, "VALKYR_HOME") or PROJECT / ".valkyr").expanduser().absolute(),
+        home=Path(_text(environment, "VALKYR_HOME") or BESIDE / ".valkyr").expanduser().absolute(),
         database_url=_text(environment, "DATABASE_URL"),
         redis_url=_text(environment, "REDIS_URL"),
         concurrency=_number(environment, "RUNNER_CONCURRENCY", min(10, os.cpu_count() or 1), 1000),
