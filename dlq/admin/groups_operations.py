@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 from unfold.forms import BaseDialogForm
@@ -20,6 +19,7 @@ from dlq.groups import operations
 from dlq.groups.facets import FACETS
 from dlq.models import FailureGroup
 from executions.access import Action
+from executions.access.people import person_named
 from executions.admin import links
 from executions.admin.marks import clipped
 from executions.admin.operations import AdminOperation, ReasonForm
@@ -96,15 +96,15 @@ class AssignForm(ReasonForm):
         super().__init__(*args, **kwargs)
         self.fields["owner"].initial = self.request.user.get_username()
 
-    def clean_owner(self) -> int | None:
+    def clean_owner(self) -> Any:
         """The user's id; who may not see the group is refused when it is assigned."""
         name = self.cleaned_data["owner"].strip()
         if not name:
             return None
-        pk = get_user_model().objects.filter(username=name).values_list("pk", flat=True).first()
-        if pk is None:
+        person = person_named(name)
+        if person is None:
             raise ValidationError(f"There is no user {name}.")
-        return int(pk)
+        return person.pk
 
 
 class NoteForm(BaseDialogForm):

@@ -9,7 +9,17 @@ from rest_framework import serializers
 from dlq.groups.facets import FACETS
 from dlq.models import FailureGroup, GroupStatus
 from executions.api.bulk import Many
-from executions.api.fields import Body, CamelCase, CamelCaseSerializer, Flag, Id, Text, Whole
+from executions.api.fields import (
+    Body,
+    CamelCase,
+    CamelCaseSerializer,
+    Flag,
+    Id,
+    Text,
+    Whole,
+    asked_user_id,
+    shown_user_id,
+)
 from executions.api.paging import PageQuery
 
 ORDERS = {"lastSeen": "last_seen", "total": "total", "open": "open"}
@@ -41,7 +51,7 @@ class FailureGroupSummary(CamelCase, serializers.ModelSerializer[FailureGroup]):
     snoozed_total = serializers.IntegerField(allow_null=True)
     snoozed_version = serializers.IntegerField(allow_null=True)
     resolved_in = serializers.IntegerField(allow_null=True)
-    owner_id = serializers.IntegerField(allow_null=True)
+    owner_id = shown_user_id(allow_null=True)
     owner = serializers.SerializerMethodField()
     total = serializers.IntegerField(help_text="How many there ever were; a second or so late.")
     open = serializers.IntegerField()
@@ -172,7 +182,7 @@ class GroupQuery(PageQuery):
     )
     workflowId = serializers.UUIDField(required=False)
     status = serializers.ChoiceField(GroupStatus.choices, required=False)
-    ownerId = serializers.IntegerField(required=False, min_value=1, max_value=MOST)
+    ownerId = asked_user_id(required=False)
     module = serializers.CharField(required=False, max_length=100)
     exception = serializers.CharField(required=False, max_length=200)
     seenAfter = serializers.DateTimeField(required=False)
@@ -199,7 +209,7 @@ class GroupChange(Body):
     resolvedIn = Whole(
         required=False, min_value=1, max_value=MOST, help_text="Seen from there on, it regresses."
     )
-    ownerId = Whole(required=False, allow_null=True, min_value=1, max_value=MOST)
+    ownerId = asked_user_id(strict=True, required=False, allow_null=True)
     muted = Flag(required=False, help_text="Raises no alerts.")
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 

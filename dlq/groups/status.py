@@ -84,7 +84,7 @@ def reopen(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
     return _decide(group_id, "reopen", GroupStatus.NEW, actor, reason)
 
 
-def assign(group_id: UUID, owner_id: int | None, *, actor: Actor, reason: str = "") -> FailureGroup:
+def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> FailureGroup:
     """Give it an owner, an active person who may see it, or none. Raises NotFound, CannotOwn."""
     with transaction.atomic():
         group = locked(group_id)
@@ -240,12 +240,14 @@ def _roots(group_ids: Iterable[UUID]) -> list[FailureGroup]:
     return locked_all(group.merged_into_id or group.pk for group in found)
 
 
-def _owner(group: FailureGroup, owner_id: int | None) -> Any:
+def _owner(group: FailureGroup, owner_id: Any) -> Any:
     if owner_id is None:
         return None
-    user = get_user_model().objects.filter(pk=owner_id, is_active=True).first()
-    if user is None or not powers_on(user, group.workspace_id, group.workflow_id).allows(
-        Action.VIEW
+    user = get_user_model()._default_manager.filter(pk=owner_id).first()
+    if (
+        user is None
+        or not user.is_active
+        or not powers_on(user, group.workspace_id, group.workflow_id).allows(Action.VIEW)
     ):
         raise CannotOwn(
             f"User {owner_id} is no active person who may see this group; choose somebody who is."

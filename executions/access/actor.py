@@ -24,7 +24,7 @@ class Actor:
     `webhook`, `callback`, `command`), `address` the peer's IP address.
     """
 
-    user_id: int | None
+    user_id: Any
     name: str
     via: str = ""
     address: str | None = None
@@ -48,7 +48,7 @@ class Actor:
         return cls.at_door(request, user.pk, user.get_username(), via)
 
     @classmethod
-    def at_door(cls, request: Any, user_id: int | None, name: str, via: str = "") -> "Actor":
+    def at_door(cls, request: Any, user_id: Any, name: str, via: str = "") -> "Actor":
         """Somebody known by `name` alone who sent this request, such as who signs in.
 
         Without a request nothing is known of where from.

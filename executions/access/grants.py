@@ -7,11 +7,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission
 from django.db import transaction
 
 from executions.access.actor import Actor, record
+from executions.access.people import name_path, person_named
 from executions.errors import NotFound
 from executions.models import (
     Membership,
@@ -44,9 +44,9 @@ def grants_on(workflow: Workflow) -> list[Grant]:
     """Who was given what on the workflow, people first, by name; `MOST` rows. Two queries."""
     people = WorkflowUserPermission.objects.filter(content_object=workflow)
     groups = WorkflowGroupPermission.objects.filter(content_object=workflow)
-    code = "permission__codename"
+    code, name = "permission__codename", name_path()
     return [
-        *_collected(people.order_by("user__username").values_list("user__username", code), "user"),
+        *_collected(people.order_by(name).values_list(name, code), "user"),
         *_collected(groups.order_by("group__name").values_list("group__name", code), "group"),
     ]
 
@@ -93,7 +93,7 @@ def give(
 
 def _rows_of(workflow: Workflow, username: str | None, group: str | None) -> tuple[Any, Any]:
     if username is not None:
-        found = get_user_model().objects.filter(username=username).first()
+        found = person_named(username)
         member = found is not None and Membership.objects.filter(
             user=found, workspace_id=workflow.workspace_id
         )

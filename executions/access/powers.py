@@ -122,8 +122,7 @@ class Powers:
     def _permitted(self, permission: Permission) -> bool:
         if self.role is not None and permission in INCLUDED[self.role]:
             return True
-        user: Any = self.user
-        return permission in self.given or user.has_perm(f"executions.{permission.value}")
+        return permission in self.given or holds_permission(self.user, permission)
 
     @cached_property
     def _on_workflow(self) -> frozenset[Action]:
@@ -133,6 +132,13 @@ class Powers:
         codes = _granted(self.user, self.workflow_id)
         allowed = [OBJECT_PERMISSIONS[code] for code in codes if code in OBJECT_PERMISSIONS]
         return frozenset().union(*allowed)
+
+
+def holds_permission(user: User, permission: Permission) -> bool:
+    """Whether Django's permissions of the user, or of a group, include it."""
+    holds: Any = getattr(user, "has_perm", None)
+    label = Workspace._meta.app_label
+    return holds is not None and bool(holds(f"{label}.{permission.value}"))
 
 
 def limits_of(user: User) -> TokenLimits | None:
@@ -219,9 +225,11 @@ def _granted(user: User, workflow_id: UUID) -> set[str]:
 def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
     """The object permissions that the user has, and that the user's groups have."""
     person: Any = user
+    groups: Any = getattr(user, "groups", None)
+    given = WorkflowGroupPermission.objects
     return (
         WorkflowUserPermission.objects.filter(user_id=person.pk),
-        WorkflowGroupPermission.objects.filter(group__user=user.pk),
+        given.none() if groups is None else given.filter(group__in=groups.values("pk")),
     )
 
 
@@ -250,8 +258,7 @@ class Reach:
             return []
         wanted: Any = power
         if isinstance(power, Permission):
-            person: Any = self.user
-            if not person.has_perm(f"executions.{power.value}"):
+            if not holds_permission(self.user, power):
                 return []
             wanted = Action.VIEW
         codes = {code for code, actions in OBJECT_PERMISSIONS.items() if wanted in actions}

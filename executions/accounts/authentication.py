@@ -2,15 +2,17 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.models import User
+from django.contrib.auth import get_user_model
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, transaction
 from django.db.models import Q
 
 from executions.access import TokenLimits
+from executions.access.people import read_key
 from executions.accounts import tokens
 from executions.accounts.errors import TokenRefused
 from executions.database.clock import ClockTimestamp
@@ -52,39 +54,38 @@ def note(
 
 
 _OF_USER, _OF_TOKEN = (
-    [field.attname for field in model._meta.concrete_fields] for model in (User, ApiToken)
+    [field.attname for field in model._meta.concrete_fields]
+    for model in (get_user_model(), ApiToken)
 )
 
 
-class AccountsInSession:
-    """As much of the model of accounts as looking one up takes, for requests of one session.
+@dataclass(frozen=True, slots=True)
+class AccountInSession:
+    """An account as a live session of it has it: the session's last use, and the time."""
 
-    One statement reads the account and checks the session. After `get`, `last_used` tells the
-    session's last use and `now` the database's time.
+    user: Any
+    now: datetime
+    last_used: datetime
+
+
+def account_in_session(session_id: UUID, user_id: Any) -> AccountInSession:
+    """Read the account and check the session in one statement.
+
+    Raises TokenRefused when the session is not a live one of that account.
     """
-
-    DoesNotExist = User.DoesNotExist
-
-    def __init__(self, session_id: UUID) -> None:
-        self.session_id = session_id
-        self.now: datetime
-        self.last_used: datetime
-
-    @property
-    def objects(self) -> "AccountsInSession":
-        """Where accounts are got."""
-        return self
-
-    def get(self, *, id: Any) -> User:  # noqa: A002 - the field's name
-        """The account; raises TokenRefused when the session is not a live one of it."""
-        row = fetch_one("account_in_session", {"id": int(id), "session": self.session_id})
-        if row is None:
-            raise TokenRefused("This session has ended. Sign in again.", "session_ended")
-        self.now, self.last_used, *columns = row
-        return _user(columns)
+    try:
+        key = read_key(user_id)
+    except ValueError:
+        row = None
+    else:
+        row = fetch_one("account_in_session", {"id": key, "session": session_id})
+    if row is None:
+        raise TokenRefused("This session has ended. Sign in again.", "session_ended")
+    now, last_used, *columns = row
+    return AccountInSession(_user(columns), now, last_used)
 
 
-def live_session(session_id: UUID, user_id: int) -> tuple[datetime, datetime] | None:
+def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | None:
     """The time and the session's last use; None when it is not a live one of that account."""
     row = fetch_one("live_session", {"session": session_id, "id": user_id})
     return None if row is None else (row[0], row[1])
@@ -101,8 +102,8 @@ def token_of(digest: str) -> tuple[ApiToken, datetime] | None:
     return token, now
 
 
-def _user(columns: Sequence[Any]) -> User:
-    return User.from_db(DEFAULT_DB_ALIAS, _OF_USER, columns)
+def _user(columns: Sequence[Any]) -> Any:
+    return get_user_model().from_db(DEFAULT_DB_ALIAS, _OF_USER, columns)
 
 
 def signed_in(text: str, address: str | None) -> tuple[Any, ApiToken]:

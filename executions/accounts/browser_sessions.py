@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.contrib import auth
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.auth.models import AnonymousUser
@@ -69,9 +70,16 @@ def clear() -> int:
     return Session.objects.filter(pk__in=keys).delete()[0]
 
 
+@cache
+def _checked() -> bool:
+    """Whether this project checks browsers' sessions; without the middleware there are none."""
+    path = f"{BrowserSessions.__module__}.{BrowserSessions.__qualname__}"
+    return path in settings.MIDDLEWARE
+
+
 @receiver(user_logged_in)
 def _signed_in(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
-    if getattr(request, "session", None) is not None:
+    if _checked() and getattr(request, "session", None) is not None:
         open_for(request, user)
 
 

@@ -14,6 +14,7 @@ from executions.access import (
     User,
     reach_of,
 )
+from executions.access.powers import holds_permission
 from executions.models import Workspace
 from executions.states import Permission
 
@@ -28,7 +29,7 @@ def is_root(user: User) -> bool:
     """Whether the caller may change the installation: a superuser, by no API token."""
     person: Any = user
     limited = getattr(user, "token_limits", None) is not None
-    return bool(person.is_active and person.is_superuser) and not limited
+    return bool(person.is_active and getattr(person, "is_superuser", False)) and not limited
 
 
 def require_root(user: User, what: str) -> None:
@@ -49,7 +50,6 @@ def refuse_narrow_token(user: User) -> None:
 def permissions_of(powers: Powers) -> list[str]:
     """The finer permissions one has in a workspace, on what one may see there."""
     limits = powers.limits
-    user: Any = powers.user
     included = INCLUDED.get(powers.role or "", frozenset())
     return [
         permission.value
@@ -58,7 +58,7 @@ def permissions_of(powers: Powers) -> list[str]:
         and (
             permission in included
             or permission in powers.given
-            or user.has_perm(f"executions.{permission.value}")
+            or holds_permission(powers.user, permission)
         )
     ]
 

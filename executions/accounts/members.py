@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from executions.access.actor import Actor
+from executions.access.people import has_column
 from executions.accounts.audit import audit
 from executions.accounts.errors import LastAdministrator, Taken
 from executions.admission.capacity import lock_workspace
@@ -140,12 +141,10 @@ def keep_administered(membership: Membership) -> None:
 
 def administrators(workspace_id: UUID) -> Any:
     """The memberships of the active people who administer a workspace."""
-    return Membership.objects.filter(
-        workspace_id=workspace_id,
-        role=Role.ADMIN,
-        user__is_active=True,
-        user__service_account=None,
+    people = Membership.objects.filter(
+        workspace_id=workspace_id, role=Role.ADMIN, user__valkyr_service_account=None
     )
+    return people.filter(user__is_active=True) if has_column("is_active") else people
 
 
 def check_role(role: str, permissions: Collection[str]) -> None:
@@ -192,7 +191,9 @@ def follow(
     neither raised, lowered nor taken. Unlike people, another system may take a workspace's last
     ADMIN: who left must not stay for that. Call it in a transaction that holds the user's row.
     """
-    held = {row.workspace_id: row for row in user.memberships.select_related("workspace", "user")}
+    held = {
+        row.workspace_id: row for row in user.valkyr_memberships.select_related("workspace", "user")
+    }
     found = list(Workspace.objects.filter(slug__in=roles, archived_at=None))
     wanted = {row.pk: (row, roles[row.slug]) for row in found}
     for row in held.values():
@@ -223,8 +224,10 @@ def _move(membership: Membership, role: str, source: str, actor: Actor, reason: 
 
 def _open_the_admin(user: Any, *, lost: bool) -> None:
     """The admin is for those with a desk; who was given it by hand keeps it."""
-    desk = user.memberships.filter(role__in=AT_A_DESK).exists()
-    staff = desk or user.is_superuser or (user.is_staff and not lost)
+    if not has_column("is_staff"):
+        return
+    desk = user.valkyr_memberships.filter(role__in=AT_A_DESK).exists()
+    staff = desk or getattr(user, "is_superuser", False) or (user.is_staff and not lost)
     if staff != user.is_staff:
         user.is_staff = staff
         user.save(update_fields=["is_staff"])

@@ -8,20 +8,23 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, models, transaction
 
 from executions.access.actor import Actor
+from executions.access.people import has_column
 from executions.accounts.audit import audit
 from executions.accounts.errors import Taken
 from executions.accounts.members import check_role
 from executions.admission.capacity import lock_workspace
-from executions.database.clock import database_now
+from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems
-from executions.models import Membership, ServiceAccount, Workspace
+from executions.models import ApiToken, Membership, ServiceAccount, Workspace
 from executions.states import Role
 
 MAX_USERNAME = 150
+# RFC 2606: no mail for a program ever leaves.
+NOWHERE = "valkyr.invalid"
 
 
 def create_service_account(
@@ -42,7 +45,7 @@ def create_service_account(
     username = username_of(workspace, name)
     try:
         with transaction.atomic():
-            user = get_user_model().objects.create_user(username)  # with no usable password
+            user = program_user(username)
             now = database_now()
             account = ServiceAccount.objects.create(
                 workspace=workspace, user=user, name=name, description=description, created_at=now
@@ -98,11 +101,58 @@ def membership_of(account: ServiceAccount) -> Membership:
     )[0]
 
 
+def program_user(username: str) -> Any:
+    """A new account that no password opens; raises WithProblems where the model wants more.
+
+    By `save`, not by the manager's `create_user`, whose arguments are the project's own.
+    """
+    model = get_user_model()
+    user = model(**_name_fields(username))
+    user.set_unusable_password()
+    wanted = [
+        name
+        for name in model.REQUIRED_FIELDS
+        if (field := model._meta.get_field(name)).concrete
+        and not (field.null or field.has_default() or _has_text(user, field))
+    ]
+    if wanted:
+        message = (
+            f"An account of {model._meta.label} needs {', '.join(wanted)}, which a program has "
+            "not. Let the field be null, or give it a default."
+        )
+        raise WithProblems("Not valid: name.", [DefinitionProblem("name", "user_model", message)])
+    user.save(force_insert=True)
+    return user
+
+
+def _has_text(user: Any, field: Any) -> bool:
+    """Whether nothing, or something, is fine for the field."""
+    return isinstance(field, models.CharField) and (field.blank or bool(getattr(user, field.name)))
+
+
+def _name_fields(username: str) -> dict[str, str]:
+    """What names an account, and what else must differ between two."""
+    model = get_user_model()
+    fields = {model.USERNAME_FIELD: username}
+    for field in model._meta.concrete_fields:
+        if field.unique and isinstance(field, models.CharField) and not field.primary_key:
+            fields.setdefault(field.name, username)
+    address = f"{username.replace(':', '.')}@{NOWHERE}"
+    for name in fields:
+        if isinstance(model._meta.get_field(name), models.EmailField):
+            fields[name] = address
+    return fields
+
+
 def username_of(workspace: Workspace, name: str) -> str:
     """The name its user signs the audit trail with; raises WithProblems when it is too long."""
     username = f"service:{workspace.slug}:{name}"
-    if len(username) > MAX_USERNAME:
-        most = MAX_USERNAME - len(username) + len(name)
+    field = get_user_model()._meta.get_field(get_user_model().USERNAME_FIELD)
+    longest = min(getattr(field, "max_length", None) or MAX_USERNAME, MAX_USERNAME)
+    if isinstance(field, models.EmailField):
+        longest -= len(NOWHERE) + 1
+    if len(username) > longest:
+        most = longest - len(username) + len(name)
         message = f"In this workspace a name has {most} characters at most, found {len(name)}."
         raise WithProblems("Not valid: name.", [DefinitionProblem("name", "max_length", message)])
     return username
@@ -123,10 +173,13 @@ def facts(account: ServiceAccount) -> dict[str, Any]:
 def _rename(account: ServiceAccount, name: str) -> None:
     if name == account.name:
         return
-    account.user.username = username_of(account.workspace, name)
+    username = username_of(account.workspace, name)
+    fields = _name_fields(username)
+    for field, value in fields.items():
+        setattr(account.user, field, value)
     try:
         with transaction.atomic():
-            account.user.save(update_fields=["username"])
+            account.user.save(update_fields=list(fields))
     except IntegrityError:
         raise _taken(account.workspace, name) from None
     account.name = name
@@ -136,8 +189,13 @@ def _enable(account: ServiceAccount, enabled: bool) -> None:
     if enabled == (account.disabled_at is None):
         return
     account.disabled_at = None if enabled else database_now()
-    account.user.is_active = enabled
-    account.user.save(update_fields=["is_active"])
+    if has_column("is_active"):
+        account.user.is_active = enabled
+        account.user.save(update_fields=["is_active"])
+    elif not enabled:
+        # Accounts that cannot be switched off: what the program signs in with is.
+        tokens = ApiToken.objects.filter(user_id=account.user_id, revoked_at=None)
+        tokens.update(revoked_at=ClockTimestamp())
 
 
 def _locked(account_id: UUID) -> ServiceAccount:

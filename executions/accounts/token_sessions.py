@@ -14,11 +14,14 @@ from uuid import UUID, uuid4
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.utils.crypto import constant_time_compare
 from rest_framework_simplejwt.exceptions import TokenError
 from rest_framework_simplejwt.settings import api_settings
 from rest_framework_simplejwt.tokens import AccessToken, RefreshToken, Token
+from rest_framework_simplejwt.utils import get_md5_hash_password
 
 from executions.access.actor import Actor
+from executions.access.people import read_key
 from executions.accounts import sessions
 from executions.accounts.audit import audit
 from executions.accounts.errors import TokenRefused
@@ -42,7 +45,9 @@ class Pair:
 
 def sign_in(user: Any, client: SessionClient) -> Pair:
     """Begin a session of `user`, who has given the password."""
-    refresh = RefreshToken.for_user(user)
+    refresh: RefreshToken = RefreshToken()
+    refresh[api_settings.USER_ID_CLAIM] = str(user.pk)
+    refresh[api_settings.REVOKE_TOKEN_CLAIM] = get_md5_hash_password(user.password)
     lifetime = api_settings.REFRESH_TOKEN_LIFETIME
     session = sessions.begin(user, SessionKind.TOKEN, lifetime, client, _digest(refresh))
     refresh[SESSION] = str(session.pk)
@@ -59,7 +64,11 @@ def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
     token = _read(RefreshToken, text)
     if token is None:
         raise TokenRefused("This is no valid refresh token. Sign in again.", "token_not_valid")
-    session_id, user_id = session_of(token), token.get(api_settings.USER_ID_CLAIM)
+    session_id = session_of(token)
+    try:
+        user_id = read_key(token.get(api_settings.USER_ID_CLAIM))
+    except ValueError:
+        raise _ended() from None
     used = _digest(token)
     token.payload[api_settings.JTI_CLAIM] = uuid4().hex
     token.set_iat(at_time=token.current_time)
@@ -106,6 +115,12 @@ def revoke(text: str, request: Any) -> bool:
     return True
 
 
+def is_of_password(token: Token, user: Any) -> bool:
+    """Whether the account still has the password that the token was given for."""
+    claim = str(token.get(api_settings.REVOKE_TOKEN_CLAIM))
+    return constant_time_compare(claim, get_md5_hash_password(user.password))
+
+
 def session_of(token: Token) -> UUID:
     """The session that a token belongs to; raises TokenRefused for a token without one."""
     try:
@@ -137,9 +152,9 @@ def _digest(token: Token) -> str:
     return hashlib.sha256(str(token[api_settings.JTI_CLAIM]).encode()).hexdigest()
 
 
-def _require_standing(user_id: int) -> None:
+def _require_standing(user_id: Any) -> None:
     """Raise TokenRefused for an account that may not use passwords; undoes the rotation."""
-    user = get_user_model().objects.get(pk=user_id)
+    user = get_user_model()._default_manager.get(pk=user_id)
     if not api_settings.USER_AUTHENTICATION_RULE(user):
         raise TokenRefused("This account may not sign in with a password.", "no_active_account")
 

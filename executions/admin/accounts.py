@@ -1,104 +1,31 @@
-"""Accounts: users, groups, the own password, and sessions."""
+"""Sessions: one's own, where they are used, and their end; superusers see everybody's."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.contrib.auth import get_user_model
-from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
-from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.models import Group, User
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.enums import ActionVariant
-from unfold.forms import AdminPasswordChangeForm, BaseDialogForm, UserChangeForm, UserCreationForm
+from unfold.forms import BaseDialogForm
 
 from executions.access.actor import Actor
 from executions.access.operation import Operation
+from executions.access.people import name_path
 from executions.access.powers import Power
 from executions.accounts import browser_sessions, sessions
 from executions.admin import marks
 from executions.admin.actions import OperatingAdmin
-from executions.admin.base import AuditedAdmin, FactAdmin, note
+from executions.admin.base import FactAdmin
 from executions.admin.operations import AdminOperation
 from executions.admin.scope import is_superuser
 from executions.admin.sections import Page, facts
 from executions.models import AccountSession
 from executions.states import SessionKind
-from executions.vendor_seams.django_admin_password import replace_password_change
-
-admin.site.unregister(User)
-admin.site.unregister(Group)
-
-
-@admin.register(User)
-class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
-    """People who sign in; what they may do in a workspace is a membership."""
-
-    form = UserChangeForm
-    add_form = UserCreationForm
-    change_password_form = AdminPasswordChangeForm
-    show_full_result_count = False
-    list_fullwidth = True
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """People alone: a service account has neither password nor way into the admin."""
-        return super().get_queryset(request).filter(service_account=None)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """People are switched off, never deleted: what they did stays theirs."""
-        return False
-
-    @transaction.atomic
-    def user_change_password(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """As Django's; the password and the line that says who set it, or neither."""
-        return super().user_change_password(request, *args, **kwargs)
-
-    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """As Django's; a password set here by somebody is recorded, without it."""
-        match = request.resolver_match
-        if match is not None and match.url_name == "auth_user_password_change":
-            note(Actor.of_request(request), "password", obj)
-        return super().log_change(request, obj, message)
-
-
-@admin.register(Group)
-class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
-    """Sets of Django permissions."""
-
-    show_full_result_count = False
-    list_fullwidth = True
-
-
-# Who sets a new password for themselves leaves a line in the audit trail, without it.
-
-
-@transaction.atomic
-def password_change(
-    request: HttpRequest, extra_context: dict[str, Any] | None = None
-) -> HttpResponse:
-    """As the site's; the password and the line that says so, or neither."""
-    user: Any = request.user
-    before = user.password
-    answer = _theirs(request, extra_context)
-    if user.password != before:
-        changed = get_user_model().objects.get(pk=user.pk)
-        note(Actor.of_request(request), "password", changed)
-        # The change ended all sessions; this browser, which gave the old password, gets a new one.
-        browser_sessions.open_for(request, changed)
-    return answer
-
-
-_theirs = replace_password_change(password_change)
-
-
-# Sessions: one's own, where they are used, and their end; superusers see everybody's.
 
 
 def _end(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
@@ -136,7 +63,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
     list_select_related = ("user",)
     ordering = ("-id",)
     search_ids = ("id",)
-    search_texts = ("user__username", "user_agent")
+    search_texts = (name_path(), "user_agent")
     empty_text = "No live sessions."
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:

@@ -14,6 +14,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminT
 from executions.access import Action, grants
 from executions.access.actor import Actor
 from executions.access.operation import Operation
+from executions.access.people import LONGEST_NAME, name_path
 from executions.admin import links
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
@@ -33,7 +34,7 @@ class ShareForm(BaseDialogForm):
     """Who gets what on one workflow."""
 
     name = forms.CharField(
-        max_length=150,
+        max_length=LONGEST_NAME,
         widget=UnfoldAdminTextInputWidget(),
         help_text="A member's user name, or a group's name.",
     )
@@ -78,7 +79,7 @@ def _take_back(model: Any) -> Any:
     def apply(pk: Any, actor: Actor, data: Mapping[str, Any]) -> None:
         row = model.objects.select_related("content_object", "permission").get(pk=pk)
         who = (
-            {"username": row.user.username}
+            {"username": row.user.get_username()}
             if model is WorkflowUserPermission
             else {"group": row.group.name}
         )
@@ -141,7 +142,7 @@ class UserGrantAdmin(GrantAdmin):
     list_select_related = ("content_object", "permission", "user")
     list_defer = ("content_object__definition",)
     list_display_links = None
-    search_texts = ("user__username", "content_object__name")
+    search_texts = (name_path(), "content_object__name")
 
 
 @admin.register(WorkflowGroupPermission)

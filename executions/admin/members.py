@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import admin
-from django.contrib.auth import get_user_model
 from django.http import HttpRequest
 from unfold.decorators import display
 from unfold.widgets import (
@@ -19,6 +18,7 @@ from unfold.widgets import (
 from executions.access import Action
 from executions.access.actor import Actor
 from executions.access.operation import Operation
+from executions.access.people import LONGEST_NAME, name_path, person_named
 from executions.accounts import members
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
@@ -68,7 +68,7 @@ class NewMembershipForm(MembershipForm):
     """A person to add; the name is typed, so that nobody reads a list of all people."""
 
     username = forms.CharField(
-        max_length=150,
+        max_length=LONGEST_NAME,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="An existing user's name.",
     )
@@ -80,7 +80,7 @@ class NewMembershipForm(MembershipForm):
         """Find the person."""
         data = super().clean() or {}
         name = data.get("username")
-        data["user"] = get_user_model().objects.filter(username=name).first() if name else None
+        data["user"] = person_named(name)
         if name and data["user"] is None:
             self.add_error("username", "There is no such user.")
         return data
@@ -153,9 +153,9 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
     form = MembershipForm
     operations = (REMOVE,)
     list_display = ("user", "workspace", "role_shown", "beyond", "origin", "since")
-    list_select_related = ("user__service_account", "workspace")
+    list_select_related = ("user__valkyr_service_account", "workspace")
     list_filter = ("role",)
-    search_texts = ("user__username", "workspace__slug")
+    search_texts = (name_path(), "workspace__slug")
     needs = Action.ADMINISTER
     empty_text = "No members of a workspace that you administer."
 
@@ -172,7 +172,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
     @display(description="given by")
     def origin(self, row: Membership) -> str:
         """Whether the identity provider or a person gave it."""
-        if getattr(row.user, "service_account", None) is not None:
+        if getattr(row.user, "valkyr_service_account", None) is not None:
             return "service account"
         return row.source or "hand"
 

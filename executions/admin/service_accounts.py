@@ -94,7 +94,7 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         """With their memberships, which hold their roles."""
-        return super().get_queryset(request).prefetch_related("user__memberships")
+        return super().get_queryset(request).prefetch_related("user__valkyr_memberships")
 
     @display(description="state")
     def state(self, row: ServiceAccount) -> Any:
@@ -106,7 +106,7 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
     @display(description="role")
     def role(self, row: ServiceAccount) -> Any:
         """Its role."""
-        memberships: Any = row.user.memberships
+        memberships: Any = row.user.valkyr_memberships
         membership = next(iter(memberships.all()), None)
         return marks.EMPTY if membership is None else role_mark(membership.role)
 

@@ -25,6 +25,7 @@ from unfold.widgets import (
 from executions.access import Action
 from executions.access.actor import Actor
 from executions.access.operation import Operation
+from executions.access.people import name_path
 from executions.access.powers import Power
 from executions.accounts import tokens
 from executions.accounts.caller_permissions import seen_workspaces
@@ -166,7 +167,7 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
     list_select_related = ("user", "workspace")
     ordering = ("-id",)
     search_ids = ("id",)
-    search_texts = ("name", "prefix", "user__username")
+    search_texts = ("name", "prefix", name_path())
     empty_text = "No API tokens: programs need one. Make it with “New token…”."
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:

@@ -46,7 +46,7 @@ def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
     return Admitted(execution.pk, execution.version_id, execution.priority, execution.epoch, fresh)
 
 
-def hold(workspace_id: UUID, user_id: int | None) -> Ceilings:
+def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
     """What limits the workspace and a user in it; the workspace is locked if places are counted.
 
     Call inside a transaction, before any other lock. Raises WorkspaceArchived.
@@ -58,7 +58,7 @@ def hold(workspace_id: UUID, user_id: int | None) -> Ceilings:
     return _ceilings(workspace_id, user_id)
 
 
-def _ceilings(workspace_id: UUID, user_id: int | None) -> Ceilings:
+def _ceilings(workspace_id: UUID, user_id: Any) -> Ceilings:
     found = ceilings(workspace_id, user_id)
     if found.archived:
         raise WorkspaceArchived

@@ -16,7 +16,7 @@ from executions.accounts import tokens
 from executions.accounts.caller_permissions import seen_workspaces
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.fields import Body, CamelCase, Text
+from executions.api.fields import Body, CamelCase, Text, asked_user_id, shown_user_id
 from executions.api.paging import PageQuery, page
 from executions.errors import NotFound, WrongState
 from executions.models import ApiToken, ServiceAccount, Workspace
@@ -31,8 +31,8 @@ class ApiTokenShape(CamelCase, serializers.ModelSerializer[ApiToken]):
     """An API token; its text is never part of it."""
 
     workspace_id = serializers.UUIDField()
-    user_id = serializers.IntegerField()
-    username = serializers.CharField(source="user.username")
+    user_id = shown_user_id()
+    username = serializers.CharField(source="user.get_username")
     prefix = serializers.CharField(help_text="How the token begins, to know it by.")
     scopes = serializers.ListField(child=serializers.CharField())
     created_by = serializers.CharField()
@@ -107,7 +107,7 @@ class ApiTokenQuery(PageQuery):
     """What `listApiTokens` takes."""
 
     workspaceId = serializers.UUIDField(required=False)
-    userId = serializers.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+    userId = asked_user_id(required=False)
 
 
 FILTERS = {"workspaceId": "workspace_id", "userId": "user_id"}

@@ -13,8 +13,8 @@ from rest_framework_simplejwt.settings import api_settings
 
 from executions.accounts import authentication as last_use
 from executions.accounts import authentication as signing_in
-from executions.accounts import tokens
-from executions.accounts.authentication import AccountsInSession
+from executions.accounts import token_sessions, tokens
+from executions.accounts.authentication import account_in_session
 from executions.accounts.errors import TokenRefused
 from executions.accounts.token_sessions import session_of
 from executions.models import AccountSession, ApiToken
@@ -53,15 +53,21 @@ class TokenAuthentication(JWTAuthentication):
         except TokenRefused as error:
             raise AuthenticationFailed(error.message, error.code) from None
         if found is not None:
-            seen: AccountsInSession = self.user_model
             address = request.META.get("REMOTE_ADDR") or None
-            last_use.note(AccountSession, seen.session_id, seen.last_used, seen.now, address)
+            session_id = session_of(found[1])
+            last_use.note(AccountSession, session_id, self.seen.last_used, self.seen.now, address)
         return found
 
     def get_user(self, validated_token: Any) -> Any:
         """The account, read together with its session by one prepared statement."""
-        self.user_model: Any = AccountsInSession(session_of(validated_token))
-        user: Any = super().get_user(validated_token)
+        self.seen = account_in_session(
+            session_of(validated_token), validated_token.get(api_settings.USER_ID_CLAIM)
+        )
+        user = self.seen.user
+        if not user.is_active:
+            raise AuthenticationFailed("User is inactive", "user_inactive")
+        if not token_sessions.is_of_password(validated_token, user):
+            raise AuthenticationFailed("The user's password has been changed.", "password_changed")
         if not api_settings.USER_AUTHENTICATION_RULE(user):
             raise TokenRefused("This account may not sign in with a password.", "no_active_account")
         return user

@@ -6,6 +6,8 @@ from functools import cache
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
+from django.db import models
 from rest_framework import serializers
 
 from executions.access import Powers
@@ -140,6 +142,31 @@ class Whole(serializers.IntegerField):
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return data
+
+
+LARGEST_KEY = {True: 2**63 - 1, False: 2**31 - 1}
+
+
+def shown_user_id(**options: Any) -> Field:
+    """The field that tells an account's key, in the type that the project's accounts have."""
+    key = get_user_model()._meta.pk
+    if isinstance(key, models.IntegerField):
+        return serializers.IntegerField(**options)
+    if isinstance(key, models.UUIDField):
+        return serializers.UUIDField(**options)
+    return serializers.CharField(**options)
+
+
+def asked_user_id(*, strict: bool = False, **options: Any) -> Field:
+    """The field that takes an account's key; `strict`: a number as a JSON integer alone."""
+    key = get_user_model()._meta.pk
+    if isinstance(key, models.IntegerField):
+        most = LARGEST_KEY[isinstance(key, models.BigIntegerField | models.BigAutoField)]
+        field = Whole if strict else serializers.IntegerField
+        return field(min_value=1, max_value=most, **options)
+    if isinstance(key, models.UUIDField):
+        return Id(**options)
+    return Text(max_length=254, **options)
 
 
 class Json(serializers.JSONField):

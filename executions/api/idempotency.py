@@ -75,7 +75,7 @@ def once(method: Callable[..., Response]) -> Callable[..., Response]:
 class _Asked:
     """Who asks under which key, and for what."""
 
-    user_id: int
+    user_id: Any
     key: str
     operation: str
     digest: str

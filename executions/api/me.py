@@ -28,12 +28,12 @@ class Me(Endpoint):
     def get(self, request: Request) -> Response:
         """Who you are signed in as, your workspaces and roles, your token's scopes and expiry."""
         user: Any = self.user
-        account = getattr(user, "service_account", None)
+        account = getattr(user, "valkyr_service_account", None)
         token = request.auth if isinstance(request.auth, ApiToken) else None
         shown = {
             "userId": user.pk,
             "username": user.get_username(),
-            "isSuperuser": user.is_superuser,
+            "isSuperuser": bool(getattr(user, "is_superuser", False)),
             "serviceAccountId": None if account is None else account.pk,
             "workspaces": self._workspaces(),
             "token": None if token is None else _token(token),

@@ -14,10 +14,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import Action, obtain, visible, workspace_for
+from executions.access.people import LONGEST_NAME, person_named
 from executions.accounts import members
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.fields import Body, CamelCase, Text
+from executions.api.fields import Body, CamelCase, Text, asked_user_id, shown_user_id
 from executions.api.paging import PageQuery, page
 from executions.models import Membership
 from executions.states import Permission, Role
@@ -38,8 +39,8 @@ class MembershipShape(CamelCase, serializers.ModelSerializer[Membership]):
     """A user's role in a workspace, and the permissions beyond it."""
 
     workspace_id = serializers.UUIDField()
-    user_id = serializers.IntegerField()
-    username = serializers.CharField(source="user.username")
+    user_id = shown_user_id()
+    username = serializers.CharField(source="user.get_username")
     serviceAccountId = serializers.SerializerMethodField(help_text="Null for a person.")
     permissions = serializers.ListField(child=serializers.CharField())
     created_at = serializers.DateTimeField()
@@ -54,7 +55,7 @@ class MembershipShape(CamelCase, serializers.ModelSerializer[Membership]):
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_serviceAccountId(self, membership: Membership) -> str | None:  # noqa: N802
         """The service account whose membership it is."""
-        account = getattr(membership.user, "service_account", None)
+        account = getattr(membership.user, "valkyr_service_account", None)
         return None if account is None else str(account.pk)
 
 
@@ -64,8 +65,8 @@ class NewMembership(Body):
     workspaceId = serializers.UUIDField(
         required=False, help_text="May be left out by who administers one workspace only."
     )
-    username = Text(max_length=150, required=False)
-    userId = serializers.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+    username = Text(max_length=LONGEST_NAME, required=False)
+    userId = asked_user_id(required=False)
     role = serializers.ChoiceField(Role.choices)
     permissions = PermissionList(required=False, default=list)
 
@@ -89,7 +90,7 @@ class MembershipQuery(PageQuery):
     """What `listMemberships` takes."""
 
     workspaceId = serializers.UUIDField(required=False)
-    userId = serializers.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+    userId = asked_user_id(required=False)
     role = serializers.ChoiceField(Role.choices, required=False)
 
 
@@ -98,7 +99,7 @@ FILTERS = {"workspaceId": "workspace_id", "userId": "user_id", "role": "role"}
 
 def memberships() -> QuerySet[Membership]:
     """Memberships with their users."""
-    return Membership.objects.select_related("user__service_account")
+    return Membership.objects.select_related("user__valkyr_service_account")
 
 
 class Memberships(Endpoint):
@@ -143,11 +144,11 @@ class Memberships(Endpoint):
 
 def _user(given: dict[str, Any]) -> Any:
     """The user named; raises ValidationError when there is none."""
-    users = get_user_model().objects.select_related("service_account")
     if "userId" in given:
-        name, found = "userId", users.filter(pk=given["userId"]).first()
+        people = get_user_model()._default_manager
+        name, found = "userId", people.filter(pk=given["userId"]).first()
     else:
-        name, found = "username", users.filter(username=given["username"]).first()
+        name, found = "username", person_named(given["username"])
     if found is None:
         raise ValidationError({name: "There is no such user."}, code="unknown_user")
     return found

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import Action, grants, obtain
+from executions.access.people import LONGEST_NAME
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCaseSerializer, Text
@@ -27,7 +28,7 @@ class GrantShape(CamelCaseSerializer):
 class GrantChange(Body):
     """Who gets what: either `username` or `group`."""
 
-    username = Text(required=False, max_length=150)
+    username = Text(required=False, max_length=LONGEST_NAME)
     group = Text(required=False, max_length=150)
     permissions: Any = serializers.ListField(
         child=serializers.ChoiceField(CHOICES),

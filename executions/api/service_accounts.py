@@ -14,7 +14,7 @@ from executions.access import Action, obtain, visible, workspace_for
 from executions.accounts import service_accounts as accounts
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.fields import Body, CamelCase, Flag, Text
+from executions.api.fields import Body, CamelCase, Flag, Text, shown_user_id
 from executions.api.memberships import PermissionList
 from executions.api.paging import PageQuery, page
 from executions.models import ServiceAccount
@@ -27,8 +27,10 @@ class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]
     """A program of one workspace; it signs in by API tokens alone."""
 
     workspace_id = serializers.UUIDField()
-    user_id = serializers.IntegerField()
-    username = serializers.CharField(source="user.username", help_text="Who the audit trail names.")
+    user_id = shown_user_id()
+    username = serializers.CharField(
+        source="user.get_username", help_text="Who the audit trail names."
+    )
     role = serializers.SerializerMethodField()
     permissions = serializers.SerializerMethodField()
     enabled = serializers.SerializerMethodField()
@@ -56,7 +58,7 @@ class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]
 
 
 def _membership(account: ServiceAccount) -> Any:
-    return next(iter(account.user.memberships.all()))
+    return next(iter(account.user.valkyr_memberships.all()))
 
 
 class NewServiceAccount(Body):
@@ -90,7 +92,7 @@ class ServiceAccountQuery(PageQuery):
 def service_accounts() -> QuerySet[ServiceAccount]:
     """Service accounts with their users and memberships."""
     rows = ServiceAccount.objects.select_related("user")
-    return rows.prefetch_related("user__memberships")
+    return rows.prefetch_related("user__valkyr_memberships")
 
 
 class ServiceAccounts(Endpoint):

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework_simplejwt.serializers import TokenObtainSerializer
 
+from executions.access.people import LONGEST_NAME
 from executions.accounts import token_sessions
 from executions.accounts.errors import TokenRefused
 from executions.accounts.sessions import SessionClient
@@ -27,7 +28,7 @@ from executions.audit.sign_ins import record_token
 class Credentials(Body):
     """Who signs in."""
 
-    username = Text(max_length=150)
+    username = Text(max_length=LONGEST_NAME, help_text="What the account signs in with.")
     password = Text(max_length=1000, trim_whitespace=False)
 
 
@@ -88,7 +89,10 @@ class ObtainToken(OpenEndpoint):
     )
     def post(self, request: Request) -> Response:
         """A token pair for a user name and password."""
-        given = TokenObtainSerializer(data=self.body(Credentials), context={"request": request})
+        body = self.body(Credentials)
+        named = {TokenObtainSerializer.username_field: body["username"]}
+        data = {**named, "password": body["password"]}
+        given = TokenObtainSerializer(data=data, context={"request": request})
         given.is_valid(raise_exception=True)
         with transaction.atomic():
             record_token(given.user, request)

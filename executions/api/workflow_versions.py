@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import Action, obtain, workspace_for
+from executions.access.people import name_path
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import narrowed, page
@@ -126,4 +127,4 @@ class OneVersion(Endpoint):
 def versions(workflow_id: UUID) -> QuerySet[WorkflowVersion]:
     """The versions of a workflow, with the name of whoever made each."""
     rows = WorkflowVersion.objects.filter(workflow_id=workflow_id)
-    return rows.annotate(publisher=F("published_by__username"))
+    return rows.annotate(publisher=F(name_path("published_by")))

@@ -14,7 +14,7 @@ from executions.accounts import workspaces
 from executions.accounts.caller_permissions import permissions_of, require_root, seen_workspaces
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.fields import Body, CamelCase, CamelCaseSerializer, Flag, Text
+from executions.api.fields import Body, CamelCase, CamelCaseSerializer, Flag, Text, shown_user_id
 from executions.api.paging import PageQuery, page
 from executions.errors import NotFound
 from executions.models import Tier, Workspace
@@ -153,7 +153,7 @@ class MyToken(CamelCaseSerializer):
 class MeShape(CamelCaseSerializer):
     """Who calls."""
 
-    userId = serializers.IntegerField()
+    userId = shown_user_id()
     username = serializers.CharField()
     isSuperuser = serializers.BooleanField()
     serviceAccountId = serializers.UUIDField(allow_null=True)

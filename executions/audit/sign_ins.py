@@ -6,12 +6,13 @@ among what is kept; of a failed sign-in it is the name that was given and where 
 
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.dispatch import receiver
 
 from executions.access.actor import Actor, record
 
-LONGEST_NAME = 150
+LONGEST_NAME = 200
 
 
 def record_token(user: Any, request: Any) -> None:
@@ -33,7 +34,8 @@ def _signed_out(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
 
 @receiver(user_login_failed)
 def _refused(sender: Any, credentials: Any, request: Any = None, **kwargs: Any) -> None:
-    given = str(credentials.get("username") or "").replace("\x00", "")[:LONGEST_NAME]
+    name = credentials.get(get_user_model().USERNAME_FIELD) or credentials.get("username")
+    given = str(name or "").replace("\x00", "")[:LONGEST_NAME]
     # As it was typed: what cannot be text in the database is written as question marks.
     name = given.encode(errors="replace").decode()
     _record("account.sign_in_failed", Actor.at_door(request, None, name), "")

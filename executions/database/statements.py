@@ -9,6 +9,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg.rows import tuple_row
 
+from executions.database.names import named
 from executions.vendor_seams.django_connections import mark_healthy
 from executions.vendor_seams.psycopg_pipeline import end_without_flush
 
@@ -64,12 +65,12 @@ class Statements:
             return [cursor.fetchall() for cursor in cursors]
 
     def _text(self, name: str) -> str:
-        """The SQL of a file without its comments, with what it shares with others.
+        """The SQL of a file without comments, with what it shares and the project's names.
 
         Comments and indentation are taken out because psycopg caches its reading of a query only
         up to 4,096 characters.
         """
-        return " ".join(self._lines(self.folder / f"{name}.sql"))
+        return named(" ".join(self._lines(self.folder / f"{name}.sql")))
 
     def _lines(self, file: Path) -> Iterator[str]:
         """The lines of a file; where it says `--+ <name>` stand those of `parts/<name>.sql`."""

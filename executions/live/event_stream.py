@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from enum import Enum
+from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
@@ -39,7 +40,7 @@ class StreamSlots:
         self._taken: Counter[int] = Counter()
         self._lock = threading.Lock()
 
-    def full(self, user_id: int) -> Full | None:
+    def full(self, user_id: Any) -> Full | None:
         """Why the user gets no place just now; None when there is one."""
         with self._lock:
             return self._full(user_id)
@@ -50,7 +51,7 @@ class StreamSlots:
             return self._taken.total()
 
     @contextmanager
-    def held(self, user_id: int) -> Iterator[bool]:
+    def held(self, user_id: Any) -> Iterator[bool]:
         """Hold a place, if there still is one; yields whether."""
         with self._lock:
             free = self._full(user_id) is None
@@ -62,7 +63,7 @@ class StreamSlots:
                 self._taken[user_id] -= free
                 self._taken += Counter()  # without those at zero
 
-    def _full(self, user_id: int) -> Full | None:
+    def _full(self, user_id: Any) -> Full | None:
         if self._taken.total() >= settings.LIVE_VIEWERS:
             return Full.PROCESS
         return Full.PERSON if self._taken[user_id] >= settings.LIVE_VIEWERS_EACH else None
@@ -80,7 +81,7 @@ PATIENCE = 30.0
 class LiveAnswer(StreamingHttpResponse):
     """Server-sent events; a WebSocket sends the same `frames`. None means that nothing came."""
 
-    def __init__(self, request: HttpRequest, user_id: int, feed: Feed, pk: UUID, last: str) -> None:
+    def __init__(self, request: HttpRequest, user_id: Any, feed: Feed, pk: UUID, last: str) -> None:
         """Begin nothing before somebody reads."""
         self._user_id, self._feed, self._pk, self._last = user_id, feed, pk, last
         # A server that is not asynchronous gets one answer and comes back for the next.

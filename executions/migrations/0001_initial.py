@@ -1,9 +1,149 @@
+"""All tables of the app, what the database itself enforces, and the rows there are from the start."""
+
 import django.contrib.postgres.indexes
 import django.db.models.deletion
 import executions.database.clock
 import uuid6
 from django.conf import settings
 from django.db import migrations, models
+
+# The tiers and the one workspace that exist from the start.
+TIERS = {
+    "free": (5, 100, 100, 1_000),
+    "team": (50, 10_000, 10_000, 100_000),
+    "unlimited": (None, None, None, None),
+}
+
+
+def create_defaults(apps, schema_editor):
+    alias = schema_editor.connection.alias
+    tiers = apps.get_model("executions", "Tier").objects.using(alias)
+    for name, (concurrent, pending, hour, day) in TIERS.items():
+        tiers.get_or_create(
+            name=name,
+            defaults={
+                "max_concurrent": concurrent,
+                "max_pending": pending,
+                "max_per_hour": hour,
+                "max_per_day": day,
+            },
+        )
+    apps.get_model("executions", "Workspace").objects.using(alias).get_or_create(
+        slug="default",
+        defaults={"name": "Default", "tier": tiers.get(name="unlimited")},
+    )
+
+
+# The audit trail and its seals are append-only: the database refuses to change or remove rows.
+#
+# UPDATE and DELETE are refused for each row, TRUNCATE for the statement. The tables' owner can still
+# drop the triggers; a head of the chain that was exported before finds what was done then
+# (docs/how-to/operations.md).
+APPEND_ONLY = ("activity", "auditseal")
+REFUSING = """
+CREATE FUNCTION valkyr_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'the audit trail is append-only: % on % is refused', TG_OP, TG_TABLE_NAME
+        USING ERRCODE = 'insufficient_privilege';
+END $$;
+"""
+REFUSE = """
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON {table}
+    FOR EACH ROW EXECUTE FUNCTION valkyr_refuse_change();
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON {table}
+    FOR EACH STATEMENT EXECUTE FUNCTION valkyr_refuse_change();
+"""
+
+# Triggers that end all sessions of an account which changes its password or loses rights.
+#
+# In the database, so that no way to change an account (admin, API, single sign-on, management
+# commands, SQL) can forget it, and so that the change and the end are one transaction. The model of
+# accounts is the project's: a column that it lacks, or gets later, is no reason to fail.
+ENDING = """
+CREATE FUNCTION valkyr_end_sessions(account {user_type}, reason text) RETURNS void
+LANGUAGE sql AS $$
+    UPDATE {sessions} SET ended_at = clock_timestamp(), end_reason = reason
+     WHERE user_id = account AND ended_at IS NULL
+$$;
+
+CREATE FUNCTION valkyr_account_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    was jsonb := to_jsonb(OLD);
+    becomes jsonb := to_jsonb(NEW);
+BEGIN
+    IF (was->>'is_active')::boolean AND NOT (becomes->>'is_active')::boolean THEN
+        PERFORM valkyr_end_sessions(NEW.{user_key}, 'SWITCHED_OFF');
+    ELSIF was->>'password' IS DISTINCT FROM becomes->>'password' THEN
+        PERFORM valkyr_end_sessions(NEW.{user_key}, 'PASSWORD');
+    ELSIF (was->>'is_superuser')::boolean AND NOT (becomes->>'is_superuser')::boolean
+       OR (was->>'is_staff')::boolean AND NOT (becomes->>'is_staff')::boolean THEN
+        PERFORM valkyr_end_sessions(NEW.{user_key}, 'LOST_RIGHTS');
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER account_ends_sessions AFTER UPDATE ON {user_table}
+    FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*)
+    EXECUTE FUNCTION valkyr_account_changed();
+
+CREATE FUNCTION valkyr_role_lost() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM valkyr_end_sessions(OLD.user_id, 'LOST_RIGHTS');
+    RETURN NULL;
+END $$;
+CREATE TRIGGER membership_ends_sessions AFTER DELETE ON {memberships}
+    FOR EACH ROW EXECUTE FUNCTION valkyr_role_lost();
+-- Only ADMIN allows everything that each other role allows.
+CREATE TRIGGER role_ends_sessions AFTER UPDATE OF role, user_id ON {memberships}
+    FOR EACH ROW WHEN (
+        OLD.user_id <> NEW.user_id OR (OLD.role <> NEW.role AND NEW.role <> 'ADMIN'
+        -- Nor is anything lost from USER, which allows nothing by itself.
+        AND OLD.role <> 'USER'))
+    EXECUTE FUNCTION valkyr_role_lost();
+"""
+DROP = (
+    "DROP TRIGGER role_ends_sessions ON {memberships}",
+    "DROP TRIGGER membership_ends_sessions ON {memberships}",
+    "DROP TRIGGER account_ends_sessions ON {user_table}",
+    "DROP FUNCTION valkyr_role_lost()",
+    "DROP FUNCTION valkyr_account_changed()",
+    "DROP FUNCTION valkyr_end_sessions({user_type}, text)",
+    *(
+        f"DROP TRIGGER {trigger} ON {{{table}}}"
+        for table in APPEND_ONLY
+        for trigger in ("append_only_truncate", "append_only")
+    ),
+    "DROP FUNCTION valkyr_refuse_change()",
+)
+
+
+def _names(apps, schema_editor):
+    def table(model):
+        return schema_editor.quote_name(apps.get_model("executions", model)._meta.db_table)
+
+    user = apps.get_model(settings.AUTH_USER_MODEL)._meta
+    return {
+        "user_table": schema_editor.quote_name(user.db_table),
+        "user_key": schema_editor.quote_name(user.pk.column),
+        "user_type": user.pk.rel_db_type(schema_editor.connection),
+        "sessions": table("AccountSession"),
+        "memberships": table("Membership"),
+        "activity": table("Activity"),
+        "auditseal": table("AuditSeal"),
+    }
+
+
+def create_triggers(apps, schema_editor):
+    names = _names(apps, schema_editor)
+    schema_editor.execute(REFUSING, params=None)
+    for model in APPEND_ONLY:
+        schema_editor.execute(REFUSE.format(table=names[model]), params=None)
+    schema_editor.execute(ENDING.format(**names), params=None)
+
+
+def drop_triggers(apps, schema_editor):
+    names = _names(apps, schema_editor)
+    for statement in DROP:
+        schema_editor.execute(statement.format(**names), params=None)
 
 
 class Migration(migrations.Migration):
@@ -12,7 +152,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('auth', '0012_alter_user_first_name_max_length'),
-        ('auth', '__first__'),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -35,7 +175,7 @@ class Migration(migrations.Migration):
             name='KeptAnswer',
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('user_id', models.IntegerField()),
+                ('user', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('key', models.CharField(max_length=200)),
                 ('operation', models.CharField(help_text='Method and path.', max_length=300)),
                 ('request_hash', models.CharField(max_length=64)),
@@ -47,7 +187,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['created_at'], name='kept_answer_age')],
-                'constraints': [models.UniqueConstraint(fields=('user_id', 'key'), name='kept_answer_once')],
+                'constraints': [models.UniqueConstraint(fields=('user', 'key'), name='kept_answer_once')],
             },
         ),
         migrations.CreateModel(
@@ -87,7 +227,7 @@ class Migration(migrations.Migration):
                 ('description', models.TextField(blank=True, default='')),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('disabled_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='service_account', to=settings.AUTH_USER_MODEL)),
+                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='valkyr_service_account', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='service_accounts', to='executions.workspace')),
             ],
             options={
@@ -99,7 +239,7 @@ class Migration(migrations.Migration):
             name='QuotaUse',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('user_id', models.IntegerField(help_text="None: the workspace's own counter.", null=True)),
+                ('user', models.ForeignKey(db_constraint=False, db_index=False, help_text="None: the workspace's own counter.", null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('resource', models.CharField(max_length=20)),
                 ('target', models.CharField(blank=True, default='', max_length=100)),
                 ('window', models.CharField(choices=[('hour', 'hour'), ('day', 'day')], max_length=4)),
@@ -109,7 +249,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['starts_at'], name='quota_use_age')],
-                'constraints': [models.UniqueConstraint(fields=('workspace', 'user_id', 'resource', 'target', 'window', 'starts_at'), name='quota_use_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('used__gte', 0)), name='quota_use_not_negative')],
+                'constraints': [models.UniqueConstraint(fields=('workspace', 'user', 'resource', 'target', 'window', 'starts_at'), name='quota_use_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('used__gte', 0)), name='quota_use_not_negative')],
             },
         ),
         migrations.CreateModel(
@@ -120,7 +260,7 @@ class Migration(migrations.Migration):
                 ('permissions', models.JSONField(blank=True, default=list, help_text='Finer permissions that the role alone does not give.')),
                 ('source', models.CharField(blank=True, default='', editable=False, max_length=200)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='valkyr_memberships', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='executions.workspace')),
             ],
             options={
@@ -138,6 +278,8 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('delivered_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workspace')),
+                ('delivered_to', models.UUIDField(editable=False, null=True)),
+                ('looked_at', models.DateTimeField(editable=False, null=True)),
             ],
             options={
                 'ordering': ['-created_at', '-id'],
@@ -186,7 +328,7 @@ class Migration(migrations.Migration):
                 ('last_used_from', models.GenericIPAddressField(blank=True, editable=False, null=True)),
                 ('created_by', models.CharField(blank=True, default='', editable=False, max_length=200)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='valkyr_api_tokens', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to='executions.workspace')),
             ],
             options={
@@ -253,7 +395,7 @@ class Migration(migrations.Migration):
                 ('expires_at', models.DateTimeField()),
                 ('ended_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('end_reason', models.CharField(blank=True, choices=[('SIGNED_OUT', 'signed out'), ('REVOKED', 'ended from the list of sessions'), ('REUSED', 'a used refresh token was presented again'), ('PASSWORD', 'the password changed'), ('SWITCHED_OFF', 'the account was switched off'), ('LOST_RIGHTS', 'the account lost a role or status')], default='', editable=False, max_length=12)),
-                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='account_sessions', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='valkyr_sessions', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'verbose_name': 'session',
@@ -387,7 +529,7 @@ class Migration(migrations.Migration):
                 ('workflow', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='executions', to='executions.workflow')),
                 ('version', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='executions', to='executions.workflowversion')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workspace')),
-                ('principal_id', models.IntegerField(blank=True, help_text='The user who started it, or its root; none for triggers.', null=True)),
+                ('principal', models.ForeignKey(blank=True, db_constraint=False, db_index=False, help_text='The user who started it, or its root; none for triggers.', null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'ordering': ['-created_at', '-id'],
@@ -476,4 +618,6 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', ['QUEUED', 'RUNNING'])), fields=('kind', 'subject'), name='job_one_unfinished'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('state__in', ['QUEUED', 'RUNNING'])), models.Q(('finished_at__isnull', False), ('state__in', ['FAILED', 'SUCCESS'])), _connector='OR'), name='job_final_has_finished_at')],
             },
         ),
+        migrations.RunPython(create_triggers, drop_triggers),
+        migrations.RunPython(create_defaults, migrations.RunPython.noop, elidable=False),
     ]

@@ -17,7 +17,7 @@ class ServiceAccount(models.Model):
         Workspace, on_delete=models.CASCADE, related_name="service_accounts"
     )
     user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="service_account"
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="valkyr_service_account"
     )
     name = models.SlugField(max_length=80)
     description = models.TextField(blank=True, default="")
@@ -44,7 +44,7 @@ class ApiToken(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="api_tokens")
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="valkyr_api_tokens"
     )
     name = models.CharField(max_length=80)
     prefix = models.CharField(max_length=16, help_text="How the token begins, to know it by.")

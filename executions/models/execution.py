@@ -1,5 +1,6 @@
 """One execution of one version; `lifecycle.py` alone writes its state."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
@@ -67,8 +68,15 @@ class WorkflowExecution(models.Model):
         related_name="executions",
         db_index=False,
     )
-    principal_id = models.IntegerField(
-        null=True, blank=True, help_text="The user who started it, or its root; none for triggers."
+    principal = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+        help_text="The user who started it, or its root; none for triggers.",
     )
     state = models.CharField(
         max_length=10, choices=ExecutionState.choices, default=ExecutionState.PENDING

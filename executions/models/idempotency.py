@@ -1,5 +1,6 @@
 """Answers kept for who asks again with the same `Idempotency-Key`."""
 
+from django.conf import settings
 from django.db import models
 from uuid6 import uuid7
 
@@ -13,7 +14,13 @@ class KeptAnswer(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    user_id = models.IntegerField()
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
     key = models.CharField(max_length=200)
     operation = models.CharField(max_length=300, help_text="Method and path.")
     request_hash = models.CharField(max_length=64)
@@ -25,7 +32,7 @@ class KeptAnswer(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["user_id", "key"], name="kept_answer_once"),
+            models.UniqueConstraint(fields=["user", "key"], name="kept_answer_once"),
         ]
         indexes = [models.Index(fields=["created_at"], name="kept_answer_age")]
 

@@ -1,5 +1,6 @@
 """Counters of what is used in an hour or a day."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -11,7 +12,15 @@ class QuotaUse(models.Model):
     """How much of a resource was used in one window of the database's clock (UTC hour or day)."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
-    user_id = models.IntegerField(null=True, help_text="None: the workspace's own counter.")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+        help_text="None: the workspace's own counter.",
+    )
     resource = models.CharField(max_length=20)
     target = models.CharField(max_length=100, blank=True, default="")
     window = models.CharField(max_length=4, choices=QuotaWindow.choices)
@@ -21,7 +30,7 @@ class QuotaUse(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["workspace", "user_id", "resource", "target", "window", "starts_at"],
+                fields=["workspace", "user", "resource", "target", "window", "starts_at"],
                 nulls_distinct=False,
                 name="quota_use_once",
             ),

@@ -15,14 +15,14 @@ class AccountSession(models.Model):
     A session of kind TOKEN keeps the SHA-256 of its current refresh token's `jti`: only that
     token can be exchanged, and only once. Triggers of the database end all sessions of an account
     whose password changes, that is switched off, or that loses a role
-    (migrations/0004_ending_sessions.py).
+    (migrations/0001_initial.py).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.CASCADE,
-        related_name="account_sessions",
+        related_name="valkyr_sessions",
         db_index=False,
     )
     kind = models.CharField(max_length=7, choices=SessionKind.choices)

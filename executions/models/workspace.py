@@ -54,7 +54,7 @@ class Membership(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="valkyr_memberships"
     )
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.USER)
     permissions = models.JSONField(

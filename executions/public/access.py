@@ -26,6 +26,12 @@ from executions.access.actor import (
 from executions.access.operation import (
     Operation,
 )
+from executions.access.people import (
+    LONGEST_NAME,
+    key_as_json,
+    name_path,
+    person_named,
+)
 from executions.access.powers import (
     Power,
     Reach,
@@ -41,6 +47,7 @@ from executions.access.scoping import (
 
 __all__ = [
     "DOORS",
+    "LONGEST_NAME",
     "SCOPE_SQL",
     "AccessChange",
     "Action",
@@ -54,10 +61,13 @@ __all__ = [
     "Scope",
     "User",
     "check_change",
+    "key_as_json",
     "limits_of",
     "may_override",
+    "name_path",
     "obtain",
     "operators_powers",
+    "person_named",
     "powers_on",
     "powers_on_row",
     "reach_of",

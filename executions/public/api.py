@@ -28,6 +28,8 @@ from executions.api.fields import (
     Payload,
     Text,
     Whole,
+    asked_user_id,
+    shown_user_id,
 )
 from executions.api.paging import (
     ListQuery,
@@ -76,10 +78,12 @@ __all__ = [
     "WindowShape",
     "WorkflowExecutionShape",
     "WorkflowShape",
+    "asked_user_id",
     "bounded_count",
     "flat",
     "kept",
     "narrowed",
     "operation",
     "page",
+    "shown_user_id",
 ]

@@ -112,7 +112,7 @@ class Counter(NamedTuple):
     """Whose counter of what: a workspace's, or that of one user in it."""
 
     workspace_id: UUID
-    user_id: int | None
+    user_id: Any
     resource: str = EXECUTIONS
     target: str = ""
 

@@ -17,7 +17,7 @@ class Limit:
     `of` begins a sentence, such as "The tier 'free'".
     """
 
-    user_id: int | None
+    user_id: Any
     window: QuotaWindow
     most: int
     of: str
@@ -37,7 +37,7 @@ class Ceilings:
     archived: bool
 
 
-read_ceilings: Port[[UUID, int | None], Ceilings] = Port(
+read_ceilings: Port[[UUID, Any], Ceilings] = Port(
     "executions.quotas.limits.read_ceilings", "limits"
 )
 """Return what limits a workspace and, in it, one principal, the tier's limits included. Optional.
@@ -46,7 +46,7 @@ Called in each transaction that starts executions: it asks one query in the plac
 """
 
 
-def ceilings(workspace_id: UUID, user_id: int | None = None) -> Ceilings:
+def ceilings(workspace_id: UUID, user_id: Any = None) -> Ceilings:
     """What limits a workspace and, in it, one principal. One query."""
     if read_ceilings.provided:
         return read_ceilings(workspace_id, user_id)
@@ -62,7 +62,7 @@ def of_tier(row: Sequence[Any], more: Sequence[Limit] = ()) -> Ceilings:
 
 def tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
     """One limit a counter: those of the workspace first, the hour before the day."""
-    best: dict[tuple[int | None, QuotaWindow], Limit] = {}
+    best: dict[tuple[Any, QuotaWindow], Limit] = {}
     for limit in limits:
         counter = (limit.user_id, limit.window)
         if counter not in best or limit.most < best[counter].most:
@@ -75,7 +75,7 @@ def _order(limit: Limit) -> tuple[bool, bool]:
     return (limit.user_id is not None, limit.window != QuotaWindow.HOUR)
 
 
-def windowed(user_id: int | None, of: str, hourly: int | None, daily: int | None) -> list[Limit]:
+def windowed(user_id: Any, of: str, hourly: int | None, daily: int | None) -> list[Limit]:
     """The limits by the hour and by the day, where there are any."""
     given = ((QuotaWindow.HOUR, hourly), (QuotaWindow.DAY, daily))
     return [Limit(user_id, window, most, of) for window, most in given if most is not None]

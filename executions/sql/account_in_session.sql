@@ -1,8 +1,8 @@
 -- An account by its id and its live session: the time, the session's last use, then all columns of
--- Django's model in its order.
+-- the model of accounts in its order.
 SELECT clock_timestamp(), s.last_used_at,
---+ account
+       {user_columns}
   FROM executions_accountsession s
-  JOIN auth_user u ON u.id = s.user_id
+  JOIN {user_table} u ON u.{user_key} = s.user_id
  WHERE s.id = %(session)s AND s.user_id = %(id)s
    AND s.ended_at IS NULL AND s.expires_at > clock_timestamp()

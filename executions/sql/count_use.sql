@@ -6,7 +6,7 @@ WITH counted AS (
            (workspace_id, user_id, resource, target, "window", starts_at, used)
     SELECT %(workspace)s, c.user_id, %(resource)s, %(target)s, c.name,
            date_trunc(c.name, clock_timestamp(), 'UTC'), %(more)s
-      FROM unnest(%(users)s::integer[], %(windows)s::text[]) WITH ORDINALITY AS c(user_id, name, n)
+      FROM unnest(%(users)s::{user_type}[], %(windows)s::text[]) WITH ORDINALITY AS c(user_id, name, n)
      ORDER BY c.n
     ON CONFLICT ON CONSTRAINT quota_use_once DO UPDATE SET used = u.used + EXCLUDED.used
     RETURNING u.user_id, u."window" AS name, u.used, u.starts_at

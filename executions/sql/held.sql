@@ -10,7 +10,7 @@ SELECT NULL, p.codename, '[]', g.content_object_id
  WHERE g.user_id = %(user)s
  UNION ALL
 SELECT NULL, p.codename, '[]', g.content_object_id
-  FROM auth_user_groups m
+  FROM {user_groups} m
   JOIN executions_workflowgrouppermission g ON g.group_id = m.group_id
   JOIN auth_permission p ON p.id = g.permission_id
  WHERE m.user_id = %(user)s

@@ -3,7 +3,7 @@
 SELECT clock_timestamp(), t.id, t.workspace_id, t.user_id, t.name, t.prefix, t.digest,
        t.scopes::json, t.expires_at, t.revoked_at, t.last_used_at, t.last_used_from, t.created_by,
        t.created_at,
---+ account
+       {user_columns}
   FROM executions_apitoken t
-  JOIN auth_user u ON u.id = t.user_id
+  JOIN {user_table} u ON u.{user_key} = t.user_id
  WHERE t.digest = %(digest)s

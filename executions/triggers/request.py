@@ -49,7 +49,7 @@ class ParentRun:
     priority: int
     failure_of: UUID | None = None
     run_id: UUID | None = None
-    principal_id: int | None = None
+    principal_id: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,7 +273,7 @@ def _execution(
     running: bool,
     key: str | None,
     hashed: str,
-    principal_id: int | None = None,
+    principal_id: Any = None,
 ) -> WorkflowExecution:
     graph = request.version.graph
     priority = graph.priority if request.priority < 0 else request.priority

@@ -113,7 +113,7 @@ class _Loaded(NamedTuple):
     execution_state: str
     epoch: int
     started_at: datetime | None
-    principal_id: int | None
+    principal_id: Any
     input: Any
     variables: dict[str, Any] | None
     run_id: UUID

@@ -24,6 +24,6 @@ class SegmentContext:
     started_at: datetime | None = None
     input: Any = None
     trace_id: str = ""
-    principal_id: int | None = None  # the user who started the execution, or its root
+    principal_id: Any = None  # the user who started the execution, or its root
     links: tuple[str, ...] = ()  # segments that the Celery chain continues with
     header: bool = False  # a chord's header: the chord's body plans

@@ -82,7 +82,9 @@ def person(name: str, workspace: Workspace) -> Any:
     A role's name (`ADMIN`) stands for somebody of that role, no name for an administrator.
     """
     role = name if name in Role.values else (Role.WORKFLOW if name else Role.ADMIN)
-    user, _ = get_user_model().objects.get_or_create(username=name or ANYBODY)
+    model = get_user_model()
+    named: Any = {model.USERNAME_FIELD: name or ANYBODY}
+    user, _ = model._default_manager.get_or_create(**named)
     Membership.objects.get_or_create(user=user, workspace=workspace, defaults={"role": role})
     return user
 

@@ -82,7 +82,7 @@ def test_a_token_sees_nothing_of_its_users_other_workspaces(
     member: Members, client_of: Clients, workspace: Workspace, elsewhere: Workspace
 ) -> None:
     both = member("WORKFLOW")
-    both.memberships.create(workspace=elsewhere, role="ADMIN")
+    both.valkyr_memberships.create(workspace=elsewhere, role="ADMIN")
     person = client_of(both)
     there = person.post(
         "/v1/Workflow", {"name": "w", "workspaceId": str(elsewhere.pk)}, format="json"

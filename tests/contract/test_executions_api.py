@@ -343,7 +343,7 @@ def test_the_queue_answers_for_elsewhere_as_for_unknown(
     client_of: Callable[[Any], APIClient],
 ) -> None:
     both = member("WORKFLOW", elsewhere, name="both")
-    both.memberships.create(workspace=workspace, role="WORKFLOW")
+    both.valkyr_memberships.create(workspace=workspace, role="WORKFLOW")
 
     def start(client: APIClient, workflow: Any, place: Any) -> int:
         body = {"workflowDefinitionId": str(workflow), "workspaceId": str(place)}

@@ -19,7 +19,7 @@ def both(
 ) -> APIClient:
     """Somebody who may author in two workspaces."""
     user = member("ADMIN", name="both")
-    user.memberships.create(workspace=elsewhere, role="ADMIN")
+    user.valkyr_memberships.create(workspace=elsewhere, role="ADMIN")
     return client_of(user)
 
 

@@ -379,7 +379,7 @@ def test_who_is_in_several_workspaces_says_where_a_workflow_goes(
     elsewhere: Workspace,
 ) -> None:
     both = member("WORKFLOW")
-    both.memberships.create(workspace=elsewhere, role="ADMIN")
+    both.valkyr_memberships.create(workspace=elsewhere, role="ADMIN")
     client = client_of(both)
 
     unsaid = client.post("/v1/Workflow", {"name": "w"}, format="json")

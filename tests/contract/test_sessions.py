@@ -200,11 +200,11 @@ def _no_longer_staff(ada: Any) -> None:
 
 
 def _demoted(ada: Any) -> None:
-    ada.memberships.update(role="USER")
+    ada.valkyr_memberships.update(role="USER")
 
 
 def _removed(ada: Any) -> None:
-    ada.memberships.all().delete()
+    ada.valkyr_memberships.all().delete()
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_who_loses_a_right_or_changes_the_password_is_signed_out_everywhere(
 
 
 def test_a_promotion_signs_nobody_out(pair: dict[str, str], ada: Any) -> None:
-    ada.memberships.update(role="ADMIN")
+    ada.valkyr_memberships.update(role="ADMIN")
     get_user_model().objects.filter(pk=ada.pk).update(is_superuser=True, first_name="Ada")
 
     assert opens(pair)

@@ -243,7 +243,7 @@ def test_nobody_removes_or_demotes_the_last_administrator(
     client = request.getfixturevalue(who)
     robot = {"name": "robot", "role": "ADMIN"}  # a program is nobody to turn to
     assert admin.post("/v1/ServiceAccount", robot, format="json").status_code == 201
-    own = Membership.objects.get(user__service_account=None)
+    own = Membership.objects.get(user__valkyr_service_account=None)
     address = f"/v1/Membership/{own.pk}"
 
     for answer in (
@@ -265,7 +265,7 @@ def test_nobody_removes_or_demotes_the_last_administrator(
 def test_members_of_another_workspace_are_out_of_reach(
     admin: APIClient, member: Members, elsewhere: Workspace
 ) -> None:
-    theirs = member("WORKFLOW", elsewhere).memberships.get()
+    theirs = member("WORKFLOW", elsewhere).valkyr_memberships.get()
     address = f"/v1/Membership/{theirs.pk}"
     body = {"workspaceId": str(elsewhere.pk), "userId": theirs.user_id, "role": "ADMIN"}
 

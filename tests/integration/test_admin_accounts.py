@@ -223,7 +223,7 @@ def test_a_program_is_made_given_a_token_and_switched_off(
     boss.post(
         f"{page}/change/", {"name": "arm", "role": "USER", "permissions": [], "description": ""}
     )
-    assert account.user.memberships.get().role == "USER"
+    assert account.user.valkyr_memberships.get().role == "USER"
 
 
 def test_everybody_makes_sees_and_revokes_their_own_tokens(

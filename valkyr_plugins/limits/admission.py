@@ -20,7 +20,7 @@ class SpenderStopped(QuotaExceeded):
 
 
 @read_ceilings.provide
-def ceilings(workspace_id: UUID, user_id: int | None) -> Ceilings:
+def ceilings(workspace_id: UUID, user_id: Any) -> Ceilings:
     """What limits a workspace and, in it, one principal: its tier and the quotas. One query."""
     rows = statements.fetch("ceilings", {"workspace": workspace_id, "user": user_id})
     quotas = []
@@ -32,7 +32,7 @@ def ceilings(workspace_id: UUID, user_id: int | None) -> Ceilings:
 
 
 @receiver(executions_asked)
-def refuse(sender: Any, workspace_id: UUID, user_id: int | None, **_: Any) -> None:
+def refuse(sender: Any, workspace_id: UUID, user_id: Any, **_: Any) -> None:
     """Raise SpenderStopped, as a quota is exceeded: schedules and queues wait, others hear a 429.
 
     Without kill switches in the workspace, no query.

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from executions.public.access import Actor, record
+from executions.public.access import Actor, key_as_json, record
 from executions.public.conditions import LASTING, Lasting, ReportedCondition, condition_began
 from executions.public.database import ClockTimestamp
 from executions.public.errors import WrongState
@@ -38,7 +38,7 @@ class Spent:
     id: UUID
     workspace_id: UUID
     workspace: str
-    user_id: int | None
+    user_id: Any
     period: str
     currency: str
     amount: Decimal
@@ -85,7 +85,7 @@ class Spent:
         }
 
 
-def spent_of(workspace_id: UUID, user_id: int | None, *, killing: bool = False) -> Spent | None:
+def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
     """A spent budget of the workspace, or of one user in it: the one that lasts longest.
 
     With `killing` only one that has a kill switch. One query.
@@ -196,7 +196,7 @@ def _tell(budget: Budget, action: str, spent: Decimal, starts_at: datetime) -> N
         "percent": percent(spent, budget.amount),
         "period": budget.period,
         "startsAt": starts_at.isoformat(),
-        "userId": budget.user_id,
+        "userId": key_as_json(budget.user_id),
     }
     record(
         ACTOR,

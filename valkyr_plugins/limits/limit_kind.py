@@ -59,7 +59,7 @@ class LimitKind(ABC, Generic[L]):
         """A limit was changed, in the transaction that does."""
 
     def create(
-        self, workspace: Workspace, facts: Mapping[str, Any], *, user_id: int | None, actor: Actor
+        self, workspace: Workspace, facts: Mapping[str, Any], *, user_id: Any, actor: Actor
     ) -> L:
         """Limit a workspace, or one of its members; raises `refused`, `exists`."""
         limit = self.model(workspace=workspace, user_id=user_id, created_at=database_now(), **facts)
@@ -116,5 +116,5 @@ class LimitKind(ABC, Generic[L]):
         )
 
 
-def _is_member(workspace: Workspace, user_id: int) -> bool:
+def _is_member(workspace: Workspace, user_id: Any) -> bool:
     return Membership.objects.filter(workspace=workspace, user_id=user_id).exists()

@@ -94,7 +94,7 @@ class QuotaHold(models.Model):
 class CostEntry(models.Model):
     """What one attempt of one step spent, by model or service; written as its result is recorded.
 
-    `user_id` is the principal that started the execution (or its root). `amount` is in `currency`.
+    `user` is the principal that started the execution (or its root). `amount` is in `currency`.
     Accounts are kept for longer than executions, so `execution` may be gone.
     """
 
@@ -112,7 +112,15 @@ class CostEntry(models.Model):
         db_constraint=False,
     )
     run_id = models.UUIDField()
-    user_id = models.IntegerField(null=True, blank=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
     module = models.CharField(max_length=100)
     model = models.CharField(max_length=200, blank=True, default="")
     input_tokens = models.BigIntegerField(default=0)

@@ -30,7 +30,7 @@ class Asking:
     """
 
     workspace_id: UUID
-    user_id: int | None
+    user_id: Any
     run_id: UUID
     module: str
     costs: bool
@@ -59,7 +59,7 @@ class Over:
 @dataclass(frozen=True, slots=True)
 class _Rule:
     id: UUID
-    user_id: int | None
+    user_id: Any
     resource: str
     target: str
     max_concurrent: int | None

@@ -121,7 +121,7 @@ def _linked(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: A
         return None
     found = list(
         get_user_model().objects.filter(
-            email__iexact=email, is_superuser=False, service_account=None, socialaccount=None
+            email__iexact=email, is_superuser=False, valkyr_service_account=None, socialaccount=None
         )[:2]
     )
     if len(found) != 1:

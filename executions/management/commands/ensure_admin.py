@@ -4,11 +4,11 @@ import os
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from executions.access.actor import Actor, record
+from executions.access.people import person_named
 from executions.models import Membership, Workspace
 from executions.states import Role
 
@@ -35,10 +35,10 @@ class Command(BaseCommand):
 
     def _ensure(self, username: str, password: str) -> str:
         users = get_user_model()
-        user = users.objects.filter(username=username).first()
+        user = person_named(username)
         if user is not None:
             return "exists" if user.check_password(password) else "exists with another password"
-        user = users.objects.create_superuser(username, password=password)
+        user = users.objects.create_superuser(**{users.USERNAME_FIELD: username}, password=password)
         _make_member(user)
         record(
             Actor.of_command(),
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         return "created"
 
 
-def _make_member(user: User) -> None:
+def _make_member(user: Any) -> None:
     workspace = Workspace.objects.filter(slug=Workspace.DEFAULT_SLUG).first()
     if workspace is None:
         raise CommandError(

@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('executions', '0004_ending_sessions'),
+        ('executions', '0001_initial'),
     ]
 
     operations = [

@@ -10,6 +10,7 @@ from django.utils.html import format_html_join
 from unfold.decorators import display
 
 from dlq.public.dashboard import HomeSection, add_section
+from executions.public.access import name_path
 from executions.public.admin import Cell, links, marks, scoped
 from executions.public.models import Permission
 from valkyr_plugins.limits.admin.limits import LimitAdmin, NewLimitForm, bar, deletion
@@ -63,7 +64,7 @@ class BudgetAdmin(LimitAdmin):
         ),
     )
     list_display = ("whose", "workspace", "limit", "spent", "begins_anew", "switch", "since")
-    search_texts = ("user__username", "workspace__slug")
+    search_texts = (name_path(), "workspace__slug")
     empty_text = "No budgets: nothing limits what steps spend."
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:

@@ -5,14 +5,13 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django import forms
-from django.contrib.auth import get_user_model
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from executions.public.access import Actor, Operation
+from executions.public.access import LONGEST_NAME, Actor, Operation, person_named
 from executions.public.admin import AdminOperation, OperatingAdmin, WritingAdmin, links, marks
 from executions.public.models import Permission
 from valkyr_plugins.limits.limit_kind import LimitKind
@@ -52,7 +51,7 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
 
     noun = "limit"
     username = forms.CharField(
-        max_length=150,
+        max_length=LONGEST_NAME,
         required=False,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
     )
@@ -66,7 +65,7 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
         """Find the member."""
         data = super().clean() or {}
         name = data.get("username")
-        user = get_user_model().objects.filter(username=name).first() if name else None
+        user = person_named(name)
         if name and user is None:
             self.add_error("username", "There is no such user.")
         data["user_id"] = user and user.pk

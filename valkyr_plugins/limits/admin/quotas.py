@@ -9,14 +9,17 @@ from django.db.models import (
     Count,
     IntegerField,
     OuterRef,
+    Q,
     QuerySet,
     Subquery,
     Value,
 )
 from django.db.models.functions import Coalesce
+from django.db.models.lookups import IsNull
 from django.http import HttpRequest
 from unfold.decorators import display
 
+from executions.public.access import name_path
 from executions.public.admin import marks
 from executions.public.database import ClockTimestamp, database_now
 from executions.public.models import QuotaUse
@@ -28,7 +31,6 @@ from valkyr_plugins.limits.admin.limits import LimitAdmin, NewLimitForm, bar, de
 from valkyr_plugins.limits.models import Quota, QuotaHold, Resource
 from valkyr_plugins.limits.quotas import LIMITS, QUOTAS, QuotaRefused, check, described
 
-NOBODY = -1
 HELP = {
     "resource": "Executions that start, steps of one module type, or tokens of language models.",
     "target": "The module type, such as http.request; for tokens a model, or nothing for all.",
@@ -90,7 +92,7 @@ class QuotaAdmin(LimitAdmin):
         ),
     )
     list_display = ("whose", "what", "workspace", "at_once", "this_hour", "today", "since")
-    search_texts = ("user__username", "workspace__slug", "target")
+    search_texts = (name_path(), "workspace__slug", "target")
     empty_text = "No quotas: only the workspaces' tiers limit what is started."
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -125,10 +127,10 @@ class QuotaAdmin(LimitAdmin):
 
 def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
     """What a quota's counter says of one window."""
-    mine = Coalesce(OuterRef("user_id"), Value(NOBODY), output_field=IntegerField())
-    rows = QuotaUse.objects.annotate(whose=Coalesce("user_id", Value(NOBODY))).filter(
+    everybodys = Q(user_id__isnull=True) & Q(IsNull(OuterRef("user_id"), True))
+    rows = QuotaUse.objects.filter(
+        Q(user_id=OuterRef("user_id")) | everybodys,
         workspace_id=OuterRef("workspace_id"),
-        whose=mine,
         resource=OuterRef("resource"),
         target=OuterRef("target"),
         window=window,

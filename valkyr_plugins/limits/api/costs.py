@@ -18,13 +18,14 @@ from executions.public.api import (
     CamelCaseSerializer,
     Endpoint,
     ListQuery,
+    asked_user_id,
     narrowed,
     operation,
     page,
+    shown_user_id,
 )
 from executions.public.database import database_now
 from valkyr_plugins.limits.api.budgets import Amount
-from valkyr_plugins.limits.api.limits import MOST
 from valkyr_plugins.limits.costs import COLUMNS, totals
 from valkyr_plugins.limits.models import CostEntry
 
@@ -38,9 +39,7 @@ class CostEntryShape(CamelCase, serializers.ModelSerializer[CostEntry]):
     workflow_id = serializers.UUIDField()
     execution_id = serializers.UUIDField()
     run_id = serializers.UUIDField()
-    user_id = serializers.IntegerField(
-        allow_null=True, help_text="Who started it; null: a trigger."
-    )
+    user_id = shown_user_id(allow_null=True, help_text="Who started it; null: a trigger.")
     model = serializers.CharField(help_text="What the module says it used; may be empty.")
     input_tokens = serializers.IntegerField()
     output_tokens = serializers.IntegerField()
@@ -60,7 +59,7 @@ class CostQuery(ListQuery):
 
     workflowId = serializers.UUIDField(required=False)
     executionId = serializers.UUIDField(required=False)
-    userId = serializers.IntegerField(required=False, min_value=1, max_value=MOST)
+    userId = asked_user_id(required=False)
     model = serializers.CharField(required=False, max_length=200)
     createdAfter = serializers.DateTimeField(required=False)
     createdBefore = serializers.DateTimeField(required=False)
@@ -72,7 +71,7 @@ class SpendQuery(Body):
     groupBy = serializers.ChoiceField([(name, name) for name in COLUMNS])
     workspaceId = serializers.UUIDField(required=False)
     workflowId = serializers.UUIDField(required=False)
-    userId = serializers.IntegerField(required=False, min_value=1, max_value=MOST)
+    userId = asked_user_id(required=False)
     createdAfter = serializers.DateTimeField(
         required=False, help_text="30 days before now, or before `createdBefore`, unless given."
     )
@@ -154,4 +153,4 @@ def nameable(user: User) -> QuerySet[Any]:
     """
     people = get_user_model()._default_manager.all()
     workspaces = reach_of(user).workspaces(Action.ADMINISTER)
-    return people.filter(memberships__workspace__in=workspaces).distinct()
+    return people.filter(valkyr_memberships__workspace__in=workspaces).distinct()

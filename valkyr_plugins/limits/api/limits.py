@@ -12,7 +12,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.public.access import Action, obtain, visible, workspace_for
-from executions.public.api import Body, CamelCase, Endpoint, Id, PageQuery, Whole, narrowed, page
+from executions.public.api import (
+    Body,
+    CamelCase,
+    Endpoint,
+    Id,
+    PageQuery,
+    asked_user_id,
+    narrowed,
+    page,
+    shown_user_id,
+)
 from executions.public.models import Permission
 from valkyr_plugins.limits.limit_kind import L, LimitKind
 
@@ -23,10 +33,8 @@ class LimitShape(CamelCase, serializers.ModelSerializer[Any]):
     """A limit, and what is used of it (`uses` in the context)."""
 
     workspace_id = serializers.UUIDField()
-    user_id = serializers.IntegerField(
-        allow_null=True, help_text="Whom it limits; null: the whole workspace."
-    )
-    username = serializers.CharField(source="user.username", default=None, allow_null=True)
+    user_id = shown_user_id(allow_null=True, help_text="Whom it limits; null: the whole workspace.")
+    username = serializers.CharField(source="user.get_username", default=None, allow_null=True)
     created_at = serializers.DateTimeField()
 
 
@@ -34,18 +42,17 @@ class LimitQuery(PageQuery):
     """What a list of limits takes."""
 
     workspaceId = serializers.UUIDField(required=False)
-    userId = serializers.IntegerField(required=False, min_value=1, max_value=MOST)
+    userId = asked_user_id(required=False)
 
 
 class NewLimit(Body):
     """Whom a new limit is for."""
 
     workspaceId = Id(required=False)
-    userId = Whole(
+    userId = asked_user_id(
+        strict=True,
         required=False,
         allow_null=True,
-        min_value=1,
-        max_value=MOST,
         help_text="A member to be limited; without it the whole workspace is.",
     )
 

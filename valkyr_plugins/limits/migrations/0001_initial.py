@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('executions', '0004_ending_sessions'),
+        ('executions', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('run_id', models.UUIDField()),
-                ('user_id', models.IntegerField(blank=True, null=True)),
+                ('user', models.ForeignKey(blank=True, db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('module', models.CharField(max_length=100)),
                 ('model', models.CharField(blank=True, default='', max_length=200)),
                 ('input_tokens', models.BigIntegerField(default=0)),

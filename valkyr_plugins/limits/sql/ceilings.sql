@@ -6,5 +6,5 @@ SELECT t.name, t.max_concurrent, t.max_pending, t.max_per_hour, t.max_per_day,
   JOIN executions_tier t ON t.id = w.tier_id
   LEFT JOIN executions_quota q
     ON q.workspace_id = w.id AND q.resource = 'executions' AND q.target = ''
-   AND (q.user_id IS NULL OR q.user_id = %(user)s::integer)
+   AND (q.user_id IS NULL OR q.user_id = %(user)s::{user_type})
  WHERE w.id = %(workspace)s

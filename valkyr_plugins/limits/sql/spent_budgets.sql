@@ -9,5 +9,5 @@ SELECT b.id, b.workspace_id, w.slug, b.user_id, b.period, b.currency, b.amount, 
                                    ELSE date_trunc(b.period, statement_timestamp(), 'UTC') END
  WHERE u.spent >= b.amount AND (b.kill_switch OR NOT %(killing)s)
    AND (%(workspace)s::uuid IS NULL OR b.workspace_id = %(workspace)s)
-   AND (%(workspace)s::uuid IS NULL OR b.user_id IS NULL OR b.user_id = %(user)s::integer)
+   AND (%(workspace)s::uuid IS NULL OR b.user_id IS NULL OR b.user_id = %(user)s::{user_type})
  ORDER BY b.id

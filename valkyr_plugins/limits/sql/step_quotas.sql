@@ -11,7 +11,7 @@ SELECT q.id, q.user_id, q.resource, q.target, q.max_concurrent, q.max_per_hour, 
     ON d.workspace_id = q.workspace_id AND d.user_id IS NOT DISTINCT FROM q.user_id
    AND d.resource = q.resource AND d.target = q.target AND d."window" = 'day'
    AND d.starts_at = date_trunc('day', statement_timestamp(), 'UTC')
- WHERE q.workspace_id = %(workspace)s AND (q.user_id IS NULL OR q.user_id = %(user)s::integer)
+ WHERE q.workspace_id = %(workspace)s AND (q.user_id IS NULL OR q.user_id = %(user)s::{user_type})
    AND ((q.resource = 'module' AND q.target = %(module)s)
      OR (q.resource = 'tokens' AND %(costs)s AND q.target IN ('', %(model)s)))
  ORDER BY q.user_id NULLS FIRST, q.id

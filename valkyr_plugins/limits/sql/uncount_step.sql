@@ -3,7 +3,7 @@
 WITH mine AS MATERIALIZED (
     SELECT u.id
       FROM executions_quotause u
-      JOIN unnest(%(users)s::integer[], %(windows)s::text[], %(starts)s::timestamptz[])
+      JOIN unnest(%(users)s::{user_type}[], %(windows)s::text[], %(starts)s::timestamptz[])
            WITH ORDINALITY AS c(user_id, name, starts_at, n)
         ON u.user_id IS NOT DISTINCT FROM c.user_id AND u."window" = c.name
        AND u.starts_at = c.starts_at

@@ -22,7 +22,7 @@ def add_keys(apps, schema_editor):
         to = apps.get_model(model)._meta
         schema_editor.execute(
             ADD.format(table=table, name=f'{name}_key', column=column, then=then,
-                       to=f'{to.db_table} ({to.pk.column})')
+                       to=f'{schema_editor.quote_name(to.db_table)} ({to.pk.column})')
         )
 
 
@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('dlq', '0001_initial'),
-        ('executions', '0004_ending_sessions'),
+        ('executions', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -17,6 +17,7 @@ from executions.public.access import (
     Powers,
     check_change,
     may_override,
+    name_path,
     powers_on_row,
 )
 from executions.public.admin import (
@@ -269,7 +270,7 @@ def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSecti
         Checkpoint.objects.filter(execution=execution)
         .select_related("created_by")
         .only("sequence", "name", "step_path", "kind", "epoch", "created_at",
-              "created_by__username")
+              name_path("created_by"))
         .order_by("-sequence")[:CHECKPOINTS_SHOWN]
     )  # fmt: skip
     return PageSection(

@@ -11,12 +11,23 @@ from django.db import migrations, models
 CASCADES = """
 ALTER TABLE executions_checkpoint
     ADD CONSTRAINT checkpoint_of_execution FOREIGN KEY (execution_id)
-        REFERENCES executions_workflowexecution (id) ON DELETE CASCADE
+        REFERENCES {executions} (id) ON DELETE CASCADE
         DEFERRABLE INITIALLY DEFERRED,
     ADD CONSTRAINT checkpoint_taken_by FOREIGN KEY (created_by_id)
-        REFERENCES auth_user (id) ON DELETE SET NULL
+        REFERENCES {user_table} ({user_key}) ON DELETE SET NULL
         DEFERRABLE INITIALLY DEFERRED;
 """
+
+
+def cascade(apps, schema_editor):
+    user = apps.get_model(settings.AUTH_USER_MODEL)._meta
+    schema_editor.execute(
+        CASCADES.format(
+            executions=apps.get_model("executions", "WorkflowExecution")._meta.db_table,
+            user_table=schema_editor.quote_name(user.db_table),
+            user_key=schema_editor.quote_name(user.pk.column),
+        )
+    )
 
 
 class Migration(migrations.Migration):
@@ -24,7 +35,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('executions', '0004_ending_sessions'),
+        ('executions', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -50,5 +61,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('execution', 'sequence'), name='checkpoint_once')],
             },
         ),
-        migrations.RunSQL(CASCADES, migrations.RunSQL.noop),
+        migrations.RunPython(cascade, migrations.RunPython.noop),
     ]

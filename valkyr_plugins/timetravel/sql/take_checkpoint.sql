@@ -9,7 +9,7 @@ WITH taken AS (
     SELECT %(id)s, e.id, %(kind)s, %(name)s, %(step_path)s, e.epoch,
            (SELECT coalesce(max(sequence), 0) + 1
               FROM executions_checkpoint WHERE execution_id = %(execution)s),
-           e.context_data, %(actor)s::int, clock_timestamp()
+           e.context_data, %(actor)s::{user_type}, clock_timestamp()
       FROM executions_workflowexecution e
      WHERE e.id = %(execution)s
 )

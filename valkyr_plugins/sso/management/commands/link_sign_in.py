@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError, transaction
 
-from executions.public.access import Actor
+from executions.public.access import Actor, person_named
 from executions.public.models import ServiceAccount
 from valkyr_plugins.sso.accounts import link
 from valkyr_plugins.sso.configuration import configured
@@ -27,7 +26,7 @@ class Command(BaseCommand):
         sso = configured()
         if sso is None:
             raise CommandError("VALKYR_OIDC_ISSUER is not set; there is nothing to link with.")
-        user = get_user_model().objects.filter(username=options["username"]).first()
+        user = person_named(options["username"])
         if user is None:
             raise CommandError(f"There is no user {options['username']!r}.")
         if ServiceAccount.objects.filter(user=user).exists():

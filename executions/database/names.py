@@ -1,0 +1,80 @@
+"""Names in hand-written SQL that depend on the project: its accounts, and the labels of our apps.
+
+SQL says `{user_table}`, `{user_key}`, `{user_type}`, `{user_groups}` for the project's model of
+accounts, and names our tables as they are called without another label (`runners_run`). Both are
+put in when a statement is first read.
+"""
+
+import re
+from functools import cache
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth import get_user_model
+from django.core.exceptions import FieldDoesNotExist
+from django.db import connection
+
+OURS = ("executions", "runners", "dlq")
+
+
+def named(sql: str) -> str:
+    """The statement with the project's names in it."""
+    for token, value in _of_accounts().items():
+        sql = sql.replace(token, value)
+    tables = _relabelled()
+    return _words(tuple(tables)).sub(lambda match: tables[match[0]], sql) if tables else sql
+
+
+def account_columns() -> str:
+    """All columns of the model of accounts, of the table named `u`, in the model's order."""
+    columns = (field.column for field in get_user_model()._meta.concrete_fields)
+    return ", ".join(f"u.{_quoted(column)}" for column in columns if column)
+
+
+@cache
+def _of_accounts() -> dict[str, str]:
+    model = get_user_model()
+    key = model._meta.pk
+    return {
+        "{user_table}": _quoted(model._meta.db_table),
+        "{user_key}": _quoted(str(key.column)),
+        "{user_type}": str(key.rel_db_type(connection)),
+        "{user_groups}": _groups(),
+        "{user_columns}": account_columns(),
+    }
+
+
+def _groups() -> str:
+    """A table of `user_id` and `group_id`; without rows where accounts have no groups."""
+    model = get_user_model()
+    try:
+        field: Any = model._meta.get_field("groups")
+        through = field.remote_field.through._meta.db_table
+        person, group = field.m2m_column_name(), field.m2m_reverse_name()
+    except (FieldDoesNotExist, AttributeError):
+        nobody = f"NULL::{model._meta.pk.rel_db_type(connection)}"
+        return f"(SELECT {nobody} AS user_id, NULL::integer AS group_id WHERE false)"
+    columns = f"{_quoted(person)} AS user_id, {_quoted(group)} AS group_id"
+    return f"(SELECT {columns} FROM {_quoted(through)})"  # noqa: S608 - quoted names
+
+
+@cache
+def _relabelled() -> dict[str, str]:
+    """Our tables whose names differ, since their app has another label in this project."""
+    names = {}
+    for config in apps.get_app_configs():
+        if config.name in OURS and config.label != config.name:
+            for model in config.get_models():
+                usual = f"{config.name}_{model._meta.model_name}"
+                if model._meta.managed and not model._meta.proxy:
+                    names[usual] = model._meta.db_table
+    return names
+
+
+@cache
+def _words(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)

@@ -1,0 +1,86 @@
+"""The stand-alone platform's pages of users and groups, and of the own password.
+
+A project that has its own pages keeps them: the engine registers nothing for accounts.
+"""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth import get_user_model
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from unfold.admin import ModelAdmin
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from executions.access.actor import Actor
+from executions.accounts import browser_sessions
+from executions.admin.base import AuditedAdmin, note
+from executions.vendor_seams.django_admin_password import replace_password_change
+
+admin.site.unregister(User)
+admin.site.unregister(Group)
+
+
+@admin.register(User)
+class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
+    """People who sign in; what they may do in a workspace is a membership."""
+
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    show_full_result_count = False
+    list_fullwidth = True
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        """People alone: a service account has neither password nor way into the admin."""
+        return super().get_queryset(request).filter(valkyr_service_account=None)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """People are switched off, never deleted: what they did stays theirs."""
+        return False
+
+    @transaction.atomic
+    def user_change_password(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """As Django's; the password and the line that says who set it, or neither."""
+        return super().user_change_password(request, *args, **kwargs)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """As Django's; a password set here by somebody is recorded, without it."""
+        match = request.resolver_match
+        if match is not None and match.url_name == "auth_user_password_change":
+            note(Actor.of_request(request), "password", obj)
+        return super().log_change(request, obj, message)
+
+
+@admin.register(Group)
+class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
+    """Sets of Django permissions."""
+
+    show_full_result_count = False
+    list_fullwidth = True
+
+
+# Who sets a new password for themselves leaves a line in the audit trail, without it.
+
+
+@transaction.atomic
+def password_change(
+    request: HttpRequest, extra_context: dict[str, Any] | None = None
+) -> HttpResponse:
+    """As the site's; the password and the line that says so, or neither."""
+    user: Any = request.user
+    before = user.password
+    answer = _theirs(request, extra_context)
+    if user.password != before:
+        changed = get_user_model().objects.get(pk=user.pk)
+        note(Actor.of_request(request), "password", changed)
+        # The change ended all sessions; this browser, which gave the old password, gets a new one.
+        browser_sessions.open_for(request, changed)
+    return answer
+
+
+_theirs = replace_password_change(password_change)
