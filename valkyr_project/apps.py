@@ -27,4 +27,4 @@ class AdminSite(SimpleAdminConfig):
 def discover() -> None:
     """Find every admin page; twice changes nothing."""
     admin.autodiscover()
-    from valkyr_project import user_admin  # noqa: F401 - importing registers
+    from valkyr_project import beat_admin, user_admin  # noqa: F401 - importing registers

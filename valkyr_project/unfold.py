@@ -14,7 +14,7 @@ from valkyr_project.up.failing_processes import supervised
 
 
 def _icon(request: HttpRequest) -> str:
-    return static("ui/icon.svg")
+    return static("executions/icon.svg")
 
 
 def _flower(request: HttpRequest) -> str:
@@ -82,19 +82,16 @@ UNFOLD: dict[str, Any] = {
     "SITE_URL": None,
     "SITE_ICON": _icon,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _icon}],
-    "LOGIN": {"form": "executions.accounts.password_form.PasswordForm"},
+    "LOGIN": {"form": "valkyr_project.password_form.PasswordForm"},
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "dlq.admin.dashboard.context",
     "STYLES": [
-        lambda request: static("executions/valkyr.css"),
         lambda request: static("ui/home.css"),
         lambda request: static("ui/health.css"),
-        lambda request: static("dlq/entry.css"),
     ],
     "SCRIPTS": [
         lambda request: static("ui/alpine-csp.js"),
-        lambda request: static("executions/valkyr.js"),
         *([lambda request: static("ui/health.js")] if supervised() else []),
     ],
     "ACCOUNT": {

@@ -5,6 +5,7 @@ A project that has its own pages keeps them: the engine registers nothing for ac
 
 from typing import Any
 
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
@@ -21,6 +22,12 @@ from executions.accounts import browser_sessions
 from executions.admin.base import AuditedAdmin, note
 from executions.vendor_seams.django_admin_password import replace_password_change
 
+# allauth's tables have no pages: who is linked is `manage.py link_sign_in`'s business.
+for _label in ("account", "socialaccount"):
+    if apps.is_installed(f"allauth.{_label}"):
+        for _model in apps.get_app_config(_label).get_models():
+            if admin.site.is_registered(_model):
+                admin.site.unregister(_model)
 admin.site.unregister(User)
 admin.site.unregister(Group)
 

@@ -6,7 +6,6 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
-from unfold.decorators import display
 
 from dlq.admin.attempts import sentence
 from dlq.admin.entry_filters import EntryFieldsFilter, InputsForm, ResolutionFilter
@@ -27,6 +26,7 @@ from executions.admin.base import FactAdmin
 from executions.admin.operations import reveal_operation
 from executions.admin.scope import holds, may
 from executions.admin.sections import Page, facts
+from executions.admin.skin import display
 from executions.states import Permission
 
 # The list of dead letters: its columns, filters and search; it opens on what is open.

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from dlq.models import DeadLetterEntry
 from dlq.resolve import operations
@@ -24,6 +23,7 @@ from executions.admin.operations import (
     ReasonForm,
 )
 from executions.admin.scope import may, user_of
+from executions.admin.skin import TextInput
 from executions.errors import PayloadError
 from executions.states import Permission
 from runners.repair.manual_results import ResultRefused, check
@@ -69,7 +69,7 @@ class FixForm(NotesForm):
     outcome = forms.CharField(
         required=False,
         max_length=100,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        widget=TextInput(attrs={"autocomplete": "off"}),
         help_text="Only for a step that decides where to go on, such as flow.if: true or false.",
     )
     field_order = ("outputs", "outcome", "notes")

@@ -18,6 +18,7 @@ from executions.access.actor import Actor
 from executions.admin.base import ScopedAdmin
 from executions.admin.scope import may
 from executions.admin.sections import PageSection
+from executions.admin.skin import dialog
 from executions.states import Permission
 
 EXPORT_URL_NAME = "dlq_deadletterentry_export"
@@ -102,4 +103,4 @@ class CopyingAdmin(ScopedAdmin):
             context["shown"] = copy_of(wanted.text(row), "the text")
         except CannotCopy as error:
             context["refusal"] = str(error)
-        return TemplateResponse(request, "unfold/helpers/dialog.html", context)
+        return dialog(self, request, context)

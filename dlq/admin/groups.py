@@ -7,7 +7,6 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from dlq.admin import groups_filters
 from dlq.admin.additions import links_of
@@ -21,6 +20,7 @@ from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
 from executions.admin.sections import Page, facts
+from executions.admin.skin import display
 
 ENTRIES = "dlq_deadletterentry"
 MANY = 50  # groups of one list of dead letters

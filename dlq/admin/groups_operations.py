@@ -7,13 +7,6 @@ from uuid import UUID
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
-from unfold.forms import BaseDialogForm
-from unfold.widgets import (
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-)
 
 from dlq.groups import operations
 from dlq.groups.facets import FACETS
@@ -24,6 +17,7 @@ from executions.admin import links
 from executions.admin.marks import clipped
 from executions.admin.operations import AdminOperation, ReasonForm
 from executions.admin.scope import scoped
+from executions.admin.skin import DialogForm, IntegerInput, Select, Textarea, TextInput
 
 # The questions that operations on failure groups ask.
 
@@ -40,7 +34,7 @@ NAPS = {
 
 
 def _number(label: str, **options: Any) -> forms.IntegerField:
-    widget = UnfoldAdminIntegerFieldWidget(attrs={"autocomplete": "off"})
+    widget = IntegerInput(attrs={"autocomplete": "off"})
     return forms.IntegerField(
         label=label, required=False, max_value=LARGEST, widget=widget, **options
     )
@@ -54,7 +48,7 @@ class SnoozeForm(ReasonForm):
         required=False,
         choices=[(key, title) for key, (title, _) in NAPS.items()],
         initial="1d",
-        widget=UnfoldAdminSelectWidget,
+        widget=Select,
     )
     more = _number("Until so many more were seen", min_value=1)
     version = _number("Until seen in a version later than", min_value=0)
@@ -87,7 +81,7 @@ class AssignForm(ReasonForm):
     owner = forms.CharField(
         required=False,
         max_length=150,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        widget=TextInput(attrs={"autocomplete": "off"}),
         help_text="A user's name; empty for nobody.",
     )
     field_order = ("owner", "reason")
@@ -107,18 +101,16 @@ class AssignForm(ReasonForm):
         return person.pk
 
 
-class NoteForm(BaseDialogForm):
+class NoteForm(DialogForm):
     """Asks for a line of the thread."""
 
-    text = forms.CharField(
-        label="Note", max_length=10_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4})
-    )
+    text = forms.CharField(label="Note", max_length=10_000, widget=Textarea(attrs={"rows": 4}))
 
 
 class MergeForm(ReasonForm):
     """Asks into which group."""
 
-    target = forms.ChoiceField(label="Merge into", widget=UnfoldAdminSelectWidget)
+    target = forms.ChoiceField(label="Merge into", widget=Select)
     field_order = ("target", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -139,7 +131,7 @@ class MergeForm(ReasonForm):
 class SplitForm(ReasonForm):
     """Asks by what its failures are told apart."""
 
-    by = forms.ChoiceField(choices=list(FACETS.items()), widget=UnfoldAdminSelectWidget)
+    by = forms.ChoiceField(choices=list(FACETS.items()), widget=Select)
     field_order = ("by", "reason")
 
 

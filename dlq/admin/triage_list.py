@@ -154,7 +154,7 @@ class TriageList(SavedViews):
     @property
     def media(self) -> forms.Media:
         """Unfold's, and what the keyboard needs."""
-        own = forms.Media(css={"all": ["dlq/triage.css"]}, js=["dlq/triage.js"])
+        own = forms.Media(css={"all": ["dlq/triage.css", "dlq/entry.css"]}, js=["dlq/triage.js"])
         both: forms.Media = super().media + own
         return both
 

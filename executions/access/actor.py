@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.core.serializers.json import DjangoJSONEncoder
 from uuid6 import uuid7
 
 from executions.database import statements
@@ -75,6 +76,11 @@ class Actor:
         return cls(None, name, "engine")
 
 
+def _json(facts: Mapping[str, Any]) -> str:
+    # Accounts may have UUIDs as keys.
+    return json.dumps(dict(facts), cls=DjangoJSONEncoder)
+
+
 def _door(path: str) -> str:
     return next((door for start, door in DOORS.items() if path.startswith(start)), "api")
 
@@ -110,9 +116,9 @@ def record(
             "object_type": object_type,
             "object_id": str(object_id),
             "reason": reason,
-            "before": None if before is None else json.dumps(dict(before)),
-            "after": None if after is None else json.dumps(dict(after)),
-            "details": json.dumps(dict(details or {})),
+            "before": None if before is None else _json(before),
+            "after": None if after is None else _json(after),
+            "details": _json(details or {}),
         },
     )
     return line

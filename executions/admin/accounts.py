@@ -7,11 +7,7 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
 from django.urls import reverse
-from unfold.decorators import display
-from unfold.enums import ActionVariant
-from unfold.forms import BaseDialogForm
 
 from executions.access.actor import Actor
 from executions.access.operation import Operation
@@ -24,6 +20,7 @@ from executions.admin.base import FactAdmin
 from executions.admin.operations import AdminOperation
 from executions.admin.scope import is_superuser
 from executions.admin.sections import Page, facts
+from executions.admin.skin import ActionVariant, DialogForm, dialog, display
 from executions.models import AccountSession
 from executions.states import SessionKind
 
@@ -85,10 +82,10 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
 
     def end_others(self, request: HttpRequest) -> HttpResponse:
         """The dialog that ends all sessions of the person but this browser's."""
-        form = BaseDialogForm(data=request.POST or None, request=request)
+        form = DialogForm(data=request.POST or None, request=request)
         if request.method != "POST" or not form.is_valid():
             context = {"form": form, "dialog": OTHERS}
-            return TemplateResponse(request, "unfold/helpers/dialog.html", context)
+            return dialog(self, request, context)
         kept = browser_sessions.current(request)
         ended = sessions.end_others(request.user, kept, actor=Actor.of_request(request))
         self.message_user(request, f"{ended} ended.", messages.SUCCESS)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,9 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString
-from unfold.enums import ActionVariant
 
 from executions.access.actor import Actor
 from executions.admin.base import ScopedAdmin
@@ -22,6 +19,7 @@ from executions.admin.changelist import bounded_count
 from executions.admin.marks import copyable
 from executions.admin.operations import AdminOperation, OperationReport, perform
 from executions.admin.scope import holds, may
+from executions.admin.skin import ActionVariant, came_from, dialog
 
 # Rows of one bulk request; each is a transaction of a few milliseconds.
 BULK_LIMIT = 1_000
@@ -123,17 +121,17 @@ def _dialog(operation: AdminOperation) -> Callable[..., HttpResponse]:
         if request.method == "POST" and form.is_valid():
             report = perform(operation, [row.pk], Actor.of_request(request), form.cleaned_data)
             if operation.shows and report.done:
-                return _shown(request, operation, row, report)
+                return _shown(admin, request, operation, row, report)
             admin.tell(request, operation, report)
             return _leave(admin, request, operation, report, row.pk)
-        dialog = {
+        words = {
             "title": f"{operation.title.rstrip('…')}: {row}",
             "description": operation.question,
             "form_submit_text": operation.title.rstrip("…"),
             "danger": operation.danger,
         }
-        context = {"dialog": dialog, "form": form, "refusal": operation.operation.refuse(row)}
-        return TemplateResponse(request, "unfold/helpers/dialog.html", context)
+        context = {"dialog": words, "form": form, "refusal": operation.operation.refuse(row)}
+        return dialog(admin, request, context)
 
     operate.__name__ = f"operate_{operation.name}"
     marks = {
@@ -151,15 +149,17 @@ def _dialog(operation: AdminOperation) -> Callable[..., HttpResponse]:
 
 
 def _shown(
-    request: HttpRequest, operation: AdminOperation, row: Any, report: OperationReport
+    admin: OperatingAdmin,
+    request: HttpRequest,
+    operation: AdminOperation,
+    row: Any,
+    report: OperationReport,
 ) -> HttpResponse:
     """The result, in the dialog alone: messages are stored on their way to the next page."""
-    dialog = {"title": f"{operation.shows}: {row}"}
+    words = {"title": f"{operation.shows}: {row}"}
     result = report.result
     shown = result if isinstance(result, SafeString) else copyable(result)
-    return TemplateResponse(
-        request, "unfold/helpers/dialog.html", {"dialog": dialog, "shown": shown}
-    )
+    return dialog(admin, request, {"dialog": words, "shown": shown})
 
 
 def _leave(
@@ -173,21 +173,12 @@ def _leave(
     if operation.destination is not None and report.done:
         target = operation.destination(report.result)
     else:
-        target = _came_from(request) or reverse(
+        target = came_from(request) or reverse(
             f"admin:{admin.opts.app_label}_{admin.opts.model_name}_change", args=[pk]
         )
     if request.headers.get("HX-Request"):
         return HttpResponse(headers={"HX-Redirect": target})
     return HttpResponseRedirect(target)
-
-
-def _came_from(request: HttpRequest) -> str:
-    address = request.headers.get("HX-Current-URL", "")
-    secure = request.is_secure()
-    if not url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=secure):
-        return ""
-    parts = urlsplit(address)
-    return f"{parts.path}?{parts.query}" if parts.query else parts.path
 
 
 def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:

@@ -12,8 +12,6 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 from django.urls import path, reverse
-from unfold.contrib.filters.admin import RangeDateFilter, TextFilter
-from unfold.decorators import display
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -21,6 +19,7 @@ from executions.admin import links, marks
 from executions.admin.base import FactAdmin
 from executions.admin.scope import is_superuser, reach
 from executions.admin.sections import Page, PageSection, facts, json_section
+from executions.admin.skin import RangeDateFilter, TextFilter, display
 from executions.audit import export, trail
 from executions.models import Activity
 

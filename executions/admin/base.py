@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin as DjangoModelAdmin
 from django.contrib.admin import ShowFacets
@@ -12,7 +13,6 @@ from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import Model, Q, QuerySet
 from django.forms import ModelChoiceField, ModelMultipleChoiceField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from unfold.admin import ModelAdmin
 
 from executions.access import Action, workspace_id_of
 from executions.access.actor import Actor, record
@@ -20,6 +20,7 @@ from executions.access.powers import Power
 from executions.admin.changelist import BoundedChangeList, BoundedPaginator
 from executions.admin.scope import holds, may, scoped
 from executions.admin.sections import Page
+from executions.admin.skin import MEDIA, ModelAdmin
 from executions.audit.changes import told
 from executions.audit.trail import name_of
 from executions.errors import ValkyrError, WithProblems
@@ -36,6 +37,12 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 class AuditedAdmin(ModelAdmin):
     """Records what is added, changed and deleted through its forms and lists."""
+
+    @property
+    def media(self) -> forms.Media:
+        """The site's, and how our pages look."""
+        both: forms.Media = super().media + MEDIA
+        return both
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """As Django's, and one line for the object and each row of an inline form."""
@@ -84,7 +91,7 @@ def note(
     )
 
 
-def _overrides(admin: ModelAdmin, method: str) -> bool:
+def _overrides(admin: Any, method: str) -> bool:
     ours: Any = getattr(type(admin), method)
     return ours not in (getattr(ModelAdmin, method), getattr(DjangoModelAdmin, method))
 

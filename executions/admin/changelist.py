@@ -6,9 +6,9 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
-from unfold.views import ChangeList
 
 from executions import replica
+from executions.admin.skin import ChangeList
 
 # Pages of big tables: nobody waits for an exact COUNT(*) of millions of rows.
 

@@ -4,13 +4,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from django import forms
-from unfold.widgets import (
-    UnfoldAdminCheckboxSelectMultipleWidget,
-    UnfoldAdminPasswordWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-)
 
+from executions.admin.skin import CheckboxSelectMultiple, PasswordInput, Textarea, TextInput
 from executions.credentials import KINDS, InvalidCredential, is_taken
 from executions.credentials.boundary import ANY, LISTS, CredentialLimits, problems_of
 from executions.credentials.kinds import checked, checked_changes, suggested_hosts
@@ -31,7 +26,7 @@ WORKFLOWS = "The ids of the workflows that may have it, one a line; * is any."
 
 def _lines(label: str, help_text: str) -> forms.CharField:
     """An input for a list, an entry a line."""
-    widget = UnfoldAdminTextareaWidget(attrs={"rows": 3, "autocomplete": "off"})
+    widget = Textarea(attrs={"rows": 3, "autocomplete": "off"})
     return forms.CharField(required=False, label=label, help_text=help_text, widget=widget)
 
 
@@ -49,8 +44,8 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         model = Credential
         fields = ("workspace", "name", "description", "remote")
         widgets = {
-            "name": UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-            "description": UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+            "name": TextInput(attrs={"autocomplete": "off"}),
+            "description": Textarea(attrs={"rows": 2}),
         }
         labels = {"remote": "Remote runners may have it"}
         help_texts = {
@@ -171,7 +166,7 @@ def form_for(kind: str, present: list[str] | None) -> type[CredentialForm]:
         fields["take_away"] = forms.MultipleChoiceField(
             choices=[(name, name) for name in names],
             required=False,
-            widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+            widget=CheckboxSelectMultiple(),
         )
     return type("CredentialForm", (CredentialForm,), {**fields, "kind": kind, "inputs": names})
 
@@ -188,7 +183,7 @@ def _rows() -> dict[str, forms.Field]:
         fields[f"new_name_{i}"] = forms.CharField(
             required=False,
             label=f"New field {i}",
-            widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+            widget=TextInput(attrs={"autocomplete": "off"}),
         )
         fields[f"new_value_{i}"] = _secret(f"Its value ({i})", "")
     return fields
@@ -196,7 +191,7 @@ def _rows() -> dict[str, forms.Field]:
 
 def _secret(label: str, help_text: str) -> forms.CharField:
     """An input that shows dots and is never filled; the value is taken as it is typed."""
-    widget = UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}, render_value=False)
+    widget = PasswordInput(attrs={"autocomplete": "new-password"}, render_value=False)
     return forms.CharField(
         required=False, label=label, strip=False, widget=widget, help_text=help_text
     )

@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
-from unfold.decorators import display
 
 from executions import credentials
 from executions.access import Action
@@ -19,6 +18,7 @@ from executions.admin.actions import OperatingAdmin
 from executions.admin.base import WritingAdmin
 from executions.admin.credential_forms import CredentialForm, form_for, inputs_of
 from executions.admin.operations import AdminOperation, ReasonForm
+from executions.admin.skin import display
 from executions.credentials import KINDS
 from executions.credentials.boundary import ANY
 from executions.credentials.opening import BOUNDARY

@@ -4,13 +4,13 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from executions.admin import links, marks
 from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter
 from executions.admin.scope import may
 from executions.admin.sections import Page, PageSection, facts, payload_section
+from executions.admin.skin import display
 from executions.models import Event
 from executions.states import Permission
 

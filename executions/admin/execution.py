@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.decorators import display
 
 from executions import lifecycle
 from executions.access import Action
@@ -25,6 +24,7 @@ from executions.admin.sections import (
     payload_section,
     text_section,
 )
+from executions.admin.skin import display
 from executions.audit.revealing import EXECUTION
 from executions.models import WorkflowExecution
 from executions.states import (

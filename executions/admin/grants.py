@@ -7,9 +7,6 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.decorators import display
-from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
 from executions.access import Action, grants
 from executions.access.actor import Actor
@@ -20,6 +17,7 @@ from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
 from executions.admin.operations import AdminOperation
 from executions.admin.sections import Page, facts
+from executions.admin.skin import CheckboxSelectMultiple, DialogForm, TextInput, display
 from executions.models import Workflow, WorkflowGroupPermission, WorkflowUserPermission
 
 EXPLAINED = (
@@ -30,22 +28,22 @@ EXPLAINED = (
 )
 
 
-class ShareForm(BaseDialogForm):
+class ShareForm(DialogForm):
     """Who gets what on one workflow."""
 
     name = forms.CharField(
         max_length=LONGEST_NAME,
-        widget=UnfoldAdminTextInputWidget(),
+        widget=TextInput(),
         help_text="A member's user name, or a group's name.",
     )
     is_group = forms.BooleanField(required=False, label="It is a group")
     permissions = forms.MultipleChoiceField(
         choices=EXPLAINED,
         required=False,
-        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        widget=CheckboxSelectMultiple(),
         help_text="All that they shall have here; none takes everything away.",
     )
-    reason = forms.CharField(required=False, max_length=2000, widget=UnfoldAdminTextInputWidget())
+    reason = forms.CharField(required=False, max_length=2000, widget=TextInput())
 
 
 def _share(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> grants.Grant:

@@ -7,13 +7,6 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.decorators import display
-from unfold.widgets import (
-    UnfoldAdminCheckboxSelectMultipleWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-)
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -24,6 +17,7 @@ from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import WritingAdmin
 from executions.admin.operations import AdminOperation
+from executions.admin.skin import CheckboxSelectMultiple, Select, Textarea, TextInput, display
 from executions.models import Membership, ServiceAccount
 from executions.states import Permission, Role
 
@@ -40,7 +34,7 @@ ROLES = (
 
 def role_field(initial: str) -> forms.ChoiceField:
     """The role, with what each allows."""
-    return forms.ChoiceField(choices=ROLES, initial=initial, widget=UnfoldAdminSelectWidget())
+    return forms.ChoiceField(choices=ROLES, initial=initial, widget=Select())
 
 
 def permissions_field() -> forms.MultipleChoiceField:
@@ -48,7 +42,7 @@ def permissions_field() -> forms.MultipleChoiceField:
     return forms.MultipleChoiceField(
         choices=[(p.value, f"{p.value}: {p.label}") for p in Permission],
         required=False,
-        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        widget=CheckboxSelectMultiple(),
         help_text="Beyond the role. ADMIN has them all; WORKFLOW all but reveal and configure.",
     )
 
@@ -69,7 +63,7 @@ class NewMembershipForm(MembershipForm):
 
     username = forms.CharField(
         max_length=LONGEST_NAME,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        widget=TextInput(attrs={"autocomplete": "off"}),
         help_text="An existing user's name.",
     )
 
@@ -96,8 +90,8 @@ class ServiceAccountForm(forms.ModelForm):  # type: ignore[type-arg] # not subsc
         model = ServiceAccount
         fields = ("workspace", "name", "description")
         widgets = {
-            "name": UnfoldAdminTextInputWidget(),
-            "description": UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+            "name": TextInput(),
+            "description": Textarea(attrs={"rows": 2}),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -14,12 +14,11 @@ from django import forms
 from django.db import DatabaseError
 from django.db.models import Model
 from django.utils.safestring import SafeString
-from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from executions.access.actor import Actor
 from executions.access.operation import Operation
 from executions.access.powers import Power
+from executions.admin.skin import DialogForm, Textarea, TextInput
 from executions.admin.values import preformatted
 from executions.audit.revealing import reveal
 from executions.errors import ValkyrError, WithProblems
@@ -38,7 +37,7 @@ class JSONTextField(forms.CharField):
     def __init__(self, *, rows: int = 8, must_be_object: bool = False, **options: Any) -> None:
         self.must_be_object = must_be_object
         options.setdefault("required", False)
-        widget = UnfoldAdminTextareaWidget(attrs={"rows": rows, "spellcheck": "false"})
+        widget = Textarea(attrs={"rows": rows, "spellcheck": "false"})
         widget.attrs["class"] = f"{widget.attrs.get('class', '')} vk-code"
         super().__init__(widget=widget, strip=True, **options)
 
@@ -62,18 +61,18 @@ class JSONTextField(forms.CharField):
         return parsed
 
 
-class ReasonForm(BaseDialogForm):
+class ReasonForm(DialogForm):
     """Asks why; the answer goes to the audit trail."""
 
     reason = forms.CharField(
         required=False,
         max_length=500,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        widget=TextInput(attrs={"autocomplete": "off"}),
         help_text="Kept in the activity log.",
     )
 
 
-class PayloadForm(BaseDialogForm):
+class PayloadForm(DialogForm):
     """Asks for an execution's payload."""
 
     payload = JSONTextField(
@@ -96,13 +95,13 @@ class OverridesForm(ReasonForm):
     field_order = ("overrides", "reason")
 
 
-class NotesForm(BaseDialogForm):
+class NotesForm(DialogForm):
     """Asks for a note that stays on the object."""
 
     notes = forms.CharField(
         required=False,
         max_length=5_000,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+        widget=Textarea(attrs={"rows": 4}),
         help_text="Why this needs no further work; kept on the entry.",
     )
 
@@ -120,7 +119,7 @@ class AdminOperation:
     icon: str
     done: str
     question: str
-    form: type[BaseDialogForm] = ReasonForm
+    form: type[DialogForm] = ReasonForm
     danger: bool = False
     primary: bool = False
     bulk: bool = True

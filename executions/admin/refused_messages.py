@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from executions.access.actor import Actor
 from executions.access.operation import Operation
@@ -17,6 +16,7 @@ from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.operations import AdminOperation, JSONTextField, ReasonForm
 from executions.admin.scope import may
 from executions.admin.sections import Page, facts, hidden_section, payload_section, text_section
+from executions.admin.skin import display
 from executions.models import RefusedMessage, WorkflowExecution
 from executions.states import Permission
 from executions.triggers.queues import refused_messages

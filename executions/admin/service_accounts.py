@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -18,6 +17,7 @@ from executions.admin.actions import OperatingAdmin
 from executions.admin.base import WritingAdmin
 from executions.admin.members import ServiceAccountForm, role_mark
 from executions.admin.operations import AdminOperation
+from executions.admin.skin import display
 from executions.admin.tokens import TokenForm, once, options_of
 from executions.models import ServiceAccount
 

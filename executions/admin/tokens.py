@@ -9,18 +9,8 @@ from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
-from unfold.decorators import display
-from unfold.enums import ActionVariant
-from unfold.forms import BaseDialogForm
-from unfold.widgets import (
-    UnfoldAdminCheckboxSelectMultipleWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
-)
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -35,6 +25,16 @@ from executions.admin.base import FactAdmin
 from executions.admin.operations import AdminOperation, ReasonForm
 from executions.admin.scope import is_superuser, may
 from executions.admin.sections import Page, facts
+from executions.admin.skin import (
+    ActionVariant,
+    CheckboxSelectMultiple,
+    DialogForm,
+    IntegerInput,
+    Select,
+    TextInput,
+    dialog,
+    display,
+)
 from executions.database.clock import database_now
 from executions.errors import ValkyrError, WithProblems
 from executions.models import ApiToken, Workspace
@@ -59,18 +59,18 @@ EXPLAINED = [
 ]
 
 
-class TokenForm(BaseDialogForm):
+class TokenForm(DialogForm):
     """A token's name, time and scopes."""
 
     name = forms.CharField(
         max_length=80,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        widget=TextInput(attrs={"autocomplete": "off"}),
         help_text="What it is for: the activity log names it.",
     )
     scopes = forms.MultipleChoiceField(
         choices=EXPLAINED,
         required=False,
-        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        widget=CheckboxSelectMultiple(),
         help_text="None: all that its user may do now.",
     )
 
@@ -81,7 +81,7 @@ class TokenForm(BaseDialogForm):
             min_value=1,
             max_value=tokens.longest().days,
             initial=tokens.usual().days,
-            widget=UnfoldAdminIntegerFieldWidget(),
+            widget=IntegerInput(),
             help_text=f"After so many days it expires; {tokens.longest().days} at most.",
         )
         self.order_fields(("name", "workspace", "days", "scopes"))
@@ -95,9 +95,7 @@ class TokenForm(BaseDialogForm):
 class OwnTokenForm(TokenForm):
     """A token of the person who makes it."""
 
-    workspace = forms.ModelChoiceField(
-        Workspace.objects.none(), empty_label=None, widget=UnfoldAdminSelectWidget()
-    )
+    workspace = forms.ModelChoiceField(Workspace.objects.none(), empty_label=None, widget=Select())
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -198,7 +196,7 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
             text = _made(request, form)
             if text:
                 context["shown"] = once(text)
-        return TemplateResponse(request, "unfold/helpers/dialog.html", context)
+        return dialog(self, request, context)
 
     make.__dict__.update(
         {

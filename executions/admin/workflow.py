@@ -9,8 +9,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponseRedirect
 from django.utils.text import slugify
-from unfold.decorators import display
-from unfold.widgets import UnfoldAdminTextareaWidget
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -23,6 +21,7 @@ from executions.admin.grants import SHARE
 from executions.admin.operations import AdminOperation, OperationReport, PayloadForm, ReasonForm
 from executions.admin.scope import may
 from executions.admin.sections import Page, facts, json_section, text_section
+from executions.admin.skin import Textarea, display
 from executions.admin.values import masked
 from executions.definition.graph.document import DefinitionError, load_text
 from executions.definition.graph.problem import DefinitionProblem
@@ -62,7 +61,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
     draft = forms.CharField(
         label="Definition",
         strip=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 28, "spellcheck": "false"}),
+        widget=Textarea(attrs={"rows": 28, "spellcheck": "false"}),
         help_text="YAML or JSON. A draft may be saved with problems; they are listed then.",
     )
     revision_seen = forms.IntegerField(required=False, widget=forms.HiddenInput)

@@ -7,7 +7,6 @@ from uuid import UUID
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -19,6 +18,7 @@ from executions.admin.actions import OperatingAdmin
 from executions.admin.base import WritingAdmin
 from executions.admin.operations import AdminOperation
 from executions.admin.scope import is_superuser
+from executions.admin.skin import display
 from executions.models import Tier, Workspace
 
 

@@ -8,9 +8,6 @@ from django import forms
 from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.http import HttpRequest
-from unfold.decorators import display
-from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminTextareaWidget
 
 from executions.access import Action, powers_on
 from executions.access.actor import Actor
@@ -21,6 +18,7 @@ from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.operations import AdminOperation
 from executions.admin.sections import Page, PageSection, facts, text_section
+from executions.admin.skin import DialogForm, Textarea, display
 from runners.models import Approval
 from runners.waits.approvals import APPROVED, REJECTED, decide, may_decide
 
@@ -32,13 +30,13 @@ MARKS = {
 ANYBODY = "who may operate executions"
 
 
-class CommentForm(BaseDialogForm):
+class CommentForm(DialogForm):
     """Asks what the person says to it."""
 
     comment = forms.CharField(
         required=False,
         max_length=2_000,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        widget=Textarea(attrs={"rows": 3}),
         help_text="The workflow can read it, and it is kept in the activity log.",
     )
 

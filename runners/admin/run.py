@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
@@ -22,6 +21,7 @@ from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
 from executions.admin.operations import AdminOperation, reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import Page, PageSection, facts, payload_section, text_section
+from executions.admin.skin import display
 from executions.definition.graph.places import split
 from executions.states import Permission
 from runners.admin.steps import place_link, runs_in, said

@@ -7,13 +7,13 @@ from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
-from unfold.decorators import display
 
 from executions.access.powers import Power
 from executions.admin import marks
 from executions.admin.base import FactAdmin
 from executions.admin.scope import holds, is_superuser, reach
 from executions.admin.sections import Page, facts
+from executions.admin.skin import display
 from runners.models import Runner
 
 # A worker beats every few seconds; one silent for this long is most likely gone.

@@ -5,7 +5,8 @@ from typing import Any
 from uuid import uuid4
 
 from django.apps import apps
-from django.contrib.auth.models import Group, User
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
 from django.utils import timezone
 from django.utils.text import slugify
 from django_celery_beat.models import (
@@ -283,15 +284,21 @@ def circuits(of: Workspace) -> None:
     CircuitRule.objects.create(pattern=f"http.request:{uuid7()}", failure_threshold=3)
 
 
+def person(name: str) -> Any:
+    """An account without a password, whatever the project's accounts are named by."""
+    model = get_user_model()
+    return model._default_manager.create(**{model.USERNAME_FIELD: name})
+
+
 def share(of: Workflow) -> None:
     """A permission on the workflow, of a person and of a group."""
-    assign_perm("read_workflow", User.objects.create(username=f"grace-{uuid7()}"), of)
+    assign_perm("read_workflow", person(f"grace-{uuid7()}"), of)
     assign_perm("read_workflow", Group.objects.create(name=f"night-{uuid7()}"), of)
 
 
 def people(of: Workspace, name: str) -> None:
     """A member, a program with a token, and a group."""
-    user = User.objects.create(username=name)
+    user = person(name)
     Membership.objects.create(user=user, workspace=of, role="WORKFLOW")
     robot = create_service_account(of, name=slugify(name), actor=Actor.system("tests"))
     ApiToken.objects.create(

@@ -14,7 +14,6 @@ MADE_FOR = {
     "templates/unfold/layouts/skeleton.html": "66af9f0bb45f98ba4e16ba5e5a11f36d87b8e074",
     "static/unfold/js/alpine/alpine.js": "3ed1eed252488921df65e363d6715deb04d7f92a",
     "static/unfold/js/app.js": "be01a34d18a89dc961f6d96e8f5a98c5fa53553c",
-    "templates/unfold/helpers/dialog.html": "e961b19a9a2f2175865055d503b887489cde423a",
     "templates/unfold/helpers/actions_row.html": "a322f5b53d779840b820c8f8707123a0065c30cb",
     "templates/unfold/helpers/tab_action.html": "6728db375499fab64160280c1ac2740eadc79af8",
     "templates/unfold/helpers/empty_results.html": "5f4727a37a99da76e245048c8c7d7307ded9fe74",

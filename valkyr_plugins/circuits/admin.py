@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from dlq.public.dashboard import HomeSection, add_section
 from executions.public.access import Actor, Operation
@@ -30,6 +29,7 @@ from executions.public.admin import (
     scoped,
     text_section,
 )
+from executions.public.admin_skin import display
 from runners.public.models import Waiter, WaitKind
 from runners.public.targets import DEFAULTS, limits_for
 from valkyr_plugins.circuits.breaker import CircuitState

@@ -8,15 +8,6 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.decorators import display
-from unfold.forms import BaseDialogForm
-from unfold.widgets import (
-    UnfoldAdminCheckboxSelectMultipleWidget,
-    UnfoldAdminPasswordWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-)
 
 from executions.public.access import Actor, Operation
 from executions.public.admin import (
@@ -27,6 +18,15 @@ from executions.public.admin import (
     is_superuser,
     links,
     marks,
+)
+from executions.public.admin_skin import (
+    CheckboxSelectMultiple,
+    DialogForm,
+    PasswordInput,
+    Select,
+    Textarea,
+    TextInput,
+    display,
 )
 from executions.public.models import Permission, Workflow
 from executions.public.sealing import SealingError
@@ -82,31 +82,27 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
     kinds = forms.MultipleChoiceField(
         label="Tell of",
         choices=[(kind.value, str(kind.label).capitalize()) for kind in AlertKind],
-        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        widget=CheckboxSelectMultiple(),
     )
     workflow_slug = forms.CharField(
         label="Only of workflow",
         required=False,
         max_length=100,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        widget=TextInput(attrs={"autocomplete": "off"}),
         help_text="Its slug. Empty: of every workflow.",
     )
-    channel = forms.ChoiceField(
-        label="By", choices=AlertChannel.choices, widget=UnfoldAdminSelectWidget()
-    )
+    channel = forms.ChoiceField(label="By", choices=AlertChannel.choices, widget=Select())
     recipients = forms.CharField(
         required=False,
         max_length=8_000,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "spellcheck": "false"}),
+        widget=Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text="E-mail: one address a line.",
     )
     secret = forms.CharField(
         required=False,
         strip=False,
         max_length=4_000,
-        widget=UnfoldAdminPasswordWidget(
-            attrs={"autocomplete": "new-password"}, render_value=False
-        ),
+        widget=PasswordInput(attrs={"autocomplete": "new-password"}, render_value=False),
     )
 
     class Meta:
@@ -115,8 +111,8 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         help_texts = HELP
         labels = LABELS
         widgets = {
-            "name": UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-            "url": UnfoldAdminTextInputWidget(attrs={"spellcheck": "false"}),
+            "name": TextInput(attrs={"autocomplete": "off"}),
+            "url": TextInput(attrs={"spellcheck": "false"}),
         }
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -222,7 +218,7 @@ TEST = AdminOperation(
     icon="send",
     done="test delivered",
     question="Sends one message now, by the rule as it was saved, and tells what became of it.",
-    form=BaseDialogForm,
+    form=DialogForm,
     primary=True,
     bulk=False,
 )

@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from executions.public.access import Actor, Operation
 from executions.public.admin import (
@@ -24,6 +23,7 @@ from executions.public.admin import (
     links,
     marks,
 )
+from executions.public.admin_skin import display
 from executions.public.models import Permission
 from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertState, DeliveryState
 from valkyr_plugins.alerts.sending import resend

@@ -7,11 +7,11 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html_join
-from unfold.decorators import display
 
 from dlq.public.dashboard import HomeSection, add_section
 from executions.public.access import name_path
 from executions.public.admin import Cell, links, marks, scoped
+from executions.public.admin_skin import display
 from executions.public.models import Permission
 from valkyr_plugins.limits.admin.limits import LimitAdmin, NewLimitForm, bar, deletion
 from valkyr_plugins.limits.budgets import BUDGETS, FIELDS, Use, amount, plain, uses_of

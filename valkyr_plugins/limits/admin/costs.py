@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from dlq.public.dashboard import WORKFLOW_SECTIONS, WorkflowSection
 from executions.public.admin import (
@@ -19,6 +18,7 @@ from executions.public.admin import (
     links,
     marks,
 )
+from executions.public.admin_skin import display
 from executions.public.models import Workflow, WorkflowExecution
 from valkyr_plugins.limits.budgets import amount, plain
 from valkyr_plugins.limits.costs import Spend, cost_of, totals

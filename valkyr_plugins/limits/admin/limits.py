@@ -8,11 +8,10 @@ from django import forms
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.decorators import display
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from executions.public.access import LONGEST_NAME, Actor, Operation, person_named
 from executions.public.admin import AdminOperation, OperatingAdmin, WritingAdmin, links, marks
+from executions.public.admin_skin import TextInput, display
 from executions.public.models import Permission
 from valkyr_plugins.limits.limit_kind import LimitKind
 from valkyr_plugins.limits.models import SpenderLimit
@@ -53,7 +52,7 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
     username = forms.CharField(
         max_length=LONGEST_NAME,
         required=False,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        widget=TextInput(attrs={"autocomplete": "off"}),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:

@@ -17,10 +17,10 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import IsNull
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from executions.public.access import name_path
 from executions.public.admin import marks
+from executions.public.admin_skin import display
 from executions.public.database import ClockTimestamp, database_now
 from executions.public.models import QuotaUse
 from executions.public.quotas import QuotaWindow, start_of

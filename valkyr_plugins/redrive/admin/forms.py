@@ -11,16 +11,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from unfold.widgets import (
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-)
 
 from dlq.public.models import DeadLetterEntry, Resolution
 from executions.public.access import Actor
 from executions.public.admin import JSONTextField, ReasonForm, links, scoped
+from executions.public.admin_skin import IntegerInput, Select, Textarea, TextInput
 from executions.public.api import BOUND, FREE_IDS, bounded_count
 from executions.public.errors import ValkyrError, WithProblems
 from executions.public.models import Permission
@@ -39,8 +34,8 @@ from valkyr_plugins.redrive.options import (
 TYPED_ABOVE = 100
 
 
-def _text(**attrs: Any) -> UnfoldAdminTextInputWidget:
-    return UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", **attrs})
+def _text(**attrs: Any) -> TextInput:
+    return TextInput(attrs={"autocomplete": "off", **attrs})
 
 
 def _scopes() -> list[tuple[str, str]]:
@@ -54,7 +49,7 @@ class RedriveForm(forms.Form):
     scope = forms.ChoiceField(
         label="What runs again",
         choices=_scopes,
-        widget=UnfoldAdminSelectWidget,
+        widget=Select,
         help_text="The first keeps what the execution has done; the others leave it as it is.",
     )
     from_step = forms.CharField(
@@ -80,7 +75,7 @@ class RedriveForm(forms.Form):
         label="Or an expression that gives each entry's patch",
         required=False,
         max_length=10_000,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2, "spellcheck": "false"}),
+        widget=Textarea(attrs={"rows": 2, "spellcheck": "false"}),
         help_text="It reads inputs, error, attempts and entry.",
     )
     rate = forms.FloatField(
@@ -95,14 +90,14 @@ class RedriveForm(forms.Form):
         label="In flight, at most",
         required=False,
         min_value=1,
-        widget=UnfoldAdminIntegerFieldWidget,
+        widget=IntegerInput,
         help_text="So many may run at once. Empty: any number.",
     )
     canary = forms.IntegerField(
         label="Canary",
         required=False,
         min_value=0,
-        widget=UnfoldAdminIntegerFieldWidget,
+        widget=IntegerInput,
         help_text="So many go first, and are waited for.",
     )
     stop_above = forms.FloatField(
@@ -167,7 +162,7 @@ class StartForm(ReasonForm):
 
     count = forms.IntegerField(
         label="How many entries",
-        widget=UnfoldAdminIntegerFieldWidget,
+        widget=IntegerInput,
         help_text="Type the number of entries of this redrive, so that nothing large starts by a "
         "slip of the hand.",
     )

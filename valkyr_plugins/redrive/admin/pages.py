@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
-from unfold.decorators import display
 
 from dlq.public.models import DeadLetterEntry, FailureGroup
 from executions.public.access import Action, Actor, Operation
@@ -27,6 +26,7 @@ from executions.public.admin import (
     scoped,
     user_of,
 )
+from executions.public.admin_skin import display
 from executions.public.models import Permission
 from valkyr_plugins.redrive import lifecycle
 from valkyr_plugins.redrive.admin import panels

@@ -7,8 +7,6 @@ from uuid import UUID
 from django import forms
 from django.db.models import F
 from django.http import HttpRequest
-from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from executions.public.access import (
     Action,
@@ -30,6 +28,7 @@ from executions.public.admin import (
     links,
     marks,
 )
+from executions.public.admin_skin import DialogForm, Select, TextInput
 from executions.public.errors import ValkyrError
 from executions.public.models import ExecutionState, WorkflowExecution
 from runners.public.forks import LATEST, PINNED, Overrides
@@ -50,7 +49,7 @@ class PointForm(ReasonForm):
     """Asks where to; the newest checkpoints and finished steps are offered."""
 
     point = forms.ChoiceField(
-        widget=UnfoldAdminSelectWidget(),
+        widget=Select(),
         label="To",
         help_text="What ran after it runs again.",
     )
@@ -71,13 +70,13 @@ class ForkForm(ReasonForm):
         label="From step",
         required=False,
         max_length=1000,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        widget=TextInput(attrs={"autocomplete": "off"}),
         help_text="Its path, such as charge.main; it runs again. Empty: from the beginning. Behind "
         "an approval the fork begins with the approval.",
     )
     version = forms.ChoiceField(
         choices=((PINNED, "the version it ran"), (LATEST, "the latest version")),
-        widget=UnfoldAdminSelectWidget(),
+        widget=Select(),
     )
     payload = JSONTextField(
         label="Payload (JSON)", rows=3, help_text="Merged into the payload; empty changes nothing."
@@ -240,13 +239,13 @@ CHECKPOINTS_SHOWN = 50
 HEADERS = ("Number", "Name", "After", "Taken", "By", "Can be gone back to")
 
 
-class NameForm(BaseDialogForm):
+class NameForm(DialogForm):
     """Asks what to call it."""
 
     name = forms.CharField(
         required=False,
         max_length=200,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        widget=TextInput(attrs={"autocomplete": "off"}),
         help_text="To find it again, such as “before the second try”.",
     )
 

@@ -1,0 +1,248 @@
+"""The parts of pages for Django's own admin: buttons of lists, rows and objects, dialogs, filters.
+
+They take the attributes that Unfold's have, so that each page is written once: `actions_list`,
+`actions_row`, `actions_detail`, `list_before_template`, `change_form_before_template`. What Unfold
+shows in a modal is a page of its own here; no page needs a script.
+"""
+
+import enum
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.admin import ModelAdmin as DjangoModelAdmin
+from django.http import HttpRequest
+from django.urls import path, reverse
+from django.utils.html import format_html, format_html_join
+
+
+class ActionVariant(enum.Enum):
+    """Which of several buttons is the one to press."""
+
+    DEFAULT = "default"
+    PRIMARY = "primary"
+
+
+@dataclass(frozen=True, slots=True)
+class PageAction:
+    """A button of a list, a row or an object; `method` answers at `path` under the object."""
+
+    action_name: str
+    method: Callable[..., Any]
+    description: str
+    path: str
+
+    @property
+    def icon(self) -> str:
+        """Nothing is shown of it here."""
+        return str(getattr(self.method, "icon", ""))
+
+
+def display(
+    function: Callable[..., Any] | None = None,
+    *,
+    label: Any = None,
+    header: Any = None,
+    dropdown: Any = None,
+    image: Any = None,
+    **options: Any,
+) -> Any:
+    """Django's decorator; what only Unfold knows changes nothing."""
+    return admin.display(function, **options)
+
+
+class DialogForm(forms.Form):
+    """A form that a dialog asks with; it knows the request and the object it is about."""
+
+    def __init__(
+        self, request: HttpRequest, object_id: Any = None, *args: Any, **kwargs: Any
+    ) -> None:
+        self.request = request
+        self.object_id = object_id
+        super().__init__(*args, **kwargs)
+
+
+class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
+    """Django's, with buttons of lists, rows and objects, and pieces of template above both."""
+
+    change_list_template = "valkyr/plain/change_list.html"
+    change_form_template = "valkyr/plain/change_form.html"
+    list_before_template: str | None = None
+    change_form_before_template: str | None = None
+    actions_list: Sequence[str] = ()
+    actions_row: Sequence[str] = ()
+    actions_detail: Sequence[str] = ()
+
+    def get_urls(self) -> list[Any]:
+        """The actions' addresses before Django's, whose last one takes anything."""
+        wrap = self.admin_site.admin_view
+        of_lists = [
+            path(f"{action.path}/", wrap(action.method), name=action.action_name)
+            for action in self._named(self.actions_list)
+        ]
+        of_rows = [
+            path(f"<path:object_id>/{action.path}/", wrap(action.method), name=action.action_name)
+            for action in self._named(dict.fromkeys([*self.actions_row, *self.actions_detail]))
+        ]
+        return [*of_lists, *of_rows, *super().get_urls()]
+
+    def get_actions_list(self, request: HttpRequest) -> list[PageAction]:
+        """The list's buttons that the person may press."""
+        return self._permitted(request, self.actions_list)
+
+    def get_actions_row(self, request: HttpRequest) -> list[PageAction]:
+        """Each row's."""
+        return self._permitted(request, self.actions_row)
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[PageAction]:
+        """One object's."""
+        return self._permitted(request, self.actions_detail, object_id)
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """The columns, and one with the rows' menus where there are any."""
+        columns = super().get_list_display(request)
+        offered = self.get_actions_row(request)
+        if not offered:
+            return columns
+
+        @admin.display(description="actions")
+        def row_menu(row: Any) -> Any:
+            items = ((self._address(action, row.pk), action.description) for action in offered)
+            links = format_html_join("", '<li><a href="{}">{}</a></li>', items)
+            return format_html(
+                '<details class="vk-rows"><summary>Actions</summary><ul>{}</ul></details>', links
+            )
+
+        return (*columns, row_menu)
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """As Django's, with the list's buttons."""
+        more = {
+            "page_actions": self._buttons(self.get_actions_list(request)),
+            "before_template": self.list_before_template,
+        }
+        return super().changelist_view(request, {**more, **(extra_context or {})})
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> Any:
+        """As Django's, with the object's buttons."""
+        offered = self.get_actions_detail(request, object_id) if object_id else []
+        more = {
+            "actions_detail": self._buttons(offered, object_id),
+            "before_template": self.change_form_before_template,
+        }
+        return super().changeform_view(
+            request, object_id, form_url, {**more, **(extra_context or {})}
+        )
+
+    def _buttons(self, actions: list[PageAction], object_id: Any = None) -> list[dict[str, Any]]:
+        return [
+            {
+                "title": action.description,
+                "icon": action.icon,
+                "path": self._address(action, object_id),
+                "primary": getattr(action.method, "variant", None) == ActionVariant.PRIMARY,
+            }
+            for action in actions
+        ]
+
+    def _address(self, action: PageAction, object_id: Any = None) -> str:
+        name = f"{self.admin_site.name}:{action.action_name}"
+        return reverse(name, args=[] if object_id is None else [object_id])
+
+    def _named(self, names: Any) -> Iterator[PageAction]:
+        opts = self.model._meta
+        for name in names:
+            method = getattr(self, name)
+            yield PageAction(
+                f"{opts.app_label}_{opts.model_name}_{name}",
+                method,
+                str(getattr(method, "short_description", name)),
+                str(getattr(method, "url_path", name)).removesuffix("/"),
+            )
+
+    def _permitted(
+        self, request: HttpRequest, names: Any, object_id: Any = None
+    ) -> list[PageAction]:
+        asked = () if object_id is None else (object_id,)
+        return [
+            action
+            for action in self._named(names)
+            if all(
+                getattr(self, f"has_{permission}_permission")(request, *asked)
+                for permission in getattr(action.method, "allowed_permissions", ())
+            )
+        ]
+
+
+# Filters that are typed.
+
+
+class _TypedFilter:
+    """Shows a small form beside the list; it keeps what else is asked for."""
+
+    template = "valkyr/plain/filter.html"
+
+    def has_output(self) -> bool:
+        """Always: one can type."""
+        return True
+
+    def choices(self, changelist: Any) -> Any:
+        """The fields, and the other parameters of the address."""
+        names = [name for name, *_ in self.inputs()]
+        yield {
+            "inputs": self.inputs(),
+            "kept": [
+                (name, value)
+                for name, values in changelist.filter_params.items()
+                for value in (values if isinstance(values, list) else [values])
+                if name not in names
+            ],
+            "query": changelist.query,
+        }
+
+    def inputs(self) -> list[tuple[str, str, str, str]]:
+        """Each field: its name, type, label and value."""
+        raise NotImplementedError
+
+
+class TextFilter(_TypedFilter, admin.SimpleListFilter):
+    """One text."""
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        """None to click."""
+        return ()
+
+    def inputs(self) -> list[tuple[str, str, str, str]]:
+        """The text."""
+        name = str(self.parameter_name)
+        return [(name, "text", str(self.title), self.value() or "")]
+
+
+class RangeDateFilter(_TypedFilter, admin.FieldListFilter):
+    """From one day to another; subclasses narrow the rows by `used_parameters`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in self.expected_parameters():
+            value = self.used_parameters.get(str(name))
+            if isinstance(value, list):
+                self.used_parameters[str(name)] = value[-1]
+
+    def expected_parameters(self) -> list[str | None]:
+        """The first day and the last."""
+        return [f"{self.field_path}_{end}" for end in ("from", "to")]
+
+    def inputs(self) -> list[tuple[str, str, str, str]]:
+        """Both days."""
+        return [(f"{self.field_path}_{end}", "date", end, self._of(end)) for end in ("from", "to")]
+
+    def _of(self, end: str) -> str:
+        return str(self.used_parameters.get(f"{self.field_path}_{end}") or "")

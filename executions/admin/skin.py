@@ -1,0 +1,132 @@
+"""What the admin's pages are made of: Unfold's parts where it is installed, else Django's own.
+
+Pages take classes, widgets and templates from here and from nowhere else. Whether Unfold is there
+is decided once, by INSTALLED_APPS: without its app its templates would not be found.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.apps import apps
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.http import url_has_allowed_host_and_scheme
+
+UNFOLD = apps.is_installed("unfold")
+
+if TYPE_CHECKING:
+    # Unfold carries no types, and its classes and Django's differ in what pages never touch.
+    ModelAdmin: Any
+    ChangeList: Any
+    ActionVariant: Any
+    DialogForm: Any
+    TextFilter: Any
+    RangeDateFilter: Any
+    TextInput: Any
+    Textarea: Any
+    Select: Any
+    CheckboxSelectMultiple: Any
+    IntegerInput: Any
+    PasswordInput: Any
+    display: Any
+elif UNFOLD:
+    from unfold.admin import ModelAdmin
+    from unfold.contrib.filters.admin import RangeDateFilter, TextFilter
+    from unfold.decorators import display
+    from unfold.enums import ActionVariant
+    from unfold.forms import BaseDialogForm as DialogForm
+    from unfold.views import ChangeList
+    from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as CheckboxSelectMultiple
+    from unfold.widgets import UnfoldAdminIntegerFieldWidget as IntegerInput
+    from unfold.widgets import UnfoldAdminPasswordWidget as PasswordInput
+    from unfold.widgets import UnfoldAdminSelectWidget as Select
+    from unfold.widgets import UnfoldAdminTextareaWidget as Textarea
+    from unfold.widgets import UnfoldAdminTextInputWidget as TextInput
+else:
+    from django.contrib.admin.views.main import ChangeList
+    from django.contrib.admin.widgets import AdminIntegerFieldWidget as IntegerInput
+    from django.contrib.admin.widgets import AdminTextareaWidget as Textarea
+    from django.contrib.admin.widgets import AdminTextInputWidget as TextInput
+    from django.forms import CheckboxSelectMultiple, PasswordInput, Select
+
+    from executions.admin.plain import (
+        ActionVariant,
+        DialogForm,
+        ModelAdmin,
+        RangeDateFilter,
+        TextFilter,
+        display,
+    )
+
+__all__ = [
+    "FONTS",
+    "MEDIA",
+    "UNFOLD",
+    "ActionVariant",
+    "ChangeList",
+    "CheckboxSelectMultiple",
+    "DialogForm",
+    "IntegerInput",
+    "ModelAdmin",
+    "PasswordInput",
+    "RangeDateFilter",
+    "Select",
+    "TextFilter",
+    "TextInput",
+    "Textarea",
+    "came_from",
+    "dialog",
+    "display",
+]
+
+# Templates by what they are for.
+TEMPLATES: Mapping[str, str] = {
+    name: f"valkyr/{'unfold' if UNFOLD else 'plain'}/{name}.html" for name in ("dialog", "field")
+}
+_FONTS = (
+    ["unfold/fonts/inter/styles.css", "unfold/fonts/material-symbols/styles.css"]
+    if UNFOLD
+    else ["executions/icons/icons.css"]
+)
+_STYLES = [*([] if UNFOLD else [*_FONTS, "executions/plain.css"]), "executions/valkyr.css"]
+# For pages that are not the admin's.
+FONTS = forms.Media(css={"all": _FONTS})
+MEDIA = forms.Media(css={"all": _STYLES}, js=["executions/valkyr.js"])
+# The page a dialog was opened on, where it is a page of its own.
+BACK = "_back"
+
+
+def dialog(admin: Any, request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
+    """A question: in Unfold's modal, or on a page of its own.
+
+    `context` has the `dialog` (title, description, form_submit_text, danger) and its `form`, or
+    what is `shown` in place of one, or a `refusal`.
+    """
+    if UNFOLD:
+        return TemplateResponse(request, TEMPLATES["dialog"], {**context})
+    whole = {
+        **admin.admin_site.each_context(request),
+        "title": context["dialog"]["title"],
+        "opts": admin.opts,
+        "back": came_from(request) or "..",
+        "back_name": BACK,
+        "media": admin.media,
+        **context,
+    }
+    return TemplateResponse(request, TEMPLATES["dialog"], whole)
+
+
+def came_from(request: HttpRequest) -> str:
+    """The address on this host of the page that a dialog was opened on; "" where none is known."""
+    from urllib.parse import urlsplit
+
+    given = request.POST.get(BACK) or request.headers.get("Referer", "")
+    address = request.headers.get("HX-Current-URL", "") or ("" if UNFOLD else given)
+    secure = request.is_secure()
+    if not url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=secure):
+        return ""
+    parts = urlsplit(address)
+    if parts.path == request.path:
+        return ""
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path

@@ -1,0 +1,29 @@
+"""Classes, widgets and templates of admin pages: Unfold's where it is installed, else Django's."""
+
+from executions.admin.skin import (
+    MEDIA,
+    ActionVariant,
+    CheckboxSelectMultiple,
+    DialogForm,
+    IntegerInput,
+    PasswordInput,
+    Select,
+    Textarea,
+    TextInput,
+    dialog,
+    display,
+)
+
+__all__ = [
+    "MEDIA",
+    "ActionVariant",
+    "CheckboxSelectMultiple",
+    "DialogForm",
+    "IntegerInput",
+    "PasswordInput",
+    "Select",
+    "TextInput",
+    "Textarea",
+    "dialog",
+    "display",
+]

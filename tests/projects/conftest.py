@@ -1,0 +1,42 @@
+"""One running project for all tests of a file's session; they only read, or add."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.projects.people.seed_words import PASSWORD
+from tests.support.own_project import OwnProject
+
+
+@dataclass
+class Running:
+    """A project that is up, the ids of what was put into it, and its administrator's token."""
+
+    project: OwnProject
+    ids: dict[str, str]
+    token: str
+
+    def sign_in(self, name: str) -> httpx.Response:
+        return httpx.post(
+            f"{self.project.address}/v1/auth/token",
+            json={"username": name, "password": PASSWORD}, timeout=30,
+        )  # fmt: skip
+
+    def ask(self, method: str, path: str, *, token: str = "", **options: Any) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {token or self.token}", **options.pop("headers", {})}
+        address = f"{self.project.address}{path}"
+        return httpx.request(method, address, headers=headers, timeout=30, **options)
+
+
+@pytest.fixture(scope="session", name="people")
+def _people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    project = OwnProject("people", tmp_path_factory.mktemp("people"))
+    with project.databases():
+        ids = project.seed()
+        with project.web():
+            running = Running(project, ids, "")
+            running.token = running.sign_in("ada@example.org").raise_for_status().json()["access"]
+            yield running

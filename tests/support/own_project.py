@@ -1,0 +1,135 @@
+"""Runs a Django project that is not ours, with our apps: its database, web process, worker."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+
+from tests.support.stack import PROJECT, clean_environment
+from tests.support.waiting import wait_until
+from tests.support.web import SHARED
+from valkyr_project.embedded.child import free_port
+
+LONGEST = 180
+
+
+@dataclass
+class OwnProject:
+    """A project in `tests/projects`, with a database of its own on the tests' server."""
+
+    name: str
+    folder: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+    database: str = ""
+    address: str = ""
+
+    def __post_init__(self) -> None:
+        self.database = f"project_{self.name}_{os.getpid()}"
+        shared = {name: os.environ[name] for name in SHARED if name in os.environ}
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.environment = {
+            **clean_environment(),
+            **shared,
+            "DJANGO_SETTINGS_MODULE": f"tests.projects.{self.name}.settings",
+            "DATABASE_URL": self.url(self.database),
+            "VALKYR_KEY_PREFIX": f"{self.database}:",
+            "VALKYR_PUBLIC_URL": self.address,
+            "PYTHONPATH": str(PROJECT),
+            **self.environment,
+        }
+
+    def url(self, database: str) -> str:
+        """The address of a database on the tests' server."""
+        return f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{database}"
+
+    def rows(self, sql: str, *values: Any, database: str = "") -> list[tuple[Any, ...]]:
+        """What a statement gives on the project's database."""
+        with psycopg.connect(self.url(database or self.database), autocommit=True) as session:
+            cursor = session.execute(sql, values or None)  # type: ignore[call-overload]
+            return cursor.fetchall() if cursor.description else []
+
+    def run(self, *arguments: str) -> str:
+        """What a program of the project prints; fails the test with its errors."""
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=PROJECT, env=dict(self.environment), text=True,
+            capture_output=True, timeout=LONGEST, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{arguments}:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+        return done.stdout
+
+    def seed(self) -> dict[str, str]:
+        """Migrate and fill the database."""
+        self.run("manage.py", "migrate", "-v0")
+        told: dict[str, str] = json.loads(self.run("-m", f"tests.projects.{self.name}.seed"))
+        return told
+
+    @contextmanager
+    def databases(self, *others: str) -> Iterator[None]:
+        """The project's empty database, and others of the same beginning."""
+        names = [self.database, *others]
+        for name in names:
+            self.rows(f'CREATE DATABASE "{name}"', database="postgres")
+        try:
+            yield
+        finally:
+            for name in names:
+                self.rows(f'DROP DATABASE "{name}" WITH (FORCE)', database="postgres")
+
+    @contextmanager
+    def process(self, name: str, *arguments: str, **environment: str) -> Iterator[Any]:
+        """A process of the project, ended after."""
+        log = (self.folder / f"{name}.log").open("wb")
+        with log:
+            process = subprocess.Popen(
+                [sys.executable, *arguments], cwd=PROJECT, stdout=log, stderr=log,
+                env={**self.environment, **environment},
+            )  # fmt: skip
+            try:
+                yield process
+            finally:
+                process.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(20)
+                process.kill()
+                process.wait(20)
+
+    @contextmanager
+    def web(self) -> Iterator[str]:
+        """Its web process; yields the address."""
+        arguments = (
+            *("-m", "uvicorn", f"tests.projects.{self.name}.asgi:application"),
+            *("--host", "127.0.0.1", "--port", str(self.port)),
+            *("--lifespan", "off", "--log-level", "warning"),
+        )
+        with self.process("web", *arguments, VALKYR_POOL="threads") as process:
+            log = self.folder / "web.log"
+
+            def answers() -> bool:
+                assert process.poll() is None, f"the web process ended:\n{log.read_text()[-3000:]}"
+                try:
+                    return httpx.get(f"{self.address}/actuator/health/live", timeout=5).is_success
+                except httpx.TransportError:
+                    return False
+
+            wait_until(answers, 60, "the project's first answer")
+            yield self.address
+
+    @contextmanager
+    def worker(self) -> Iterator[Any]:
+        """A Celery worker of the project, for all queues."""
+        arguments = (
+            *("-m", "celery", "-A", "valkyr_project", "worker", "-c", "2"),
+            *("-Q", "default,io,control", "--loglevel", "WARNING"),
+            *("--without-gossip", "--without-mingle"),
+        )
+        with self.process("worker", *arguments, VALKYR_PROCESS="worker-project") as process:
+            yield process
