@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 from django.db.models import Count, Sum
 from prometheus_client.core import GaugeMetricFamily as Family
 from prometheus_client.registry import Collector
@@ -17,6 +17,7 @@ from dlq import statements
 from dlq.models import FailureGroup, GroupStatus
 from dlq.pulse import last_beat
 from executions.audit import seals
+from executions.database import connection
 from executions.database.clock import database_now
 from executions.database.time_limits import hurried
 from executions.definition.limits import OWN_QUEUES, limits

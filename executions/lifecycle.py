@@ -10,8 +10,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from executions import payloads, ports
 from executions.access.actor import Actor, record
 from executions.access.operation import Operation
@@ -24,7 +22,7 @@ from executions.admission.capacity import (
     lock_workspace,
     request_slot,
 )
-from executions.database import statements
+from executions.database import statements, transaction
 from executions.database.clock import ClockTimestamp, Deadline
 from executions.errors import NotFound, WrongState
 from executions.events import (

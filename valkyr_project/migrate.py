@@ -60,8 +60,10 @@ def _wait(seconds: float) -> str:
 
 def _missing() -> str:
     """Why the tables are not those of this version; empty when they are."""
-    from django.db import DatabaseError, connection
+    from django.db import DatabaseError
     from django.db.migrations.executor import MigrationExecutor
+
+    from executions.database import connection
 
     try:
         executor = MigrationExecutor(connection)

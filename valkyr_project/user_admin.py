@@ -11,7 +11,6 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
@@ -20,6 +19,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from executions.access.actor import Actor
 from executions.accounts import browser_sessions
 from executions.admin.base import AuditedAdmin, note
+from executions.database import transaction
 from executions.vendor_seams.django_admin_password import replace_password_change
 
 # allauth's tables have no pages: who is linked is `manage.py link_sign_in`'s business.

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import (
     HttpRequest,
@@ -25,6 +24,7 @@ from dlq.admin.keyset import ORDER, KeysetChangeList, KeysetPaginator
 from dlq.models import SavedView
 from executions.access.actor import Actor, record
 from executions.admin.base import ScopedAdmin
+from executions.database import transaction
 
 # Saved views: a list with its filters under a name, one's own, above the table.
 

@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -34,6 +33,7 @@ from executions.api.bulk import ManyDone, each
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import narrowed, page
+from executions.database import transaction
 from executions.database.clock import database_now
 
 MOVES = {

@@ -16,9 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError
 from django.db.models import QuerySet
 from psycopg.errors import QueryCanceled
+
+from executions.database import connection, transaction
 
 WALK_MS = 100
 GATHER_MS = 3_000

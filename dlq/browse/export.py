@@ -7,7 +7,7 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
-from django.db import close_old_connections, connection
+from django.db import close_old_connections
 from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from rest_framework.utils.encoders import JSONEncoder
@@ -17,6 +17,7 @@ from executions.access import User, reach_of, visible
 from executions.access.actor import Actor, record
 from executions.access.scoping import sees_all
 from executions.audit.changes import told
+from executions.database import connection
 from executions.database.clock import database_now
 from executions.states import Permission
 

@@ -6,9 +6,8 @@ Locks leave the key alone (`no_key`), so that dead letters go on being added mea
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.db import connection
-
 from dlq.models import FailureGroup
+from executions.database import connection
 from executions.database.advisory_locks import AdvisoryLock
 from executions.errors import NotFound, WrongState
 

@@ -13,7 +13,6 @@ from time import monotonic
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import F, QuerySet
 from uuid6 import uuid7
 
@@ -35,6 +34,7 @@ from dlq.models import (
     Resolution,
 )
 from executions.access.actor import Actor, record
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.errors import WrongState
 

@@ -4,14 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from dlq.groups import merging, rules, status
 from dlq.groups.errors import BadTerms
 from dlq.groups.locking import locked
 from dlq.models import FailureGroup, GroupNote, GroupStatus
 from executions.access.actor import Actor, record
 from executions.access.operation import Operation
+from executions.database import transaction
 
 # What people write under a failure group, one line after another.
 

@@ -10,7 +10,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import transaction
 
 from dlq.groups import rules
 from dlq.groups.errors import BadTerms, CannotOwn
@@ -18,6 +17,7 @@ from dlq.groups.locking import locked, locked_all
 from dlq.models import DeadLetterEntry, FailureGroup, GroupStatus, Resolution
 from executions.access import Action, powers_on
 from executions.access.actor import Actor, record
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.errors import WrongState
 

@@ -13,7 +13,6 @@ from time import monotonic
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.dispatch import Signal
 
 from dlq import statements
@@ -22,6 +21,7 @@ from dlq.groups import merging, status
 from dlq.groups.locking import locked_all, try_counters
 from dlq.groups.rules import Occurrence
 from dlq.models import FailureGroup, GroupStatus
+from executions.database import transaction
 from executions.database.clock import database_now
 
 log = logging.getLogger(__name__)

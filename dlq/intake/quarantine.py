@@ -2,10 +2,9 @@
 
 from uuid import UUID
 
-from django.db import transaction
-
 from dlq.models import DeadLetterEntry
 from executions.access.actor import Actor, record
+from executions.database import transaction
 from executions.errors import NotFound, WrongState
 from executions.states import VersionKind
 from runners.failures.classification import Failure

@@ -9,12 +9,11 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from dlq.groups.facets import facets_of
 from dlq.groups.find_group import Failing, note_entry, placed
 from dlq.groups.fingerprint import fingerprint, normalise, place_of
 from dlq.models import DeadLetterEntry, FailureType, Resolution
+from executions.database import transaction
 from executions.definition.graph.places import module_in
 from executions.observability import log_context
 from executions.observability.metric_values import Counter

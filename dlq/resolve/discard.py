@@ -3,12 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.dispatch import receiver
 
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.resolve import transitions
 from executions.access.actor import Actor, record
+from executions.database import transaction
 from executions.events import execution_rolled_back
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from uuid6 import uuid7
 
 from dlq.comparing.reference_runs import last_good
@@ -12,6 +11,7 @@ from dlq.models import DeadLetterEntry, Resolution
 from dlq.resolve import transitions
 from executions import lifecycle as executions
 from executions.access.actor import Actor
+from executions.database import transaction
 from executions.definition.catalog import catalog
 from executions.models import WorkflowExecution
 from runners.models import Run

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from uuid6 import uuid7
 
 from dlq.models import DeadLetterEntry, Resolution
@@ -14,6 +13,7 @@ from dlq.resolve.transitions import GoneHome
 from executions import lifecycle as executions
 from executions.access.actor import Actor
 from executions.admission.capacity import limited
+from executions.database import transaction
 from executions.lifecycle import Reopenable
 from runners.models import Run
 from runners.repair import reruns

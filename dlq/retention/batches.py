@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db import connection, transaction
+from executions.database import connection, transaction
 
 LONGEST_REST = 0.5
 

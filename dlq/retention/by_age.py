@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection, models
+from django.db import models
 from django.db.models import Max, Min, Model, QuerySet
 
 from dlq.models import DeadLetterEntry
 from dlq.retention import periods
 from dlq.retention.batches import PruningPace, PruningTally
 from dlq.retention.periods import RetentionPeriods
+from executions.database import connection
 from executions.database.clock import first_id_at
 from executions.models import CronTick, WorkflowExecution, WorkflowVersion
 from executions.states import TickStatus

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import Group, Permission
-from django.db import transaction
 
 from executions.access.actor import Actor, record
 from executions.access.people import name_path, person_named
+from executions.database import transaction
 from executions.errors import NotFound
 from executions.models import (
     Membership,

@@ -8,9 +8,9 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db import connection
 from django.db.models import QuerySet
 
+from executions.database import connection
 from executions.database.statements import statement
 from executions.errors import ValkyrError
 from executions.models import (

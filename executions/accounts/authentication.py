@@ -8,13 +8,14 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, transaction
+from django.db import DatabaseError
 from django.db.models import Q
 
 from executions.access import TokenLimits
 from executions.access.people import read_key
 from executions.accounts import tokens
 from executions.accounts.errors import TokenRefused
+from executions.database import alias, transaction
 from executions.database.clock import ClockTimestamp
 from executions.database.statements import fetch_one
 from executions.models import AccountSession, ApiToken
@@ -97,13 +98,13 @@ def token_of(digest: str) -> tuple[ApiToken, datetime] | None:
     if row is None:
         return None
     now, *columns = row
-    token = ApiToken.from_db(DEFAULT_DB_ALIAS, _OF_TOKEN, columns[: len(_OF_TOKEN)])
+    token = ApiToken.from_db(alias(), _OF_TOKEN, columns[: len(_OF_TOKEN)])
     token.user = _user(columns[len(_OF_TOKEN) :])
     return token, now
 
 
 def _user(columns: Sequence[Any]) -> Any:
-    return get_user_model().from_db(DEFAULT_DB_ALIAS, _OF_USER, columns)
+    return get_user_model().from_db(alias(), _OF_USER, columns)
 
 
 def signed_in(text: str, address: str | None) -> tuple[Any, ApiToken]:

@@ -8,13 +8,14 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from executions.access.actor import Actor
 from executions.access.people import has_column
 from executions.accounts.audit import audit
 from executions.accounts.errors import LastAdministrator, Taken
 from executions.admission.capacity import lock_workspace
+from executions.database import transaction
 from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems, WrongState

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import IntegrityError, models, transaction
+from django.db import IntegrityError, models
 
 from executions.access.actor import Actor
 from executions.access.people import has_column
@@ -16,6 +16,7 @@ from executions.accounts.audit import audit
 from executions.accounts.errors import Taken
 from executions.accounts.members import check_role
 from executions.admission.capacity import lock_workspace
+from executions.database import transaction
 from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems

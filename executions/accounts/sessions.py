@@ -9,12 +9,12 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import QuerySet
 
 from executions.access import Forbidden, User
 from executions.access.actor import Actor
 from executions.accounts.audit import audit
+from executions.database import transaction
 from executions.database.clock import ClockTimestamp, database_now
 from executions.errors import NotFound
 from executions.models import AccountSession

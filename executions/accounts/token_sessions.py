@@ -13,7 +13,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.contrib.auth import get_user_model
-from django.db import transaction
 from django.utils.crypto import constant_time_compare
 from rest_framework_simplejwt.exceptions import TokenError
 from rest_framework_simplejwt.settings import api_settings
@@ -26,6 +25,7 @@ from executions.accounts import sessions
 from executions.accounts.audit import audit
 from executions.accounts.errors import TokenRefused
 from executions.accounts.sessions import SessionClient
+from executions.database import transaction
 from executions.database.clock import ClockTimestamp
 from executions.models import AccountSession
 from executions.states import SessionEnd, SessionKind

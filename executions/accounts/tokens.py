@@ -11,13 +11,13 @@ from uuid import UUID
 from zlib import crc32
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from executions.access import SCOPES, Action, Forbidden, User, reach_of
 from executions.access.actor import Actor
 from executions.accounts.audit import audit
 from executions.accounts.caller_permissions import refuse_narrow_token, scopes_of
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems, WrongState

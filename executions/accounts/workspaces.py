@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils.text import slugify
 
 from executions.access.actor import Actor
 from executions.accounts.audit import audit
 from executions.accounts.errors import InUse, Taken
 from executions.admission.capacity import lock_workspace
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems

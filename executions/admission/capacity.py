@@ -13,12 +13,11 @@ from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models.functions import Coalesce
 
 from executions.admission import concurrency
 from executions.admission.concurrency import ConcurrencyKey
-from executions.database import statements
+from executions.database import statements, transaction
 from executions.database.clock import ClockTimestamp, Deadline
 from executions.errors import QuotaExceeded, WorkspaceArchived
 from executions.events import execution_admitted, execution_roused

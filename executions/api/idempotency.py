@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from django.db import transaction
 from django.utils.crypto import salted_hmac
 from rest_framework.exceptions import ValidationError
 from rest_framework.renderers import JSONRenderer
@@ -21,7 +20,7 @@ from rest_framework.response import Response
 
 from executions import payloads
 from executions.access.powers import limits_of
-from executions.database import statements
+from executions.database import statements, transaction
 from executions.database.clock import database_now
 from executions.errors import KeyReused, RequestInProgress
 from executions.models import KeptAnswer

@@ -5,7 +5,6 @@ All three are open to the world and therefore counted, by address and by user na
 
 from typing import Any
 
-from django.db import transaction
 from rest_framework import serializers
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
@@ -23,6 +22,7 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCase, Text
 from executions.audit.sign_ins import record_token
+from executions.database import transaction
 
 
 class Credentials(Body):

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -29,6 +28,7 @@ from executions.api.executions import (
     WorkflowExecutionShape,
 )
 from executions.api.idempotency import idempotency_key
+from executions.database import alias
 from executions.database.statements import fetch_one
 from executions.models import Workflow, WorkflowExecution
 from executions.triggers.start import Started, start_batch, start_execution
@@ -53,7 +53,7 @@ def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
     if row is None:
         return None, NO_MEMBER
     *columns, role, given = row
-    return Workflow.from_db(DEFAULT_DB_ALIAS, _COLUMNS, columns), (role, given)
+    return Workflow.from_db(alias(), _COLUMNS, columns), (role, given)
 
 
 class Starting(Endpoint):

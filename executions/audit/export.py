@@ -11,13 +11,14 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
-from django.db import close_old_connections, connection
+from django.db import close_old_connections
 from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from rest_framework.utils.encoders import JSONEncoder
 
 from executions.access.actor import Actor, record
 from executions.audit.changes import told
+from executions.database import connection
 from executions.database.clock import database_now
 from executions.models import Activity
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Model
 
 from executions.access import workspace_id_of
 from executions.access.actor import Actor, record
 from executions.audit.trail import name_of
+from executions.database import transaction
 from executions.errors import NotFound, ValkyrError
 
 # What is shown of an execution: attributes by their names in the API.

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db import transaction
-
 from executions.audit.chain import BEGINNING, EPOCH, ChainHead, ChainLink
-from executions.database import statements
+from executions.database import statements, transaction
 from executions.database.advisory_locks import AdvisoryLock
 from executions.models import AuditSeal
 

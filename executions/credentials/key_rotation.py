@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Model
 
 from executions.access.actor import Actor, record
+from executions.database import transaction
 from executions.errors import ValkyrError
 from executions.models import Keyset
 from executions.sealing import SealBroken, place_of, store, unseal

@@ -7,10 +7,10 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from executions.credentials.boundary import Boundary
+from executions.database import transaction
 from executions.database.clock import ClockTimestamp
 from executions.models import Credential
 from executions.sealing import KeyUnknown, Sealed, place_of, seal, unseal

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import F, TextField
 from django.db.models.functions import Cast
 from uuid6 import uuid7
@@ -26,6 +26,7 @@ from executions.credentials.kinds import (
     suggested_modules,
 )
 from executions.credentials.opening import BOUNDARY, closed, opened
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, StaleRevision

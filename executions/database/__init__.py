@@ -1,1 +1,6 @@
-"""PostgreSQL beside the ORM: named statements, advisory locks, one clock."""
+"""PostgreSQL beside the ORM: our tables' alias, named statements, advisory locks, one clock."""
+
+from executions.database import transaction
+from executions.database.routing import Router, alias, connection
+
+__all__ = ["Router", "alias", "connection", "transaction"]

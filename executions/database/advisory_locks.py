@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 import psycopg
 from django.conf import settings
-from django.db import connection
+
+from executions.database.routing import connection
 
 
 @enum.unique

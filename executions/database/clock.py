@@ -3,8 +3,9 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import BigIntegerField, DateTimeField, Func
+
+from executions.database.routing import connection
 
 
 class ClockTimestamp(Func):

@@ -12,7 +12,8 @@ from typing import Any
 from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.core.exceptions import FieldDoesNotExist
-from django.db import connection
+
+from executions.database.routing import connection
 
 OURS = ("executions", "runners", "dlq")
 

@@ -6,10 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import connections
 from psycopg.rows import tuple_row
 
 from executions.database.names import named
+from executions.database.routing import alias
 from executions.vendor_seams.django_connections import mark_healthy
 from executions.vendor_seams.psycopg_pipeline import end_without_flush
 
@@ -33,7 +34,7 @@ class Statements:
         """
         # Neither through the proxy `connection` nor with `cursor.description`: a hot statement
         # takes 200 us, and each of the two is a tenth of that.
-        django = connections[DEFAULT_DB_ALIAS]
+        django = connections[alias()]
         if django.connection is None:
             django.ensure_connection()
         with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
@@ -54,9 +55,9 @@ class Statements:
         Call inside a transaction. Each sees what those before it did, and what was committed while
         they waited. When one fails those after it do not run, and the error is raised.
         """
-        raw = connections[DEFAULT_DB_ALIAS].connection
+        raw = connections[alias()].connection
         assert raw is not None
-        with connections[DEFAULT_DB_ALIAS].wrap_database_errors, ExitStack() as open_cursors:
+        with connections[alias()].wrap_database_errors, ExitStack() as open_cursors:
             cursors = [open_cursors.enter_context(raw.cursor(row_factory=tuple_row)) for _ in asked]
             with raw.pipeline() as pipeline:
                 end_without_flush(pipeline)

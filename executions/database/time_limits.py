@@ -5,8 +5,11 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db import DatabaseError, connection, connections, transaction
+from django.db import DatabaseError, connections
 from django.db.models.signals import post_migrate, pre_migrate
+
+from executions.database import transaction
+from executions.database.routing import alias, connection
 
 PATIENCE_MS = 1_500
 
@@ -60,6 +63,8 @@ def _end(using: str, **_: Any) -> None:
 
 
 def _run(using: str, statements: Any) -> None:
+    if using != alias():
+        return  # another database of the project
     if settings.DATABASE_DIRECT_URL:
         return  # a pooler would keep what was set, for the next client of that session
     with connections[using].cursor() as cursor:

@@ -12,8 +12,9 @@ from typing import Any
 import psycopg
 from celery import current_app
 from django.conf import settings
-from django.db import connection
 from django.db.migrations.loader import MigrationLoader
+
+from executions.database import connection
 
 # What was found of one part, in words that say what to do.
 

@@ -8,8 +8,9 @@ from threading import BoundedSemaphore
 from uuid import UUID
 
 from celery import current_app
-from django.db import IntegrityError, close_old_connections, connection, transaction
+from django.db import IntegrityError, close_old_connections
 
+from executions.database import connection, transaction
 from executions.database.clock import database_now
 from executions.errors import QuotaExceeded
 from executions.models import Job

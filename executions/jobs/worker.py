@@ -13,9 +13,8 @@ from importlib import import_module
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
-
 from executions import payloads
+from executions.database import connection, transaction
 from executions.database.clock import ClockTimestamp, database_now
 from executions.errors import ValkyrError
 from executions.jobs.requests import send

@@ -15,9 +15,9 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
-from django.db import connection
 from django.http import HttpRequest, StreamingHttpResponse
 
+from executions.database import connection
 from executions.live.feed import Feed
 from executions.live.hub import hub, opening, welcome
 from executions.live.viewer import KEEP_ALIVE, RETRY, Frame, StreamEnded, Viewer

@@ -16,8 +16,9 @@ from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from asgiref.sync import sync_to_async
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError
 
+from executions.database import connection
 from executions.live import viewer as frames
 from executions.live.feed import Feed, Mark, News, Row, mark, read_cursor
 from executions.live.viewer import Frame, Viewer, frame

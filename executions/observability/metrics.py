@@ -3,8 +3,7 @@
 from functools import partial
 from typing import Any
 
-from django.db import transaction
-
+from executions.database import transaction
 from executions.events import execution_finished
 from executions.observability.metric_values import Counter, Histogram
 

@@ -49,6 +49,9 @@ from executions.admin.sections import (
     json_section,
     text_section,
 )
+from executions.admin.sites import (
+    register_on,
+)
 from executions.admin.values import (
     as_json,
     masked,
@@ -87,6 +90,7 @@ __all__ = [
     "may",
     "newest_of",
     "reach",
+    "register_on",
     "scoped",
     "text_section",
     "user_of",

@@ -1,6 +1,7 @@
 """The database's clock, named statements, and locks that one process holds at a time."""
 
 from executions import replica
+from executions.database import alias, connection, transaction
 from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.database.clock import ClockTimestamp, database_now, first_id_at
 from executions.database.postgres_types import ArrayField
@@ -13,11 +14,14 @@ __all__ = [
     "ArrayField",
     "ClockTimestamp",
     "Statements",
+    "alias",
     "alone",
+    "connection",
     "database_now",
     "delete_without_cascade",
     "first_id_at",
     "hurried",
     "replica",
     "soon",
+    "transaction",
 ]

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from executions.access import Action
 from executions.access.actor import Actor
 from executions.access.operation import Operation
+from executions.database import transaction
 from executions.definition.graph.trial import TrialRequest
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
 from executions.publishing import versioning

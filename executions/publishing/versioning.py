@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import Max
 from django.utils.text import slugify
 
@@ -15,6 +15,7 @@ from executions import payloads
 from executions.access.actor import Actor, record
 from executions.audit.changes import difference, told
 from executions.credentials.definition_check import misfits
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.definition.catalog import catalog
 from executions.definition.graph.document import normalise

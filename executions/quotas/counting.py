@@ -6,10 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q
 
-from executions.database import statements
+from executions.database import statements, transaction
 from executions.database.clock import database_now
 from executions.errors import QuotaExceeded
 from executions.models import QuotaUse

@@ -9,13 +9,14 @@ from typing import TypeVar
 
 import redis
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connections
+from django.db import InterfaceError, OperationalError, connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from psycopg.errors import QueryCanceled
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from executions.database import alias
 from executions.replica.watch import ALIAS, ReplicaWatch
 
 # Who changed something a moment ago: their lists are read from the primary.
@@ -109,7 +110,7 @@ def _may(request: HttpRequest) -> bool:
         ALIAS in connections.settings
         and request.method in SAFE
         # Within a transaction the primary's own view of things is wanted.
-        and not connections[DEFAULT_DB_ALIAS].in_atomic_block
+        and not connections[alias()].in_atomic_block
         and _watch().fresh()
         and not changed_lately(request)
     )
@@ -122,16 +123,16 @@ def _on_the_replica() -> Iterator[None]:
     So statements that know nothing of replicas read there, and the rows they make belong to the
     primary: what is looked up from them later, or saved, goes there.
     """
-    primary, replica = connections[DEFAULT_DB_ALIAS], connections[ALIAS]
+    primary, replica = connections[alias()], connections[ALIAS]
     replica.ensure_connection()
-    connections[DEFAULT_DB_ALIAS] = replica
+    connections[alias()] = replica
     try:
         yield
         # Who reads may have taken a failure for "not available".
         if replica.connection is None or replica.connection.closed:
             raise _Lost("its session is closed")
     finally:
-        connections[DEFAULT_DB_ALIAS] = primary
+        connections[alias()] = primary
         if replica.connection is not None and replica.connection.closed:
             replica.close()
 

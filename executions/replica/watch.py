@@ -9,7 +9,9 @@ from time import monotonic
 from typing import Any
 
 import psycopg
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import connections
+
+from executions.database import alias
 
 # How old a replica is, by positions in the write-ahead log alone. Pure: clocks are never compared.
 #
@@ -93,7 +95,7 @@ class ReplicaWatch:
             never.wait(LOOK_SECONDS)
 
     def _look_on(self, never: Event) -> None:
-        with _session(DEFAULT_DB_ALIAS) as primary, _session(ALIAS) as replica:
+        with _session(alias()) as primary, _session(ALIAS) as replica:
             while monotonic() - self._asked_at < IDLE_SECONDS:
                 self._look(primary, replica)
                 never.wait(LOOK_SECONDS)

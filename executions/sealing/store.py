@@ -10,9 +10,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import connection
 from django.db.models import Count, Model
 
+from executions.database import connection
 from executions.database.advisory_locks import AdvisoryLock
 from executions.database.clock import ClockTimestamp
 from executions.models import Credential, KeptAnswer, Keyset

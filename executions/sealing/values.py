@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from django.db import connection
 from django.db.models import Model
 
+from executions.database import connection
 from executions.sealing import store
 from executions.sealing.errors import KeyUnknown, SealBroken
 from executions.sealing.keys import Keys

@@ -16,13 +16,12 @@ from time import monotonic
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.dispatch import receiver
 
 from executions import lifecycle
 from executions.access.actor import Actor
-from executions.database import statements
+from executions.database import statements, transaction
 from executions.database.clock import ClockTimestamp, database_now
 from executions.errors import QuotaExceeded, ValkyrError, WrongState
 from executions.events import execution_finished

@@ -9,11 +9,12 @@ import logging
 from typing import Any
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError
 from django.dispatch import receiver
 
 from executions import payloads, ports
 from executions.access.actor import Actor, record
+from executions.database import transaction
 from executions.definition.versions import compiled
 from executions.errors import NotFound, PayloadError
 from executions.events import execution_finished

@@ -6,10 +6,10 @@ An event still to be delivered stays, and so does a message that nobody has reso
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
 from django.db.models import QuerySet
 
 from executions import environment as env
+from executions.database import transaction
 from executions.database.clock import database_now, first_id_at
 from executions.models import Event, KeptAnswer, RefusedMessage
 

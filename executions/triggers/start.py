@@ -10,13 +10,14 @@ from functools import partial
 from itertools import compress
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from uuid6 import uuid7
 
 from executions import payloads
 from executions.access.actor import Actor, record
 from executions.admission import concurrency
 from executions.admission.capacity import admit, admitted, check_waiting, hold, take_places
+from executions.database import transaction
 from executions.definition.json_schema.budget import one_request
 from executions.definition.versions import SCHEMA_BUDGET
 from executions.errors import (

@@ -11,10 +11,10 @@ from uuid import UUID
 
 from celery.schedules import ParseException, crontab
 from croniter import croniter
-from django.db import transaction
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from executions.access.actor import Actor, record
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.errors import NotFound, WrongState
 from executions.models import Trigger, Workflow, WorkflowVersion

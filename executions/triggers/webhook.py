@@ -11,10 +11,11 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils.crypto import salted_hmac
 
 from executions.access.actor import Actor
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.errors import ValkyrError, WrongState
 from executions.models import Trigger, WebhookDelivery

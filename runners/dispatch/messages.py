@@ -13,10 +13,11 @@ from uuid import UUID
 
 from celery import Signature, chain, chord, current_app, group
 from django.conf import settings
-from django.db import Error, InterfaceError, transaction
+from django.db import Error, InterfaceError
 from django.db import OperationalError as DatabaseError
 from kombu.exceptions import OperationalError
 
+from executions.database import transaction
 from executions.definition.graph.places import Place
 from executions.definition.limits import limits
 from executions.definition.versions import compiled

@@ -6,8 +6,7 @@ import signal
 import threading
 from functools import lru_cache
 
-from django.db import connection
-
+from executions.database import connection
 from runners import statements
 from runners.conf import config, pool
 from runners.isolation.client import End, ServerLost, client

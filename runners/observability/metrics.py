@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 
-from django.db import transaction
-
+from executions.database import transaction
 from executions.observability.metric_values import DURATIONS, LATENCIES, Counter, Histogram
 from runners.segment.work import Unit, Work
 from runners.states import RunState

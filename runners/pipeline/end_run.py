@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
+from executions.database import transaction
 from executions.definition.graph.places import find
 from executions.definition.versions import compiled
 from executions.errors import WrongState

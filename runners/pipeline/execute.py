@@ -11,9 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from django.db import connection
-
 from executions import payloads
+from executions.database import connection
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place
 from executions.definition.templates import TemplateError

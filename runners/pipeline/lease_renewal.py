@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import Any
 
 import psycopg
-from django.db import connection
 
 from executions import payloads
+from executions.database import connection
 from runners import statements
 from runners.conf import config, pool
 from runners.failures.classification import Failure

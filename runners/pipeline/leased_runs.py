@@ -10,10 +10,10 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q
 
 from executions import payloads
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.definition.limits import limits
 from executions.definition.templating.secrets import Place

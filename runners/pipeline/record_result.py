@@ -8,10 +8,10 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from django.db import transaction
 from uuid6 import uuid7
 
 from executions import payloads
+from executions.database import transaction
 from executions.definition.graph.plan import task_outcomes
 from runners import statements
 from runners.conf import config

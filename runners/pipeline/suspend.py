@@ -2,10 +2,9 @@
 
 from functools import partial
 
-from django.db import transaction
-
 from executions import payloads
 from executions.admission import capacity
+from executions.database import transaction
 from runners import statements
 from runners.containers import iterations
 from runners.errors import LeaseLost

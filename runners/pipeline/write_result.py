@@ -6,9 +6,10 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError
 
 from executions import payloads
+from executions.database import connection, transaction
 from executions.definition.graph.model import Step
 from runners import statements
 from runners.conf import config

@@ -2,8 +2,7 @@
 
 from uuid import UUID
 
-from django.db import transaction
-
+from executions.database import transaction
 from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
 from runners import statements

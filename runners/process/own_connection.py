@@ -5,7 +5,7 @@ Plain values only, so that they can be handed to another program.
 
 from typing import Any
 
-from django.db import connection
+from executions.database import connection
 
 KEPT = ("dbname", "user", "password", "host", "port", "connect_timeout", "tcp_user_timeout",
         "application_name", "options")  # fmt: skip

@@ -12,12 +12,12 @@ from datetime import datetime
 from uuid import UUID
 
 from django.contrib.sessions.models import Session
-from django.db import connection, transaction
 from django.db.models import Max
 
 from executions.access.actor import Actor, record
 from executions.accounts.sessions import end_all
 from executions.audit import seals
+from executions.database import connection, transaction
 from executions.models import WorkflowExecution
 from runners.statements import fetch
 

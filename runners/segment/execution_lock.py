@@ -3,8 +3,7 @@
 from functools import partial
 from typing import Any
 
-from django.db import transaction
-
+from executions.database import transaction
 from executions.definition.templates import Template
 from executions.definition.templating import render_guard
 from runners import statements

@@ -5,10 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from django.db import connection
-
 from executions import credentials
 from executions.access.actor import Actor
+from executions.database import connection
 from executions.definition.graph.document import load_text
 from executions.definition.graph.model import Graph
 from executions.definition.versions import compiled

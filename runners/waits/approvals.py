@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from executions.access import Action, Forbidden, Powers, User, powers_on
 from executions.access.actor import Actor, record
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.errors import NotFound, WrongState
 from executions.models import WorkflowExecution

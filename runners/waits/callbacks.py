@@ -7,9 +7,8 @@ lock decides between the two.
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from executions.access.actor import Actor, record
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.errors import NotFound, ValkyrError, WrongState
 from executions.models import WorkflowExecution

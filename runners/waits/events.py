@@ -11,9 +11,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
-
 from executions.access.actor import Actor, record
+from executions.database import connection, transaction
 from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.templating.render_guard import Allowance, TimeSpent
 from executions.errors import InvalidPayload, WrongState

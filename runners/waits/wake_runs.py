@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from executions import payloads
 from executions.admission import capacity
+from executions.database import transaction
 from runners import statements
 from runners.conf import config
 from runners.dispatch.messages import resend

@@ -18,8 +18,9 @@ from celery.signals import (
     worker_shutting_down,
 )
 from django.core.checks import run_checks
-from django.db import Error, connection
+from django.db import Error
 
+from executions.database import connection
 from executions.database.clock import ClockTimestamp
 from executions.vendor_seams import billiard_slots
 from runners.models import Runner

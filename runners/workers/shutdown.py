@@ -15,8 +15,9 @@ import threading
 from collections.abc import Callable
 
 import psutil
-from django.db import Error, connection
+from django.db import Error
 
+from executions.database import connection
 from runners import statements
 from runners.conf import config, pool
 from runners.dispatch.messages import resend

@@ -31,12 +31,25 @@ class Running:
         return httpx.request(method, address, headers=headers, timeout=30, **options)
 
 
-@pytest.fixture(scope="session", name="people")
-def _people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    project = OwnProject("people", tmp_path_factory.mktemp("people"))
+def _up(project: OwnProject, database: str) -> Iterator[Running]:
     with project.databases():
-        ids = project.seed()
+        ids = project.seed(database=database)
         with project.web():
             running = Running(project, ids, "")
             running.token = running.sign_in("ada@example.org").raise_for_status().json()["access"]
             yield running
+
+
+@pytest.fixture(scope="session", name="people")
+def _people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    yield from _up(OwnProject("people", tmp_path_factory.mktemp("people")), "default")
+
+
+@pytest.fixture(scope="module", name="second")
+def _second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    yield from _up(OwnProject("second", tmp_path_factory.mktemp("second")), "workflows")
+
+
+@pytest.fixture(scope="module", name="twin")
+def _twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    yield from _up(OwnProject("twin", tmp_path_factory.mktemp("twin")), "default")

@@ -139,10 +139,16 @@ def test_a_person_and_their_groups_may_be_given_a_workflow(people: Running) -> N
     assert {"username": "bob@example.org", "group": None, "permissions": ["READ"]} in listed
 
 
-def test_every_page_of_the_admin_opens_without_unfold(people: Running) -> None:
-    told = people.project.run("-W", "ignore", "-m", "tests.projects.people.walk").splitlines()
+@pytest.mark.parametrize("settings", ["people", "styled"])
+def test_every_page_opens_on_two_admin_sites_with_unfold_and_without(
+    people: Running, settings: str
+) -> None:
+    told = people.project.run(
+        "-W", "ignore", "-m", "tests.projects.people.walk",
+        DJANGO_SETTINGS_MODULE=f"tests.projects.{settings}.settings",
+    ).splitlines()  # fmt: skip
 
     assert told[:-1] == []
     opened = re.fullmatch(r"(\d+) opened", told[-1])
     assert opened is not None
-    assert int(opened[1]) > 150
+    assert int(opened[1]) > 300

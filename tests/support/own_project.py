@@ -57,25 +57,34 @@ class OwnProject:
             cursor = session.execute(sql, values or None)  # type: ignore[call-overload]
             return cursor.fetchall() if cursor.description else []
 
-    def run(self, *arguments: str) -> str:
+    def run(self, *arguments: str, **environment: str) -> str:
         """What a program of the project prints; fails the test with its errors."""
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=PROJECT, env=dict(self.environment), text=True,
-            capture_output=True, timeout=LONGEST, check=False,
-        )  # fmt: skip
+        done = self._ran(*arguments, **environment)
         assert done.returncode == 0, f"{arguments}:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         return done.stdout
 
-    def seed(self) -> dict[str, str]:
-        """Migrate and fill the database."""
-        self.run("manage.py", "migrate", "-v0")
-        told: dict[str, str] = json.loads(self.run("-m", f"tests.projects.{self.name}.seed"))
+    def refused(self, *arguments: str, **environment: str) -> str:
+        """What a program that fails says; fails the test if it succeeds."""
+        done = self._ran(*arguments, **environment)
+        assert done.returncode != 0, done.stdout
+        return done.stderr
+
+    def _ran(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=PROJECT, env={**self.environment, **environment},
+            text=True, capture_output=True, timeout=LONGEST, check=False,
+        )  # fmt: skip
+
+    def seed(self, *, database: str = "default") -> dict[str, str]:
+        """Migrate and fill the database of that alias."""
+        self.run("manage.py", "migrate", "-v0", "--database", database)
+        told: dict[str, str] = json.loads(self.run("-m", "tests.projects.people.seed"))
         return told
 
     @contextmanager
-    def databases(self, *others: str) -> Iterator[None]:
-        """The project's empty database, and others of the same beginning."""
-        names = [self.database, *others]
+    def databases(self, *others: str, own: bool = True) -> Iterator[None]:
+        """The project's empty database, unless it is there, and others."""
+        names = [*([self.database] if own else []), *others]
         for name in names:
             self.rows(f'CREATE DATABASE "{name}"', database="postgres")
         try:

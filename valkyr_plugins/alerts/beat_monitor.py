@@ -10,9 +10,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from celery.signals import worker_ready, worker_shutting_down
-from django.db import connection, transaction
 
-from executions.public.database import database_now
+from executions.public.database import connection, database_now, transaction
 from valkyr_plugins.alerts.conf import config
 from valkyr_plugins.alerts.lifecycle import Finding, page
 from valkyr_plugins.alerts.models import AlertKind, AlertRule

@@ -11,11 +11,10 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import F, Q
 
 from dlq.public.metrics import BOUND, Counter, Family
-from executions.public.database import database_now
+from executions.public.database import database_now, transaction
 from valkyr_plugins.alerts.models import (
     Alert,
     AlertDelivery,

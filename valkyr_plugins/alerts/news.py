@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q
 from django.dispatch import receiver
 
 from dlq.public.events import StoppedRedrive, group_new, group_regressed, redrive_stopped
 from dlq.public.models import FailureGroup
 from executions.public.conditions import ReportedCondition, condition_began
+from executions.public.database import transaction
 from valkyr_plugins.alerts.decisions import clipped
 from valkyr_plugins.alerts.lifecycle import Finding, notice, page, tell
 from valkyr_plugins.alerts.models import AlertKind, AlertNews, AlertRule

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from uuid6 import uuid7
 
 from executions.public.access import Actor, record
-from executions.public.database import database_now
+from executions.public.database import database_now, transaction
 from executions.public.definitions import DefinitionProblem
 from executions.public.errors import NotFound, Taken, ValkyrError, WithProblems
 from executions.public.models import Workflow, Workspace

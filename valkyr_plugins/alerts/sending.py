@@ -15,11 +15,10 @@ from threading import get_ident
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
 from django.db.models import F
 
 from executions.public.access import Actor, record
-from executions.public.database import AdvisoryLock, alone, database_now
+from executions.public.database import AdvisoryLock, alone, connection, database_now, transaction
 from executions.public.errors import NotFound, WrongState
 from executions.public.sealing import SealingError
 from valkyr_plugins.alerts.channels import Outcome, attempt

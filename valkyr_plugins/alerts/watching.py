@@ -6,14 +6,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from dlq.public.beat import pulse
 from dlq.public.events import stopped_redrives
 from dlq.public.models import FailureGroup, GroupStatus
 from executions.public.conditions import LASTING, Lasting
-from executions.public.database import AdvisoryLock, alone, database_now
+from executions.public.database import AdvisoryLock, alone, database_now, transaction
 from valkyr_plugins.alerts.beat_monitor import silence
 from valkyr_plugins.alerts.conditions import high_rates, old_entries, unserved_queues
 from valkyr_plugins.alerts.conf import config

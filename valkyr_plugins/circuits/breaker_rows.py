@@ -11,11 +11,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from executions.public.access import Actor, record
 from executions.public.conditions import ReportedCondition, condition_began
-from executions.public.database import ClockTimestamp, database_now
+from executions.public.database import ClockTimestamp, database_now, transaction
 from runners.public.targets import TargetRule
 from valkyr_plugins.circuits import statements
 from valkyr_plugins.circuits.breaker import Circuit, CircuitState

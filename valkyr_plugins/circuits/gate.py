@@ -6,10 +6,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from uuid import UUID
 
-from django.db import transaction
-
 from executions.public.access import Actor, record
-from executions.public.database import first_id_at
+from executions.public.database import first_id_at, transaction
 from executions.public.errors import NotFound
 from runners.public.explain import at, brief, iso, sentence
 from runners.public.gates import LONGEST_TARGET, Asked, Failure, Wait, storable_text, wake_all

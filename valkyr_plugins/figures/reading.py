@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from executions.public.access import SCOPE_SQL, Scope
-from executions.public.database import first_id_at
+from executions.public.database import connection, first_id_at
 from valkyr_plugins.figures.models import CountedHour, ExecutionHour
 from valkyr_plugins.figures.ranges import HOUR, Range, Window
 from valkyr_plugins.figures.tally import BUCKET_SQL, COUNTERS, NUMBERS, Histogram, Tally

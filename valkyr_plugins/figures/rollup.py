@@ -10,10 +10,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import connection, transaction
-
 from executions.public.access import Scope
-from executions.public.database import AdvisoryLock, ClockTimestamp, database_now
+from executions.public.database import (
+    AdvisoryLock,
+    ClockTimestamp,
+    connection,
+    database_now,
+    transaction,
+)
 from valkyr_plugins.figures.models import CountedHour, ExecutionHour
 from valkyr_plugins.figures.ranges import HOUR, floor
 from valkyr_plugins.figures.reading import LIVE_HOURS, Key, Stretch, count

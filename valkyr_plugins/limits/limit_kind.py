@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from executions.public.access import Actor, record
-from executions.public.database import database_now
+from executions.public.database import database_now, transaction
 from executions.public.definitions import DefinitionProblem
 from executions.public.errors import NotFound, Taken, WithProblems
 from executions.public.models import Membership, Workspace

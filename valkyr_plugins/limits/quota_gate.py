@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
+from executions.public.database import transaction
 from executions.public.quotas import LENGTHS, Limit, QuotaWindow, count_use, start_of, tightest
 from runners.public.gates import Asked, Failure, Wait, config, wake_all
 from runners.public.models import Waiter, WaitKind

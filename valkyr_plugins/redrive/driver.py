@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
-from executions.public.database import AdvisoryLock, alone
+from executions.public.database import AdvisoryLock, alone, transaction
 from executions.public.models import FINAL, ExecutionState
 from valkyr_plugins.redrive import items, lifecycle, progress, rules, statements
 from valkyr_plugins.redrive.items import Ended

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connection
-
+from executions.public.database import connection
 from executions.public.models import ExecutionState
 from valkyr_plugins.redrive import statements
 from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem, RedriveState

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from dlq.public.events import StoppedRedrive, redrive_stopped
@@ -17,8 +16,10 @@ from executions.public.access import Actor, record
 from executions.public.database import (
     AdvisoryLock,
     ClockTimestamp,
+    connection,
     database_now,
     delete_without_cascade,
+    transaction,
 )
 from executions.public.errors import NotFound, WrongState
 from runners.public.repair import names_of

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError
 
 from dlq.public.models import DeadLetterEntry, Resolution
 from dlq.public.resolving import (
@@ -23,6 +23,7 @@ from dlq.public.resolving import (
     yielding,
 )
 from executions.public.access import Actor
+from executions.public.database import transaction
 from executions.public.errors import ConcurrencyConflict, QuotaExceeded, ValkyrError, WrongState
 from executions.public.models import WorkflowExecution
 from executions.public.templates import Allowance, TimeSpent

@@ -14,12 +14,13 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
-from django.db import close_old_connections, transaction
+from django.db import close_old_connections
 from uuid6 import uuid7
 
 from executions.public.access import Actor
 from executions.public.access import record as note_activity
 from executions.public.configuration import environment as env
+from executions.public.database import transaction
 from executions.public.graphs import Step, compiled, find
 from executions.public.values import payloads
 from runners.public.leased_runs import classify, config, look, refuse, reveal, uses_secrets

@@ -14,10 +14,11 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from executions.public.access import Actor, record
 from executions.public.accounts import follow
+from executions.public.database import transaction
 from valkyr_plugins.sso.configuration import SingleSignOn, groups_in, roles_for
 from valkyr_plugins.sso.responses import Refused
 

@@ -14,11 +14,12 @@ from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.models import SocialToken
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
-from django.db import close_old_connections, connection
+from django.db import close_old_connections
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.crypto import get_random_string
 
+from executions.public.database import connection
 from valkyr_plugins.sso.responses import ProviderTrouble
 
 # An ID token believed only when everything OpenID Connect asks for holds (Core, 3.1.3.7).

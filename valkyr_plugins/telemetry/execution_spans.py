@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from opentelemetry import trace
 from opentelemetry.trace import Span, SpanContext
 
+from executions.public.database import transaction
 from executions.public.events import execution_admitted, execution_finished, executions_started
 from executions.public.models import Workflow, WorkflowExecution
 from executions.public.tracing import trace_headers

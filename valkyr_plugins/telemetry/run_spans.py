@@ -12,10 +12,10 @@ from typing import Any
 from uuid import UUID
 
 from celery import current_task
-from django.db import transaction
 from opentelemetry.trace import Link, Span, SpanContext, SpanKind
 from uuid6 import uuid7
 
+from executions.public.database import transaction
 from executions.public.definitions import Step
 from executions.public.tracing import parent_of
 from runners.public.models import Run

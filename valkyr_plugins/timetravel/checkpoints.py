@@ -3,11 +3,11 @@
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from uuid6 import uuid7
 
 from executions.public.access import Actor, record
 from executions.public.configuration import environment as env
+from executions.public.database import transaction
 from executions.public.errors import NotFound, ValkyrError
 from executions.public.models import WorkflowExecution
 from valkyr_plugins.timetravel import statements

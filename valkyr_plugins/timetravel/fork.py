@@ -6,11 +6,10 @@ It is started through admission like every other, and planned from the runs it b
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import transaction
 from uuid6 import uuid7
 
 from executions.public.access import Actor, record
-from executions.public.database import database_now
+from executions.public.database import database_now, transaction
 from executions.public.definitions import DefinitionProblem
 from executions.public.errors import NotFound, NotPublished, WrongState
 from executions.public.graphs import compiled, find

@@ -7,10 +7,10 @@ older holder or message still brings is refused.
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import F
 
 from executions.public.access import Actor, record
+from executions.public.database import transaction
 from executions.public.errors import NotFound, WrongState
 from executions.public.events import execution_rolled_back
 from executions.public.lifecycle import announce, reopen

@@ -7,9 +7,9 @@ from typing import Any
 
 import psycopg
 from django.conf import settings
-from django.db import connection
 from django_celery_beat.schedulers import DatabaseScheduler
 
+from executions.database import connection
 from executions.database.advisory_locks import AdvisoryLock
 from executions.vendor_seams.celery_beat_entries import unsaved
 from runners.process import signs_of_life

@@ -48,8 +48,9 @@ def prepare(environment: dict[str, str]) -> str:
 def tables() -> None:
     """Migrate where a migration waits, then ensure the administrator (prints the outcome)."""
     from django.core.management import call_command
-    from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
+
+    from executions.database import connection
 
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):

@@ -5,11 +5,11 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
 
 from executions.access.actor import Actor
 from executions.accounts.service_accounts import create_service_account
 from executions.accounts.tokens import create_token
+from executions.database import transaction
 from executions.errors import ValkyrError, WithProblems
 from executions.models import ServiceAccount, Workspace
 from executions.states import Role

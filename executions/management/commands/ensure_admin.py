@@ -5,10 +5,10 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
 
 from executions.access.actor import Actor, record
 from executions.access.people import person_named
+from executions.database import transaction
 from executions.models import Membership, Workspace
 from executions.states import Role
 

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from executions.access.actor import Actor, record
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import InvalidPayload, NotFound, WrongState

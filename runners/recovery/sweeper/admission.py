@@ -2,9 +2,8 @@
 
 from uuid import UUID
 
-from django.db import transaction
-
 from executions.admission import capacity
+from executions.database import transaction
 from executions.models import WorkflowExecution
 from runners import statements
 from runners.recovery.duties import each

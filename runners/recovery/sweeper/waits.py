@@ -3,10 +3,10 @@
 import time
 from datetime import timedelta
 
-from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
+from executions.database import transaction
 from executions.database.clock import database_now
 from executions.models import Event
 from runners import statements

@@ -1,10 +1,18 @@
+from django.apps import apps
 from django.contrib import admin
 from django.urls import include, path
+from unfold.sites import UnfoldAdminSite
 
 from executions.plugins import plugins
+from executions.public.admin import register_on
+
+# With django-unfold each site is one of its own class.
+office = (UnfoldAdminSite if apps.is_installed("unfold") else admin.AdminSite)(name="office")
+register_on(office)
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("office/", office.urls),
     *(path("", include(plugin.pages)) for plugin in plugins() if plugin.pages),
     path("", include("executions.studio.urls")),
     path("", include("executions.api.urls")),

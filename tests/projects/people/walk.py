@@ -9,18 +9,20 @@ import django
 django.setup()
 
 from django.contrib import admin  # noqa: E402 - after the set-up
+from django.contrib.admin import AdminSite  # noqa: E402
 from django.test import Client, RequestFactory  # noqa: E402
 from django.urls import reverse  # noqa: E402
 
 from tests.projects.people.models import Person  # noqa: E402
+from tests.projects.people.urls import office  # noqa: E402
 
 
-def addresses(person: Person) -> Iterator[str]:
+def addresses(person: Person, site: AdminSite) -> Iterator[str]:
     """Lists, forms to add, objects' pages and their dialogs."""
     request: Any = RequestFactory().get("/")
     request.user = person
-    for model, page in admin.site._registry.items():
-        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+    for model, page in site._registry.items():
+        name = f"{site.name}:{model._meta.app_label}_{model._meta.model_name}"
         yield reverse(f"{name}_changelist")
         yield from (reverse(f"{name}_{action}") for action in getattr(page, "actions_list", ()))
         if page.has_add_permission(request):
@@ -31,7 +33,7 @@ def addresses(person: Person) -> Iterator[str]:
         yield reverse(f"{name}_change", args=[row.pk])
         actions = {*getattr(page, "actions_detail", ()), *getattr(page, "actions_row", ())}
         yield from (reverse(f"{name}_{action}", args=[row.pk]) for action in sorted(actions))
-    yield from ("/admin/", "/studio/")
+    yield reverse(f"{site.name}:index")
 
 
 def main() -> None:
@@ -39,7 +41,7 @@ def main() -> None:
     client = Client(headers={"host": "127.0.0.1"})
     client.force_login(person)
     opened = 0
-    for address in addresses(person):
+    for address in (*addresses(person, admin.site), *addresses(person, office), "/studio/"):
         opened += 1
         try:
             status = client.get(address).status_code

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import admin
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -17,6 +16,7 @@ from executions.public.access import Actor
 from executions.public.admin import JSONTextField, ReasonForm, links, scoped
 from executions.public.admin_skin import IntegerInput, Select, Textarea, TextInput
 from executions.public.api import BOUND, FREE_IDS, bounded_count
+from executions.public.database import transaction
 from executions.public.errors import ValkyrError, WithProblems
 from executions.public.models import Permission
 from valkyr_plugins.redrive.lifecycle import make

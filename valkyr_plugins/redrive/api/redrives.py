@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,7 +22,7 @@ from executions.public.access import (
     visible,
 )
 from executions.public.api import FREE_IDS, Endpoint, narrowed, operation, page
-from executions.public.database import database_now
+from executions.public.database import database_now, transaction
 from executions.public.definitions import DefinitionProblem
 from executions.public.errors import NotFound
 from executions.public.models import Permission

@@ -8,13 +8,13 @@ from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
 from django.db.models import QuerySet
 
 from dlq.public.models import DeadLetterEntry
 from dlq.public.selection import EntryFilters, chosen
 from executions.public.access import Actor
 from executions.public.api import flat
+from executions.public.database import transaction
 from executions.public.errors import ValkyrError, WithProblems
 from valkyr_plugins.redrive import lifecycle
 from valkyr_plugins.redrive.lifecycle import make

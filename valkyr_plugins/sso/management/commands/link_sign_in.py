@@ -3,9 +3,10 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from executions.public.access import Actor, person_named
+from executions.public.database import transaction
 from executions.public.models import ServiceAccount
 from valkyr_plugins.sso.accounts import link
 from valkyr_plugins.sso.configuration import configured

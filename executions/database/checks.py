@@ -1,0 +1,59 @@
+"""Tells, before anything runs, of databases that our statements could not work with."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.checks import CheckMessage, Error, register
+from django.db import connections, router
+
+from executions.database.routing import alias, is_ours, is_same
+
+DOCS = "See docs/reference/configuration.md, DATABASE."
+
+
+@register()
+def databases(app_configs: Any, **_: Any) -> list[CheckMessage]:
+    """Our alias is known, is PostgreSQL, has all of our models, and the accounts beside them."""
+    ours = alias()
+    if ours not in connections.settings:
+        known = ", ".join(sorted(connections.settings))
+        text = f"VALKYR['DATABASE'] is {ours!r}; expected an alias in DATABASES: {known}."
+        return [Error(text, hint=DOCS, id="valkyr.E020")]
+    if connections[ours].vendor != "postgresql":
+        found = connections[ours].vendor
+        text = f"The database {ours!r} is {found}; expected PostgreSQL 15 or newer for our tables."
+        hint = "Add one to DATABASES and name its alias in VALKYR['DATABASE']."
+        return [Error(text, hint=hint, id="valkyr.E021")]
+    return [*_astray(ours), *_accounts(ours)]
+
+
+def _astray(ours: str) -> list[CheckMessage]:
+    """A router of the project that sends some of our models elsewhere."""
+    from django.apps import apps
+
+    for model in apps.get_models():
+        if is_ours(model) and not is_same(found := router.db_for_write(model), ours):
+            text = (
+                f"A router of DATABASE_ROUTERS sends {model._meta.label} to {found!r}, and our "
+                f"statements go to {ours!r}; expected one database for all of our models."
+            )
+            hint = f"Set VALKYR['DATABASE'] to {found!r}, or let the router return None for ours."
+            return [Error(text, hint=hint, id="valkyr.E022")]
+    return []
+
+
+def _accounts(ours: str) -> list[CheckMessage]:
+    """Accounts in another database: keys and joins reach no further than one database."""
+    model = get_user_model()
+    theirs = router.db_for_read(model)
+    if is_same(theirs, ours):
+        return []
+    text = (
+        f"{model._meta.label} is in the database {theirs!r} and our tables are in {ours!r}; "
+        "expected both in one database, since our rows refer to accounts."
+    )
+    hint = (
+        f"Set VALKYR['DATABASE'] to {theirs!r}, or send the accounts (and auth, contenttypes) to "
+        f"{ours!r} by a router."
+    )
+    return [Error(text, hint=hint, id="valkyr.E023")]

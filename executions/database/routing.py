@@ -1,0 +1,115 @@
+"""The database that has our tables, and the connection to it.
+
+`VALKYR["DATABASE"]` names it; else it is where the project's routers write our models. Statements,
+transactions and locks of ours take `connection` and `transaction` from `executions.database`, never
+Django's, whose database is `default`. The ORM asks routers, of which ours comes last: rows that
+are saved follow no manager, only routers do.
+"""
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+from django.apps import apps
+from django.conf import settings
+from django.core.signals import setting_changed
+from django.db import DEFAULT_DB_ALIAS, connections, router
+from django.dispatch import receiver
+
+if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
+# Packages whose models are ours.
+OURS = ("executions", "runners", "dlq", "valkyr_plugins")
+
+
+def is_ours(model: Any) -> bool:
+    """Whether a model is of our apps or of one of our plugins."""
+    return str(model.__module__).split(".", 1)[0] in OURS
+
+
+def named() -> str:
+    """The alias that the project names for our tables; "" where it names none."""
+    given: Any = getattr(settings, "VALKYR", None) or {}
+    return str(given.get("DATABASE") or "")
+
+
+@cache
+def alias() -> str:
+    """The alias of the database that has our tables."""
+    return named() or _as_routed()
+
+
+def _as_routed() -> str:
+    """Where the project's own routers write our models."""
+    for config in apps.get_app_configs():
+        if config.name == "executions":
+            return str(router.db_for_write(config.get_model("Workflow")))
+    return DEFAULT_DB_ALIAS
+
+
+@receiver(setting_changed)
+def _forget(setting: str, **_: Any) -> None:
+    if setting in {"VALKYR", "DATABASES", "DATABASE_ROUTERS"}:
+        alias.cache_clear()
+
+
+class Router:
+    """Sends our models to our database, and nothing else anywhere."""
+
+    def db_for_read(self, model: Any, **hints: Any) -> str | None:
+        """Our alias for our models."""
+        return alias() if is_ours(model) else None
+
+    db_for_write = db_for_read
+
+    def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool | None:
+        """Our tables are made in our database alone."""
+        config = next((one for one in apps.get_app_configs() if one.label == app_label), None)
+        if config is None or config.name.split(".", 1)[0] not in OURS:
+            return None
+        return is_same(db, alias())
+
+    def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool | None:
+        """A row of ours may name any row: its key is checked by the database that has both."""
+        return True if is_ours(type(one)) or is_ours(type(other)) else None
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two aliases lead to one database; then what is migrated by one is there for both."""
+    return one == other or _place(one) == _place(other)
+
+
+def _place(of: str) -> tuple[str, ...]:
+    given = connections[of].settings_dict
+    place = (str(given.get(name) or "") for name in ("ENGINE", "HOST", "PORT", "NAME"))
+    options: Any = given.get("OPTIONS") or {}
+    return (*place, str(options.get("service", "")))
+
+
+def route() -> None:
+    """Let our router be asked after the project's own, where a database is named for us.
+
+    A project need not list it: a name that only half of the statements follow would put rows into
+    two databases.
+    """
+    if named() and not any(isinstance(one, Router) for one in router.routers):
+        router.routers.append(Router())
+
+
+class _OurConnection:
+    """This thread's connection to our database, as `django.db.connection` is to `default`."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(connections[alias()], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(connections[alias()], name, value)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(connections[alias()] == other)
+
+    def __hash__(self) -> int:
+        return hash(connections[alias()])
+
+
+connection = cast("BaseDatabaseWrapper", _OurConnection())
