@@ -41,7 +41,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
-SECURE_REDIRECT_EXEMPT = [r"^actuator/"]
+SECURE_REDIRECT_EXEMPT = [r"(?:^|/)actuator/"]
 # What must not reach others does not start.
 INSTALLATION = production.Installation(
     hosts=ALLOWED_HOSTS,
@@ -337,6 +337,8 @@ APPEND_SLASH = True
 PUBLIC_URL = env.text("VALKYR_PUBLIC_URL", f"http://localhost:{env.integer('PORT', 8000)}").rstrip(
     "/"
 )
+# Known here, so that no worker loads the urlconf to find them (executions/addresses.py).
+VALKYR = {"URL_PREFIX": "", "ADMIN_PREFIX": "admin/"}
 # Requests a minute, counted in Redis for all web processes together; 0 is no limit.
 API_RATE = env.whole("VALKYR_API_RATE", 60_000)
 TRIGGER_RATE = env.whole("VALKYR_TRIGGER_RATE", 30_000)

@@ -15,6 +15,7 @@ from django_celery_beat.models import (
 )
 from unfold.decorators import display
 
+from executions import addresses
 from executions.access.powers import Power
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
@@ -80,7 +81,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
     settings = trigger.settings
     if trigger.type == TriggerType.WEBHOOK:
         return [
-            ("Address", marks.copyable(f"/v1/hooks/{trigger.pk}")),
+            ("Address", marks.copyable(addresses.api("webhook", trigger.pk))),
             ("Callers send", HOW_SIGNED.get(settings.get("auth", ""))),
             ("Secrets so far", str(trigger.secret_version)),
         ]

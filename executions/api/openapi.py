@@ -21,6 +21,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.renderers import JSONRenderer
 from rest_framework.utils.encoders import JSONEncoder
 
+from executions import addresses
 from executions.api.documentation import PROBLEM, REASONS
 from executions.api.problems import problem
 from executions.plugins import plugins
@@ -310,5 +311,6 @@ class Docs(View):
         if request.user.is_authenticated:
             return render(request, "executions/docs.html")
         if request.accepts("text/html"):
-            return render(request, "executions/docs_sign_in.html", status=401)
+            facts = {"sign_in": addresses.sign_in()}
+            return render(request, "executions/docs_sign_in.html", facts, status=401)
         return problem(401, "Sign in to read the documentation.", code="not_authenticated")

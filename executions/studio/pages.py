@@ -10,8 +10,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
-from django.urls import NoReverseMatch, reverse
 
+from executions import addresses
 from executions.access import Action, Forbidden, Powers, obtain, workspaces_of
 from executions.errors import NotFound
 from executions.models import Workflow
@@ -31,7 +31,7 @@ def signed_in(view: View) -> View:
     def guarded(request: HttpRequest, **named: Any) -> HttpResponse:
         if request.user.is_authenticated:
             return view(request, **named)
-        return redirect_to_login(request.get_full_path(), reverse("admin:login"))
+        return redirect_to_login(request.get_full_path(), addresses.sign_in())
 
     return guarded
 
@@ -67,7 +67,7 @@ def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
         "can-run": may.allows(Action.TRIGGER),
         "can-operate": may.allows(Action.OPERATE),
         "can-see-payloads": may.allows(Permission.VIEW_PAYLOADS),
-        "workflow-page": _address("executions_workflow_change", found.pk),
+        "workflow-page": addresses.admin_or_none("executions_workflow_change", found.pk),
     }
 
 
@@ -75,10 +75,11 @@ def _frame(request: HttpRequest, title: str, facts: dict[str, Any]) -> HttpRespo
     get_token(request)  # the scripts send the cookie's token back
     places = {
         "username": request.user.get_username(),
-        "home": reverse("studio"),
-        "admin": reverse("admin:index"),
-        "sign-in": reverse("admin:login"),
-        "monitor-page": _address("executions_workflowexecution_monitor", ANY),
+        "api": addresses.root(),
+        "home": addresses.api("studio"),
+        "admin": addresses.admin_or_none("index"),
+        "sign-in": addresses.sign_in(),
+        "monitor-page": addresses.admin_or_none("executions_workflowexecution_monitor", ANY),
     }
     told = {name: _told(value) for name, value in (places | facts).items()}
     return render(request, "executions/studio.html", {"title": title, "facts": told})
@@ -86,11 +87,3 @@ def _frame(request: HttpRequest, title: str, facts: dict[str, Any]) -> HttpRespo
 
 def _told(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _address(name: str, pk: UUID) -> str:
-    """A page of the admin; empty where the app that has it is not installed."""
-    try:
-        return reverse(f"admin:{name}", args=[pk])
-    except NoReverseMatch:
-        return ""
