@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from csp.decorators import csp_replace
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -72,13 +73,17 @@ def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
 
 
 def _frame(request: HttpRequest, title: str, facts: dict[str, Any]) -> HttpResponse:
-    get_token(request)  # the scripts send the cookie's token back
     places = {
         "username": request.user.get_username(),
         "api": addresses.root(),
+        # A project may call the cookie and the header as it likes, or have no such cookie.
+        "csrf-cookie": settings.CSRF_COOKIE_NAME,
+        "csrf-header": settings.CSRF_HEADER_NAME.removeprefix("HTTP_").replace("_", "-"),
+        "csrf-token": get_token(request),
         "home": addresses.api("studio"),
         "admin": addresses.admin_or_none("index"),
         "sign-in": addresses.sign_in(),
+        "credentials-page": addresses.admin_or_none("executions_credential_changelist"),
         "monitor-page": addresses.admin_or_none("executions_workflowexecution_monitor", ANY),
     }
     told = {name: _told(value) for name, value in (places | facts).items()}
