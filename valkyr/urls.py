@@ -10,16 +10,13 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from executions.addresses import PREFIX
 from executions.api.endpoint import Nowhere
+from executions.api.openapi import api_patterns
 from executions.plugins import plugins
 
-_installed = plugins()
 urlpatterns: list[URLPattern | URLResolver] = [
-    *(path("", include(plugin.pages)) for plugin in _installed if plugin.pages),
+    *(path("", include(plugin.pages)) for plugin in plugins() if plugin.pages),
     path("", include("executions.studio.urls")),
-    path("", include("executions.api.urls")),
-    path("", include("runners.api.urls")),
-    path("", include("dlq.api.urls")),
-    *(path("", include(plugin.api)) for plugin in _installed if plugin.api),
+    *api_patterns(),
 ]
 
 

@@ -271,21 +271,6 @@ CELERY_ENABLE_UTC = True
 CELERY_BEAT_SCHEDULE = periodic_tasks.SCHEDULE
 
 # ---- The API.
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        "executions.api.authentication.ApiTokenAuthentication",
-        "executions.api.authentication.TokenAuthentication",
-        "executions.api.authentication.SessionAuthentication",
-    ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["executions.api.parsing.JsonParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "executions.api.problems.handle",
-    "UNAUTHENTICATED_USER": None,
-    # `Accept` says it; a parameter of this name is as unknown as any other.
-    "URL_FORMAT_OVERRIDE": None,
-}
 # How many days an API token holds, where nobody says otherwise and at most.
 TOKEN_DAYS = env.integer("VALKYR_TOKEN_DAYS", 90)
 TOKEN_MAX_DAYS = env.integer("VALKYR_TOKEN_MAX_DAYS", 365)
@@ -295,41 +280,6 @@ SIMPLE_JWT = {
     "UPDATE_LAST_LOGIN": False,
     # Tokens end with the password that they were given for, and with the right to use one.
     "CHECK_REVOKE_TOKEN": True,
-}
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Valkyr",
-    "DESCRIPTION": "Durable workflows on Django and Celery.",
-    "VERSION": "1",
-    "OAS_VERSION": "3.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "executions.api.openapi.complete",
-    ],
-    "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
-    "ENUM_NAME_OVERRIDES": {
-        "ExecutionState": "executions.states.ExecutionState",
-        "TriggerType": "executions.states.TriggerType",
-        "HealthStatus": "executions.api.health.STATUSES",
-        "QueueStatus": "executions.api.executions.QUEUE_STATES",
-        "RunState": "runners.api.run_shapes.STATES",
-        "ErrorType": "runners.api.run_shapes.ERROR_TYPES",
-        **plugins.api_enums(),
-        "FailureType": "dlq.models.FailureType",
-        "GroupStatus": "dlq.models.GroupStatus",
-        "JobState": "executions.states.JobState",
-        "SettableStatus": "dlq.api.group_shapes.SETTABLE",
-        "Resolution": "dlq.models.Resolution",
-        "VersionKind": "executions.states.VersionKind",
-        "Role": "executions.states.Role",
-        "Permission": "executions.states.Permission",
-        "Container": "executions.api.modules.CONTAINERS",
-        "WaitKind": "runners.api.run_shapes.WAITS",
-        "ObjectPermission": "executions.api.permissions.CHOICES",
-        "Decision": "runners.waits.approvals.DECISIONS",
-        "Take": "executions.api.modules.TAKES",
-        "Effect": ["none", "idempotent", "external"],
-    },
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("VALKYR_MAX_BODY_BYTES", 5 * 1024 * 1024)
 APPEND_SLASH = True
