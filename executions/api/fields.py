@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, ClassVar
 from uuid import UUID
@@ -77,6 +77,12 @@ _PINNED: tuple[tuple[Any, tuple[tuple[str, Any], ...]], ...] = (
     (serializers.DecimalField, (("coerce_to_string", True),)),
     (serializers.BigIntegerField, (("coerce_to_string", False),)),
 )
+
+
+def time_text(value: datetime) -> str:
+    """A time as our serializers send it: ISO 8601 in UTC."""
+    field = _pin(serializers.DateTimeField())
+    return str(field.to_representation(value))
 
 
 # What stands in place of a value that the caller may not see.

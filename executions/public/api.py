@@ -28,6 +28,7 @@ from executions.api.fields import (
     Payload,
     Text,
     Whole,
+    time_text,
 )
 from executions.api.paging import (
     ListQuery,
@@ -82,4 +83,5 @@ __all__ = [
     "narrowed",
     "operation",
     "page",
+    "time_text",
 ]
