@@ -1,7 +1,6 @@
 """Django's settings, from the environment; every variable is listed in docs/configuration.md."""
 
 import os
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -274,13 +273,7 @@ CELERY_BEAT_SCHEDULE = periodic_tasks.SCHEDULE
 # How many days an API token holds, where nobody says otherwise and at most.
 TOKEN_DAYS = env.integer("VALKYR_TOKEN_DAYS", 90)
 TOKEN_MAX_DAYS = env.integer("VALKYR_TOKEN_MAX_DAYS", 365)
-SIMPLE_JWT = {
-    "ACCESS_TOKEN_LIFETIME": timedelta(minutes=30),
-    "REFRESH_TOKEN_LIFETIME": timedelta(days=1),
-    "UPDATE_LAST_LOGIN": False,
-    # Tokens end with the password that they were given for, and with the right to use one.
-    "CHECK_REVOKE_TOKEN": True,
-}
+SIMPLE_JWT: dict[str, Any] = {}
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("VALKYR_MAX_BODY_BYTES", 5 * 1024 * 1024)
 APPEND_SLASH = True
 # Where the outside reaches this installation: the addresses of callbacks begin with it.

@@ -110,7 +110,7 @@ def operation(
     )
 
     def described(method: Any) -> Any:
-        wanted = once(method) if idempotent else method
+        wanted: Any = once(method) if idempotent else method
         wanted.kwargs = {"schema": OwnSchema}  # what `extend_schema` builds on
         made: Any = describe(wanted)
         made.operation_id = operation_id  # by which its requests are counted

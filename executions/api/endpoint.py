@@ -56,7 +56,7 @@ class Endpoint(APIView):
     content_negotiation_class: Any = AcceptHeader
     metadata_class: Any = SimpleMetadata
     versioning_class: Any = None
-    schema: Any = OwnSchema()  # type: ignore[no-untyped-call]
+    schema: Any = OwnSchema()
     # Whether its POST may start executions.
     starts = False
     # Whether requests without a valid sign-in are counted by address.

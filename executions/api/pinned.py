@@ -19,15 +19,12 @@ from executions.definition.templating.render_guard import refused
 
 # Read where the framework asks the view; `Accept` says the format, a parameter of this name is as
 # unknown as any other.
-FRAMEWORK = APISettings(
-    {
-        **DEFAULTS,
-        "URL_FORMAT_OVERRIDE": None,
-        "EXCEPTION_HANDLER": "executions.api.problems.handle",
-    },
-    DEFAULTS,
-    IMPORT_STRINGS,
-)
+_own: Any = {
+    **DEFAULTS,
+    "URL_FORMAT_OVERRIDE": None,
+    "EXCEPTION_HANDLER": "executions.api.problems.handle",
+}
+FRAMEWORK: Any = APISettings(_own, DEFAULTS, IMPORT_STRINGS)
 
 
 class JsonRenderer(JSONRenderer):
