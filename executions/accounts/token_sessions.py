@@ -154,7 +154,7 @@ def is_ours(text: str | bytes) -> bool:
     return claims.get(api_settings.TOKEN_TYPE_CLAIM or "token_type") in kinds
 
 
-def belongs_to_password(token: Token, user: Any) -> bool:
+def is_of_password(token: Token, user: Any) -> bool:
     """Whether the account's password is still the one that the token was given for."""
     return bool(token.get(OF_PASSWORD) == get_md5_hash_password(user.password))
 

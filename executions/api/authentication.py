@@ -19,7 +19,7 @@ from executions.accounts.authentication import AccountsInSession
 from executions.accounts.errors import TokenRefused
 from executions.accounts.token_sessions import (
     SessionAccess,
-    belongs_to_password,
+    is_of_password,
     is_ours,
     session_of,
 )
@@ -104,7 +104,7 @@ class TokenAuthentication(JWTAuthentication):
         user = self.user_model.get(id=validated_token[api_settings.USER_ID_CLAIM])
         if not user.is_active:
             raise TokenRefused("This account is inactive.", "user_inactive")
-        if not belongs_to_password(validated_token, user):
+        if not is_of_password(validated_token, user):
             raise TokenRefused("The password has been changed. Sign in again.", "password_changed")
         if not api_settings.USER_AUTHENTICATION_RULE(user):
             raise TokenRefused("This account may not sign in with a password.", "no_active_account")

@@ -12,10 +12,12 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from django.apps import apps
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, URLResolver, include
 from django.urls import path as route
+from django.utils.decorators import method_decorator
 from django.views import View
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
@@ -28,6 +30,7 @@ from rest_framework.utils.encoders import JSONEncoder
 from executions import addresses
 from executions.api.documentation import PROBLEM, REASONS
 from executions.api.endpoint import Endpoint
+from executions.api.page_headers import csrf_header, own_page
 from executions.api.pinned import JsonRenderer
 from executions.api.problems import problem
 from executions.plugins import apps_with_api, plugins
@@ -349,13 +352,21 @@ class OpenApiDocument(Endpoint):
         return Response(document(), headers=headers)
 
 
+# The optional package with Swagger UI; without it the page leads to the document.
+VIEWER = "drf_spectacular_sidecar"
+# Swagger UI sets attributes of style, and has its pictures in data.
+SWAGGER = {"style_src_attr": ("'unsafe-inline'",), "img_src": ("'self'", "data:")}
+
+
+@method_decorator(own_page(**SWAGGER), "dispatch")
 class Docs(View):
     """The description for people, with every operation to try."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The page; who is not signed in gets a 401 with the way to sign in."""
         if request.user.is_authenticated:
-            return render(request, "executions/docs.html")
+            facts = {"viewer": apps.is_installed(VIEWER), "csrf_header": csrf_header()}
+            return render(request, "executions/docs.html", facts)
         if request.accepts("text/html"):
             facts = {"sign_in": addresses.sign_in()}
             return render(request, "executions/docs_sign_in.html", facts, status=401)

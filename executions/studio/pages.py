@@ -1,10 +1,8 @@
 """The frame of the studio: what is known of the caller and where things are, as attributes."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from csp.decorators import csp_replace
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -14,16 +12,13 @@ from django.shortcuts import render
 
 from executions import addresses
 from executions.access import Action, Forbidden, Powers, obtain, workspaces_of
+from executions.api.page_headers import View, csrf_header, own_page
 from executions.errors import NotFound
 from executions.models import Workflow
 from executions.states import Permission
 
 # What stands for an id in the addresses that the scripts fill in.
 ANY = UUID(int=0)
-# React and React Flow set styles through the CSSOM, which needs no exception.
-STRICT = csp_replace({"style-src-elem": None, "style-src-attr": None, "img-src": ["'self'"]})
-
-View = Callable[..., HttpResponse]
 
 
 def signed_in(view: View) -> View:
@@ -37,7 +32,7 @@ def signed_in(view: View) -> View:
     return guarded
 
 
-@STRICT
+@own_page()  # React and React Flow set styles through the CSSOM, which needs no exception
 @signed_in
 def home(request: HttpRequest) -> HttpResponse:
     """The workflows one may see, and the ways to a new one."""
@@ -45,7 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return _frame(request, "Studio", {"can-edit": may_author})
 
 
-@STRICT
+@own_page()  # React and React Flow set styles through the CSSOM, which needs no exception
 @signed_in
 def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
     """The editor of one workflow; 404 and 403 as the API has them."""
@@ -78,7 +73,7 @@ def _frame(request: HttpRequest, title: str, facts: dict[str, Any]) -> HttpRespo
         "api": addresses.root(),
         # A project may call the cookie and the header as it likes, or have no such cookie.
         "csrf-cookie": settings.CSRF_COOKIE_NAME,
-        "csrf-header": settings.CSRF_HEADER_NAME.removeprefix("HTTP_").replace("_", "-"),
+        "csrf-header": csrf_header(),
         "csrf-token": get_token(request),
         "home": addresses.api("studio"),
         "admin": addresses.admin_or_none("index"),
