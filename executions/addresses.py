@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.shortcuts import resolve_url
 from django.urls import NoReverseMatch, get_script_prefix, reverse
 
 # The names of all routes of ours begin so.
@@ -51,6 +50,8 @@ def admin_or_none(name: str, *args: Any) -> str:
 
 def sign_in() -> str:
     """Where people sign in: the admin's page, or LOGIN_URL in a project without an admin."""
+    from django.shortcuts import resolve_url  # no worker needs it
+
     return admin_or_none("login") or resolve_url(settings.LOGIN_URL)
 
 

@@ -27,6 +27,7 @@ class ExecutionsConfig(ApiConfig):
     def ready(self) -> None:
         """Refuse limits and keys that make no sense now, not at first use; listen to executions."""
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
+        from executions.api import project_checks  # noqa: F401 - registers on import
         from executions.audit import sign_ins  # noqa: F401 - connects on import
         from executions.database import time_limits
         from executions.definition.limits import limits
