@@ -22,6 +22,7 @@ from executions.admin.scope import holds, may, scoped
 from executions.admin.sections import Page
 from executions.audit.changes import told
 from executions.audit.trail import name_of
+from executions.definition.templating.render_guard import guarded
 from executions.errors import ValkyrError, WithProblems
 from executions.models import Workspace
 
@@ -36,6 +37,14 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 class AuditedAdmin(ModelAdmin):
     """Records what is added, changed and deleted through its forms and lists."""
+
+    @property
+    def urls(self) -> Any:
+        """Its pages; what they do renders no tenant's template, in any project."""
+        found = super().urls
+        for route in found:
+            route.callback = guarded(route.callback)
+        return found
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """As Django's, and one line for the object and each row of an inline form."""

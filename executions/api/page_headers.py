@@ -10,9 +10,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 Policy = Mapping[str, Sequence[str]]
 SELF = ("'self'",)
 # No inline script or style; files from the static files' own server, too, if that is another one.
@@ -36,7 +37,7 @@ def own_page(**more: Sequence[str]) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def headed(request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
+        def headed(request: HttpRequest, *args: Any, **named: Any) -> HttpResponseBase:
             answer = view(request, *args, **named)
             answer.headers.setdefault("Content-Security-Policy", _text(policy))
             answer.headers.setdefault("Cache-Control", "no-store")

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.middleware.csrf import get_token
 from django.shortcuts import render
 
@@ -24,7 +25,7 @@ ANY = UUID(int=0)
 def signed_in(view: View) -> View:
     """Who is not signed in is asked to, and comes back."""
 
-    def guarded(request: HttpRequest, **named: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
             return view(request, **named)
         return redirect_to_login(request.get_full_path(), addresses.sign_in())

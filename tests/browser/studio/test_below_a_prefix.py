@@ -52,8 +52,9 @@ def test_a_workflow_is_found_changed_run_and_watched(elsewhere: Any, workflow: A
     page.get_by_role("link", name="numbers").click()
     expect(page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
     name = page.get_by_label("Name of the workflow")
+    name.fill("sums")
     with page.expect_response(lambda answer: answer.request.method == "PATCH") as saved:
-        name.fill("sums")
+        page.keyboard.press("Control+s")
     assert saved.value.status == 200
     dialog = on.open_run(page)
     dialog.locator(".form input").first.fill("40")
