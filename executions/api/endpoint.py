@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings as django_settings
+from django.core.signals import got_request_exception
 from django.db import connections, transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
+from django.utils.log import log_response
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.metadata import SimpleMetadata
@@ -22,7 +25,7 @@ from executions.access import Powers, User, obtain
 from executions.access.actor import Actor
 from executions.access.operation import Operation
 from executions.admission.rates import Rate
-from executions.api import throttles
+from executions.api import problems, throttles
 from executions.api.authentication import (
     ApiTokenAuthentication,
     SessionAuthentication,
@@ -38,6 +41,7 @@ from executions.api.pinned import (
     surroundings,
 )
 from executions.vendor_seams.drf_spectacular_schema import OwnSchema
+from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class Endpoint(APIView):
@@ -103,7 +107,25 @@ class Endpoint(APIView):
                 throttles.check([throttles.of_refusal(self.request)])
             except throttles.TooMany as error:
                 exc = error
-        return super().handle_exception(exc)
+        try:
+            return super().handle_exception(exc)
+        except Exception as error:
+            if error is not exc or django_settings.DEBUG:
+                raise
+            response: Response = self._failed(error)
+            return response
+
+    def _failed(self, error: Exception) -> Any:
+        """The answer for what nobody foresaw, as a problem also where a project has a page for it.
+
+        Whoever collects errors hears of it as of any other.
+        """
+        request = django_request(self.request)
+        answer: Any = problems.failed(request)
+        got_request_exception.send(sender=type(self), request=request)
+        said = ("%s: %s", answer.reason_phrase, request.path)
+        log_response(*said, response=answer, request=request, exception=error)
+        return answer
 
     @property
     def user(self) -> User:

@@ -27,6 +27,9 @@ def elsewhere(settings: Any, staff_page: Any) -> Iterator[Any]:
     """A page of the project, of which no other address is asked."""
     settings.ROOT_URLCONF = "tests.hostile.urls"
     settings.VALKYR = {}
+    settings.CSRF_COOKIE_NAME = "host-csrf"
+    settings.CSRF_COOKIE_HTTPONLY = True
+    settings.CSRF_HEADER_NAME = "HTTP_X_HOST_CSRF"
     asked: list[str] = []
 
     def note(request: Request) -> None:
