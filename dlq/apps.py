@@ -1,13 +1,20 @@
 """The app `dlq`."""
 
-from django.apps import AppConfig
+from executions.plugins import ApiConfig
 
 
-class DlqConfig(AppConfig):
+class DlqConfig(ApiConfig):
     """Dead letters and what operators do with them."""
 
     name = "dlq"
     verbose_name = "Dead letters"
+    api = "dlq.api.urls"
+    api_enums = {
+        "FailureType": "dlq.models.FailureType",
+        "GroupStatus": "dlq.models.GroupStatus",
+        "SettableStatus": "dlq.api.group_shapes.SETTABLE",
+        "Resolution": "dlq.models.Resolution",
+    }
 
     def ready(self) -> None:
         """Take in dead runs; close those that a roll-back made history."""

@@ -1,17 +1,33 @@
 """The app `executions`."""
 
-from django.apps import AppConfig
+from executions.plugins import ApiConfig
 
 
-class ExecutionsConfig(AppConfig):
+class ExecutionsConfig(ApiConfig):
     """Workflows, versions, triggers, executions."""
 
     name = "executions"
     verbose_name = "Workflows"
+    api = "executions.api.urls"
+    api_enums = {
+        "ExecutionState": "executions.states.ExecutionState",
+        "TriggerType": "executions.states.TriggerType",
+        "HealthStatus": "executions.api.health.STATUSES",
+        "QueueStatus": "executions.api.executions.QUEUE_STATES",
+        "JobState": "executions.states.JobState",
+        "VersionKind": "executions.states.VersionKind",
+        "Role": "executions.states.Role",
+        "Permission": "executions.states.Permission",
+        "Container": "executions.api.modules.CONTAINERS",
+        "ObjectPermission": "executions.api.permissions.CHOICES",
+        "Take": "executions.api.modules.TAKES",
+        "Effect": ["none", "idempotent", "external"],
+    }
 
     def ready(self) -> None:
         """Refuse limits and keys that make no sense now, not at first use; listen to executions."""
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
+        from executions.api import project_checks  # noqa: F401 - registers on import
         from executions.audit import sign_ins  # noqa: F401 - connects on import
         from executions.database import checks, time_limits  # noqa: F401 - checks register
         from executions.database.routing import route

@@ -25,15 +25,27 @@ class PeriodicTask(TypedDict):
     every: timedelta
 
 
-class PluginConfig(AppConfig):
-    """What a plugin adds. Importing it must be cheap: every process does at its start."""
+class ApiConfig(AppConfig):
+    """An app with operations of the API: the engine's three, and plugins."""
 
-    # Django takes the only class of `apps.py` that does not say False: the plugin's, not this one.
+    # Django takes the only class of `apps.py` that does not say False: the app's, not this one.
     default = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.default = cls.__dict__.get("default", True)
+
+    api: ClassVar[str] = ""
+    """The Python module whose `urlpatterns` join the engine's API, or none."""
+
+    api_enums: ClassVar[Mapping[str, Any]] = {}
+    """Names of enumerations in the API's description, and where each is written, or its values."""
+
+
+class PluginConfig(ApiConfig):
+    """What a plugin adds. Importing it must be cheap: every process does at its start."""
+
+    default = False
 
     modules: ClassVar[Mapping[str, str]] = {}
     """Module types, and where each is written (`package.file:Class`); loaded on first use."""
@@ -44,9 +56,6 @@ class PluginConfig(AppConfig):
     Where the package is missing, the module is listed with what to install.
     """
 
-    api: ClassVar[str] = ""
-    """The Python module whose `urlpatterns` join the engine's API, or none."""
-
     pages: ClassVar[str] = ""
     """The Python module whose `urlpatterns` join the site outside of the API, or none."""
 
@@ -55,9 +64,6 @@ class PluginConfig(AppConfig):
 
     api_tags: ClassVar[Mapping[str, str]] = {}
     """Tags of the API's description that its operations use, and what each is about."""
-
-    api_enums: ClassVar[Mapping[str, str]] = {}
-    """Names of enumerations in the API's description, and where each is written."""
 
     schedule: ClassVar[Mapping[str, PeriodicTask]] = {}
     """What beat sends, by a name that says what for."""
@@ -68,6 +74,11 @@ class PluginConfig(AppConfig):
 
         It is called at the end of the settings module, before any app is loaded.
         """
+
+
+def apps_with_api() -> list[ApiConfig]:
+    """The installed apps that may add operations to the API, in the order of `INSTALLED_APPS`."""
+    return [config for config in apps.get_app_configs() if isinstance(config, ApiConfig)]
 
 
 def plugins() -> list[PluginConfig]:

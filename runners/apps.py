@@ -1,15 +1,21 @@
 """The app `runners`."""
 
-from django.apps import AppConfig
-
 from executions.definition.catalog import Catalog
+from executions.plugins import ApiConfig
 
 
-class RunnersConfig(AppConfig):
+class RunnersConfig(ApiConfig):
     """Runs, leases, modules, the sweeper."""
 
     name = "runners"
     verbose_name = "Runs"
+    api = "runners.api.urls"
+    api_enums = {
+        "RunState": "runners.api.run_shapes.STATES",
+        "ErrorType": "runners.api.run_shapes.ERROR_TYPES",
+        "WaitKind": "runners.api.run_shapes.WAITS",
+        "Decision": "runners.waits.approvals.DECISIONS",
+    }
 
     def ready(self) -> None:
         """Offer our modules to the graph and listen to the life of executions."""

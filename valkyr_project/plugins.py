@@ -61,11 +61,6 @@ def installed_apps() -> list[str]:
     return [f"valkyr_plugins.{name}" for name in chosen()]
 
 
-def api_enums() -> dict[str, str]:
-    """Names of the plugins' enumerations in the API's description."""
-    return {name: place for config in _configs() for name, place in config.api_enums.items()}
-
-
 def schedule() -> dict[str, PeriodicTask]:
     """What beat sends for the plugins."""
     return {name: entry for config in _configs() for name, entry in config.schedule.items()}

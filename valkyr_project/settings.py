@@ -1,7 +1,6 @@
 """Django's settings, from the environment; docs/reference/configuration.md lists all variables."""
 
 import os
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
-SECURE_REDIRECT_EXEMPT = [r"^actuator/"]
+SECURE_REDIRECT_EXEMPT = [r"(?:^|/)actuator/"]
 # What must not reach others does not start.
 INSTALLATION = production.Installation(
     hosts=ALLOWED_HOSTS,
@@ -267,72 +266,18 @@ CELERY_ENABLE_UTC = True
 CELERY_BEAT_SCHEDULE = periodic_tasks.SCHEDULE
 
 # ---- The API.
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        "executions.api.authentication.ApiTokenAuthentication",
-        "executions.api.authentication.TokenAuthentication",
-        "executions.api.authentication.SessionAuthentication",
-    ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["executions.api.parsing.JsonParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "executions.api.problems.handle",
-    "UNAUTHENTICATED_USER": None,
-    # `Accept` says it; a parameter of this name is as unknown as any other.
-    "URL_FORMAT_OVERRIDE": None,
-}
 # How many days an API token holds, where nobody says otherwise and at most.
 TOKEN_DAYS = env.integer("VALKYR_TOKEN_DAYS", 90)
 TOKEN_MAX_DAYS = env.integer("VALKYR_TOKEN_MAX_DAYS", 365)
-SIMPLE_JWT = {
-    "ACCESS_TOKEN_LIFETIME": timedelta(minutes=30),
-    "REFRESH_TOKEN_LIFETIME": timedelta(days=1),
-    "UPDATE_LAST_LOGIN": False,
-    # Tokens end with the password that they were given for, and with the right to use one.
-    "CHECK_REVOKE_TOKEN": True,
-}
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Valkyr",
-    "DESCRIPTION": "Durable workflows on Django and Celery.",
-    "VERSION": "1",
-    "OAS_VERSION": "3.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "executions.api.openapi.complete",
-    ],
-    "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
-    "ENUM_NAME_OVERRIDES": {
-        "ExecutionState": "executions.states.ExecutionState",
-        "TriggerType": "executions.states.TriggerType",
-        "HealthStatus": "executions.api.health.STATUSES",
-        "QueueStatus": "executions.api.executions.QUEUE_STATES",
-        "RunState": "runners.api.run_shapes.STATES",
-        "ErrorType": "runners.api.run_shapes.ERROR_TYPES",
-        **plugins.api_enums(),
-        "FailureType": "dlq.models.FailureType",
-        "GroupStatus": "dlq.models.GroupStatus",
-        "JobState": "executions.states.JobState",
-        "SettableStatus": "dlq.api.group_shapes.SETTABLE",
-        "Resolution": "dlq.models.Resolution",
-        "VersionKind": "executions.states.VersionKind",
-        "Role": "executions.states.Role",
-        "Permission": "executions.states.Permission",
-        "Container": "executions.api.modules.CONTAINERS",
-        "WaitKind": "runners.api.run_shapes.WAITS",
-        "ObjectPermission": "executions.api.permissions.CHOICES",
-        "Decision": "runners.waits.approvals.DECISIONS",
-        "Take": "executions.api.modules.TAKES",
-        "Effect": ["none", "idempotent", "external"],
-    },
-}
+SIMPLE_JWT: dict[str, Any] = {}
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("VALKYR_MAX_BODY_BYTES", 5 * 1024 * 1024)
 APPEND_SLASH = True
 # Where the outside reaches this installation: the addresses of callbacks begin with it.
 PUBLIC_URL = env.text("VALKYR_PUBLIC_URL", f"http://localhost:{env.integer('PORT', 8000)}").rstrip(
     "/"
 )
+# Known here, so that no worker loads the urlconf to find them (executions/addresses.py).
+VALKYR = {"URL_PREFIX": "", "ADMIN_PREFIX": "admin/"}
 # Requests a minute, counted in Redis for all web processes together; 0 is no limit.
 API_RATE = env.whole("VALKYR_API_RATE", 60_000)
 TRIGGER_RATE = env.whole("VALKYR_TRIGGER_RATE", 30_000)

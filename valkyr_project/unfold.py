@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
+from executions import addresses
 from valkyr_project import plugins
 from valkyr_project.up.failing_processes import supervised
 
@@ -19,6 +20,10 @@ def _icon(request: HttpRequest) -> str:
 
 def _flower(request: HttpRequest) -> str:
     return str(settings.FLOWER_URL)
+
+
+def _health_script(request: HttpRequest) -> str:
+    return f"{static('ui/health.js')}#{addresses.api('health')}"
 
 
 def may_view(model: str) -> Any:
@@ -92,7 +97,8 @@ UNFOLD: dict[str, Any] = {
     ],
     "SCRIPTS": [
         lambda request: static("ui/alpine-csp.js"),
-        *([lambda request: static("ui/health.js")] if supervised() else []),
+        lambda request: static("ui/valkyr.js"),
+        *([_health_script] if supervised() else []),
     ],
     "ACCOUNT": {
         "navigation": [
@@ -120,7 +126,7 @@ UNFOLD: dict[str, Any] = {
                 "separator": True,
                 "items": [
                     _list_of("Workflows", "account_tree", "executions.workflow"),
-                    {"title": "Studio", "icon": "draw", "link": reverse_lazy("studio")},
+                    {"title": "Studio", "icon": "draw", "link": reverse_lazy("valkyr-studio")},
                     _list_of("Executions", "play_circle", "executions.workflowexecution"),
                     _list_of("Failures", "report", "dlq.failuregroup"),
                     _list_of("Runs", "list_alt", "runners.run"),
@@ -144,7 +150,12 @@ UNFOLD: dict[str, Any] = {
                     _list_of("Refused messages", "mark_email_unread", "executions.refusedmessage"),
                     _list_of("Activity", "history", "executions.activity"),
                     {"title": "Flower", "icon": "local_florist", "link": _flower, "active": False},
-                    {"title": "API pages", "icon": "api", "link": "/docs", "active": False},
+                    {
+                        "title": "API pages",
+                        "icon": "api",
+                        "link": reverse_lazy("valkyr-docs"),
+                        "active": False,
+                    },
                 ],
             },
             {

@@ -5,19 +5,14 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
 from executions.api.endpoint import Nowhere
-from executions.plugins import plugins
 from valkyr_project.apps import discover
 
 discover()
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/", admin.site.urls),
-    *(path("", include(plugin.pages)) for plugin in plugins() if plugin.pages),
-    path("", include("executions.studio.urls")),
-    path("", include("executions.api.urls")),
-    path("", include("runners.api.urls")),
-    path("", include("dlq.api.urls")),
-    *(path("", include(plugin.api)) for plugin in plugins() if plugin.api),
+    path("", include("valkyr.urls")),
+    # All of these are the API's here.
     re_path(r"^(?:v1|api/v1)(?:/.*)?$", Nowhere.as_view()),
 ]
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from dlq.api.entries import TAG
@@ -17,6 +17,7 @@ from dlq.models import DeadLetterEntry
 from executions.access import obtain, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
+from executions.api.pinned import JsonRenderer
 from executions.states import Permission
 from executions.vendor_seams.rest_framework_requests import django_request
 
@@ -31,7 +32,7 @@ class LinesRenderer(BaseRenderer):
 class ExportEntries(Endpoint):
     """Dead letters as a file."""
 
-    renderer_classes = [LinesRenderer, JSONRenderer]
+    renderer_classes = [LinesRenderer, JsonRenderer]
 
     @operation(
         "exportDeadLetterQueue",
@@ -65,7 +66,7 @@ class TextRenderer(BaseRenderer):
 
 
 class _Copied(Endpoint):
-    renderer_classes = [TextRenderer, JSONRenderer]
+    renderer_classes = [TextRenderer, JsonRenderer]
 
     def _text(self, id: UUID, made: Callable[[DeadLetterEntry], str]) -> HttpResponse:  # noqa: A002
         rows = DeadLetterEntry.objects.select_related("run", "execution")

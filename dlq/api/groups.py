@@ -26,6 +26,7 @@ from dlq.api.group_shapes import (
 from dlq.groups import merging, operations
 from dlq.groups.facets import breakdown
 from dlq.models import FailureGroup, GroupStatus
+from executions import addresses
 from executions.access import Action, obtain, visible
 from executions.access.actor import Actor
 from executions.access.operation import Operation
@@ -102,7 +103,7 @@ def shown(group: FailureGroup, status: int = 200) -> Response:
         "breakdown": breakdown(group.pk),
         "fingerprints": group.fingerprints.order_by("id")[:MOST_SHOWN],
     }
-    headers = {"Location": f"/v1/FailureGroup/{group.pk}"} if status > 200 else {}
+    headers = {"Location": addresses.api("failure-group", group.pk)} if status > 200 else {}
     return Response(FailureGroupDetail(group, context=context).data, status, headers=headers)
 
 

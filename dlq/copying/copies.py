@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from dlq.copying.pytest_file import pytest_file
 from dlq.copying.requests import curl, makes_requests, request_of, requeuing
 from dlq.models import DeadLetterEntry
+from executions import addresses
 from executions.definition.graph.places import find
 from executions.definition.versions import compiled
 from executions.errors import ValkyrError
@@ -100,7 +101,8 @@ KINDS: Mapping[str, CopyFormat] = {
     for kind in (
         CopyFormat(
             "requeue", "Requeue by curl", "terminal", False,
-            lambda entry: True, lambda entry: requeuing(entry.pk),
+            lambda entry: True,
+            lambda entry: requeuing(addresses.below_root("dead-letter-requeue", entry.pk)),
         ),
         CopyFormat(
             "curl", "Copy as curl", "http", True,

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
-from uuid import UUID
 
 from executions.admin.values import SECRET
 
@@ -288,13 +287,13 @@ def options_of(
     yield from _body_options(request)
 
 
-def requeuing(entry_id: UUID) -> str:
-    """The call of the API that requeues a dead letter."""
+def requeuing(address: str) -> str:
+    """The call that requeues a dead letter, at its address below the API's root."""
     # Variables are expanded within double quotes only, so these words are written as they are.
     return (
         "# Set first: VALKYR_URL, VALKYR_TOKEN\n"
         "curl --include --request POST \\\n"
-        f'  --url "$VALKYR_URL/v1/DeadLetterQueue/{entry_id}/requeue" \\\n'
+        f'  --url "$VALKYR_URL/{address}" \\\n'
         '  --header "Authorization: Bearer $VALKYR_TOKEN" \\\n'
         "  --header 'Content-Type: application/json' \\\n"
         "  --data-raw '{}'\n"

@@ -11,17 +11,18 @@ from uuid import UUID
 from django.core.serializers.json import DjangoJSONEncoder
 from uuid6 import uuid7
 
+from executions import addresses
 from executions.database import statements
 
-# What the audit trail calls the addresses that begin so; others are the API's. Plugins add theirs.
-DOORS = {"/admin/": "admin"}
+# What the audit trail calls the routes of ours whose names begin so. Plugins add theirs.
+DOORS: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
     """A person, a system or an agent; `user_id` is None for the engine's own doings.
 
-    `via` is the door it came through (`admin`, `api`, `api token <name>`, `single sign-on`,
+    `via` is the door it came through (`admin`, `api`, `site`, `api token <name>`, `single sign-on`,
     `webhook`, `callback`, `command`), `address` the peer's IP address.
     """
 
@@ -58,7 +59,7 @@ class Actor:
             return cls(user_id, name, via)
         address = request.META.get("REMOTE_ADDR") or None
         # The command line's requests say so themselves; no header can set a name with a dot.
-        door = request.META.get("valkyr.door") or _door(request.path)
+        door = request.META.get("valkyr.door") or _door(request)
         return cls(user_id, name, via or door, address)
 
     @classmethod
@@ -81,8 +82,16 @@ def _json(facts: Mapping[str, Any]) -> str:
     return json.dumps(dict(facts), cls=DjangoJSONEncoder)
 
 
-def _door(path: str) -> str:
-    return next((door for start, door in DOORS.items() if path.startswith(start)), "api")
+def _door(request: Any) -> str:
+    """The admin, ours, or another page of the project's (`site`), such as its own sign-in."""
+    match = getattr(request, "resolver_match", None)
+    if match is None:
+        return "api"
+    if "admin" in match.app_names:
+        return "admin"
+    name = match.url_name or ""
+    ours = "api" if name.startswith(addresses.PREFIX) else "site"
+    return next((door for start, door in DOORS.items() if name.startswith(start)), ours)
 
 
 def record(

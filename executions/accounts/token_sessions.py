@@ -9,9 +9,11 @@ which of them holds the current one. So the session ends.
 import hashlib
 import logging
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import jwt
 from django.contrib.auth import get_user_model
 from django.utils.crypto import constant_time_compare
 from rest_framework_simplejwt.exceptions import TokenError
@@ -35,6 +37,33 @@ log = logging.getLogger(__name__)
 SESSION = "sid"
 
 
+# The claim that binds a token to the password that it was given for.
+OF_PASSWORD = "hash_password"  # noqa: S105 - a name
+
+
+class SessionAccess(AccessToken):
+    """An access token of a session; a project's own SIMPLE_JWT does not take it for one of its."""
+
+    token_type = "valkyr-access"  # noqa: S105
+    lifetime = timedelta(minutes=30)
+
+
+class SessionRefresh(RefreshToken):
+    """A refresh token of a session."""
+
+    token_type = "valkyr-refresh"  # noqa: S105
+    lifetime = timedelta(days=1)
+    access_token_class = SessionAccess
+
+    @classmethod
+    def of(cls, user: Any) -> "SessionRefresh":
+        """A token of an account, until its password changes."""
+        token = cls()
+        token[api_settings.USER_ID_CLAIM] = str(user.pk)
+        token[OF_PASSWORD] = get_md5_hash_password(user.password)
+        return token
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """An access token, and the refresh token that gets the next pair."""
@@ -45,10 +74,8 @@ class Pair:
 
 def sign_in(user: Any, client: SessionClient) -> Pair:
     """Begin a session of `user`, who has given the password."""
-    refresh: RefreshToken = RefreshToken()
-    refresh[api_settings.USER_ID_CLAIM] = str(user.pk)
-    refresh[api_settings.REVOKE_TOKEN_CLAIM] = get_md5_hash_password(user.password)
-    lifetime = api_settings.REFRESH_TOKEN_LIFETIME
+    refresh = SessionRefresh.of(user)
+    lifetime = refresh.lifetime
     session = sessions.begin(user, SessionKind.TOKEN, lifetime, client, _digest(refresh))
     refresh[SESSION] = str(session.pk)
     refresh.payload["exp"] = int(session.expires_at.timestamp())
@@ -61,7 +88,7 @@ def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
     Raises TokenRefused for a token that is none, of a session that ended, of an account that may
     not sign in, and, as the session ends, for one that was used before.
     """
-    token = _read(RefreshToken, text)
+    token = _read(SessionRefresh, text)
     if token is None:
         raise TokenRefused("This is no valid refresh token. Sign in again.", "token_not_valid")
     session_id = session_of(token)
@@ -97,7 +124,7 @@ def revoke(text: str, request: Any) -> bool:
 
     A refresh token that was used before ends it, too: who signs out means the session.
     """
-    token = _read(RefreshToken, text) or _read(AccessToken, text)
+    token = _read(SessionRefresh, text) or _read(SessionAccess, text)
     if token is None:
         return False
     try:
@@ -115,12 +142,6 @@ def revoke(text: str, request: Any) -> bool:
     return True
 
 
-def is_of_password(token: Token, user: Any) -> bool:
-    """Whether the account still has the password that the token was given for."""
-    claim = str(token.get(api_settings.REVOKE_TOKEN_CLAIM))
-    return constant_time_compare(claim, get_md5_hash_password(user.password))
-
-
 def session_of(token: Token) -> UUID:
     """The session that a token belongs to; raises TokenRefused for a token without one."""
     try:
@@ -129,7 +150,23 @@ def session_of(token: Token) -> UUID:
         raise _ended() from None
 
 
-def _pair(refresh: RefreshToken) -> Pair:
+def is_ours(text: str | bytes) -> bool:
+    """Whether a token calls itself one of a session, valid or not."""
+    try:
+        claims = jwt.decode(text, options={"verify_signature": False})
+    except jwt.InvalidTokenError:
+        return False
+    kinds = (SessionAccess.token_type, SessionRefresh.token_type)
+    return claims.get(api_settings.TOKEN_TYPE_CLAIM or "token_type") in kinds
+
+
+def is_of_password(token: Token, user: Any) -> bool:
+    """Whether the account's password is still the one that the token was given for."""
+    claim = str(token.get(OF_PASSWORD))
+    return constant_time_compare(claim, get_md5_hash_password(user.password))
+
+
+def _pair(refresh: SessionRefresh) -> Pair:
     access = refresh.access_token
     # No access token outlives its session.
     access.payload["exp"] = min(access["exp"], refresh["exp"])

@@ -23,6 +23,7 @@ from executions.admin.sections import Page
 from executions.admin.skin import MEDIA, ModelAdmin
 from executions.audit.changes import told
 from executions.audit.trail import name_of
+from executions.definition.templating.render_guard import guarded
 from executions.errors import ValkyrError, WithProblems
 from executions.models import Workspace
 
@@ -43,6 +44,14 @@ class AuditedAdmin(ModelAdmin):
         """The site's, and how our pages look."""
         both: forms.Media = super().media + MEDIA
         return both
+
+    @property
+    def urls(self) -> Any:
+        """Its pages; what they do renders no tenant's template, in any project."""
+        found = super().urls
+        for route in found:
+            route.callback = guarded(route.callback)
+        return found
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """As Django's, and one line for the object and each row of an inline form."""

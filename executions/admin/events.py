@@ -24,7 +24,7 @@ class EventAdmin(FactAdmin):
     list_filter = (AgeFilter,)
     list_defer = ("payload",)
     ordering = ("-id",)
-    empty_text = "No events: they come by POST /v1/Event."
+    empty_text = "No events: they come by the API's publishEvent."
     search_ids = ("id",)
     search_texts = ("name", "event_id")
 

@@ -20,14 +20,14 @@ def studio_of(execution: WorkflowExecution) -> str:
     """The studio with this execution's data on its tasks; "" where its workflow is archived."""
     if execution.workflow.archived_at is not None:
         return ""
-    address = reverse("studio_workflow", args=[execution.workflow_id])
+    address = reverse("valkyr-studio-workflow", args=[execution.workflow_id])
     return f"{address}?{urlencode({'execution': execution.pk})}"
 
 
 def open_workflow(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
     """To the studio, with the newest run's data."""
     workflow: Workflow = admin.get_or_refuse(request, object_id)
-    return HttpResponseRedirect(reverse("studio_workflow", args=[workflow.pk]))
+    return HttpResponseRedirect(reverse("valkyr-studio-workflow", args=[workflow.pk]))
 
 
 def open_execution(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:

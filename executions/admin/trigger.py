@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 from django.contrib import admin
 from django.http import HttpRequest
 
+from executions import addresses
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
@@ -71,7 +72,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
     settings = trigger.settings
     if trigger.type == TriggerType.WEBHOOK:
         return [
-            ("Address", marks.copyable(f"/v1/hooks/{trigger.pk}")),
+            ("Address", marks.copyable(addresses.api("webhook", trigger.pk))),
             ("Callers send", HOW_SIGNED.get(settings.get("auth", ""))),
             ("Secrets so far", str(trigger.secret_version)),
         ]

@@ -7,7 +7,7 @@ from drf_spectacular.types import OpenApiTypes
 
 # ruff: noqa: N815 - the names are the JSON's
 from rest_framework import serializers
-from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,6 +17,7 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCase, Json
 from executions.api.paging import PageQuery, page
+from executions.api.pinned import JsonRenderer
 from executions.audit import export, seals, trail
 from executions.audit.export import LINES
 from executions.errors import NotFound
@@ -161,7 +162,7 @@ class NewestSeal(Endpoint):
 class ExportActivity(Endpoint):
     """The audit trail as a file."""
 
-    renderer_classes = [LinesRenderer, JSONRenderer]
+    renderer_classes = [LinesRenderer, JsonRenderer]
 
     @operation(
         "exportActivity",

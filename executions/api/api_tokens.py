@@ -11,6 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access import SCOPES, Action, AmbiguousWorkspace, Forbidden, User, obtain
 from executions.accounts import tokens
 from executions.accounts.caller_permissions import seen_workspaces
@@ -164,7 +165,7 @@ class ApiTokens(Endpoint):
             expires_at=given.get("expiresAt"),
         )
         shown = NewApiTokenShape(token, context={"text": text}).data
-        return Response(shown, 201, headers={"Location": f"/v1/ApiToken/{token.pk}"})
+        return Response(shown, 201, headers={"Location": addresses.api("api-token", token.pk)})
 
     def _whose(self, given: dict[str, Any]) -> tuple[Workspace, Any]:
         """The workspace, and the user whom the token stands for."""

@@ -9,14 +9,21 @@ from rest_framework import authentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework_simplejwt.authentication import JWTAuthentication
+from rest_framework_simplejwt.exceptions import InvalidToken, TokenError
 from rest_framework_simplejwt.settings import api_settings
 
 from executions.accounts import authentication as last_use
 from executions.accounts import authentication as signing_in
-from executions.accounts import token_sessions, tokens
+from executions.accounts import tokens
 from executions.accounts.authentication import account_in_session
 from executions.accounts.errors import TokenRefused
-from executions.accounts.token_sessions import session_of
+from executions.accounts.token_sessions import (
+    SessionAccess,
+    is_of_password,
+    is_ours,
+    session_of,
+)
+from executions.api.pinned import added_authentication
 from executions.models import AccountSession, ApiToken
 
 REALM = "valkyr"
@@ -42,21 +49,54 @@ class ApiTokenAuthentication(authentication.BaseAuthentication):
 
 
 class TokenAuthentication(JWTAuthentication):
-    """`Authorization: Bearer <access>`, a JWT for a user name and password."""
+    """`Authorization: Bearer <access>`, a JWT for a user name and password.
+
+    A project's SIMPLE_JWT says how tokens are signed, and no more.
+    """
 
     www_authenticate_realm = REALM
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """The account of a live session and the token; None for what is no bearer token."""
+        """The account of a live session and the token; None for what is no bearer token.
+
+        None as well for a bearer token that is none of ours where the project has added classes of
+        its own, which may know it.
+        """
         try:
             found = super().authenticate(request)
         except TokenRefused as error:
             raise AuthenticationFailed(error.message, error.code) from None
+        except InvalidToken:
+            if added_authentication() and not is_ours(self._raw_token(request)):
+                return None
+            raise
         if found is not None:
             address = request.META.get("REMOTE_ADDR") or None
             session_id = session_of(found[1])
             last_use.note(AccountSession, session_id, self.seen.last_used, self.seen.now, address)
         return found
+
+    def get_header(self, request: Request) -> Any:
+        """The header, whatever AUTH_HEADER_NAME is."""
+        return request.META.get("HTTP_AUTHORIZATION", "").encode("iso-8859-1") or None
+
+    def get_raw_token(self, header: bytes) -> bytes | None:
+        """The token of `Bearer …`, whatever AUTH_HEADER_TYPES are."""
+        scheme, *tokens = header.split() or [b""]
+        if scheme != b"Bearer":
+            return None
+        if len(tokens) != 1:
+            raise AuthenticationFailed(
+                "Expected `Authorization: Bearer <token>`.", "bad_authorization_header"
+            )
+        return tokens[0]
+
+    def get_validated_token(self, raw_token: bytes) -> Any:
+        """An access token of a session, signed and not expired."""
+        try:
+            return SessionAccess(raw_token)  # type: ignore[arg-type]
+        except TokenError:
+            raise InvalidToken("This is no valid access token. Sign in again.") from None
 
     def get_user(self, validated_token: Any) -> Any:
         """The account, read together with its session by one prepared statement."""
@@ -65,12 +105,15 @@ class TokenAuthentication(JWTAuthentication):
         )
         user = self.seen.user
         if not user.is_active:
-            raise AuthenticationFailed("User is inactive", "user_inactive")
-        if not token_sessions.is_of_password(validated_token, user):
-            raise AuthenticationFailed("The user's password has been changed.", "password_changed")
+            raise TokenRefused("This account is inactive.", "user_inactive")
+        if not is_of_password(validated_token, user):
+            raise TokenRefused("The password has been changed. Sign in again.", "password_changed")
         if not api_settings.USER_AUTHENTICATION_RULE(user):
             raise TokenRefused("This account may not sign in with a password.", "no_active_account")
         return user
+
+    def _raw_token(self, request: Request) -> bytes:
+        return self.get_raw_token(self.get_header(request)) or b""
 
 
 class SessionAuthentication(authentication.SessionAuthentication):

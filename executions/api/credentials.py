@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions import credentials
+from executions import addresses, credentials
 from executions.access import Action, User, obtain, visible, workspace_for
 from executions.access.powers import Power, limits_of
 from executions.api import etags
@@ -156,7 +156,7 @@ def shown(credential: Credential, status: int = 200) -> Response:
     """A credential with its ETag."""
     headers = {"ETag": etags.tag(credential.version)}
     if status == 201:
-        headers["Location"] = f"/v1/Credential/{credential.pk}"
+        headers["Location"] = addresses.api("credential", credential.pk)
     return Response(CredentialShape(credential).data, status, headers=headers)
 
 

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from executions.api.fields import CamelCaseSerializer
 from executions.api.idempotency import once
+from executions.vendor_seams.drf_spectacular_schema import OwnSchema
 
 PROBLEM = "application/problem+json"
 REASONS = {
@@ -109,7 +110,9 @@ def operation(
     )
 
     def described(method: Any) -> Any:
-        made: Any = describe(once(method) if idempotent else method)
+        wanted: Any = once(method) if idempotent else method
+        wanted.kwargs = {"schema": OwnSchema}  # what `extend_schema` builds on
+        made: Any = describe(wanted)
         made.operation_id = operation_id  # by which its requests are counted
         return made
 

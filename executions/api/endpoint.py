@@ -1,13 +1,22 @@
-"""What every view of the API shares: strict bodies and queries, and who acts."""
+"""What every view of the API shares: who may ask, strict bodies and queries, and who acts.
+
+It names all that REST framework would else take from a project's settings (`pinned.py`).
+"""
 
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings as django_settings
+from django.core.signals import got_request_exception
+from django.db import connections, transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
+from django.utils.log import log_response
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
+from rest_framework.metadata import SimpleMetadata
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -16,19 +25,66 @@ from executions.access import Powers, User, obtain
 from executions.access.actor import Actor
 from executions.access.operation import Operation
 from executions.admission.rates import Rate
-from executions.api import throttles
+from executions.api import problems, throttles
+from executions.api.authentication import (
+    ApiTokenAuthentication,
+    SessionAuthentication,
+    TokenAuthentication,
+)
 from executions.api.fields import Body
 from executions.api.parsing import JsonParser
+from executions.api.pinned import (
+    FRAMEWORK,
+    AcceptHeader,
+    JsonRenderer,
+    added_authentication,
+    surroundings,
+)
+from executions.vendor_seams.drf_spectacular_schema import OwnSchema
+from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class Endpoint(APIView):
     """One address; its methods are operations of the OpenAPI document."""
 
+    settings = FRAMEWORK
+    authentication_classes: Any = [
+        ApiTokenAuthentication,
+        TokenAuthentication,
+        SessionAuthentication,
+    ]
+    permission_classes: Any = [IsAuthenticated]
+    throttle_classes: Any = []
+    renderer_classes: Any = [JsonRenderer]
     parser_classes: Any = [JsonParser]
+    content_negotiation_class: Any = AcceptHeader
+    metadata_class: Any = SimpleMetadata
+    versioning_class: Any = None
+    schema: Any = OwnSchema()
     # Whether its POST may start executions.
     starts = False
     # Whether requests without a valid sign-in are counted by address.
     counts_refusals = True
+
+    @classmethod
+    def as_view(cls, **initkwargs: Any) -> Any:
+        """The view; its transactions are its own, also under ATOMIC_REQUESTS."""
+        view: Any = super().as_view(**initkwargs)
+        for alias in connections:
+            view = transaction.non_atomic_requests(alias)(view)
+        return view
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Answer the request; what is told in it is for nobody else, and not to be kept."""
+        with surroundings():
+            response = super().dispatch(request, *args, **kwargs)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+    def get_authenticators(self) -> list[Any]:
+        """Ours, then the project's; none where nobody needs to sign in."""
+        ours = super().get_authenticators()
+        return [*ours, *(added() for added in added_authentication())] if ours else []
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """The request, read as UTF-8 whatever charset the caller names."""
@@ -51,7 +107,25 @@ class Endpoint(APIView):
                 throttles.check([throttles.of_refusal(self.request)])
             except throttles.TooMany as error:
                 exc = error
-        return super().handle_exception(exc)
+        try:
+            return super().handle_exception(exc)
+        except Exception as error:
+            if error is not exc or django_settings.DEBUG:
+                raise
+            response: Response = self._failed(error)
+            return response
+
+    def _failed(self, error: Exception) -> Any:
+        """The answer for what nobody foresaw, as a problem also where a project has a page for it.
+
+        Whoever collects errors hears of it as of any other.
+        """
+        request = django_request(self.request)
+        answer: Any = problems.failed(request)
+        got_request_exception.send(sender=type(self), request=request)
+        said = ("%s: %s", answer.reason_phrase, request.path)
+        log_response(*said, response=answer, request=request, exception=error)
+        return answer
 
     @property
     def user(self) -> User:

@@ -4,11 +4,11 @@ import re
 from typing import Any
 
 from django.utils.http import parse_etags
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions import payloads
+from executions.api.pinned import JsonRenderer
 from executions.models import Workflow
 
 _TAG = re.compile(r'"(\d{1,9})"')
@@ -49,7 +49,7 @@ def unless_known(request: Request, told: Any, *, fresh: int) -> Response:
 
     The tag is a digest of the content; `fresh` is in seconds.
     """
-    digest = f'"{payloads.digest(JSONRenderer().render(told).decode())[:32]}"'
+    digest = f'"{payloads.digest(JsonRenderer().render(told).decode())[:32]}"'
     headers = {"ETag": digest, "Cache-Control": f"private, max-age={fresh}"}
     # A server that compresses marks the tag as weak.
     known = [

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access import Action, obtain, visible, workspace_for
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
@@ -130,7 +131,7 @@ class Events(Endpoint):
         return Response(
             EventResult(published.event).data,
             202 if published.created else 200,
-            headers={"Location": f"/v1/Event/{published.event.pk}"},
+            headers={"Location": addresses.api("event", published.event.pk)},
         )
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from copy import copy
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db import models
-from rest_framework import serializers
+from rest_framework import ISO_8601, serializers
 
 from executions.access import Powers
 from executions.states import Permission
@@ -32,7 +33,7 @@ class CamelCase:
         """Return the fields by their names in JSON."""
         declared: dict[str, Field] = super().get_fields()  # type: ignore[misc]
         return dict(
-            (name, field) if name in self.as_declared else _renamed(name, field)
+            (name, _pin(field)) if name in self.as_declared else _renamed(name, field)
             for name, field in declared.items()
         )
 
@@ -50,12 +51,40 @@ def camel_case(name: str) -> str:
 
 def _renamed(name: str, field: Field) -> tuple[str, Field]:
     """Return the name in JSON and the field, which reads and writes the attribute `name`."""
+    _pin(field)
     sent_as = camel_case(name)
     if isinstance(field, serializers.SerializerMethodField):
         field.method_name = field.method_name or f"get_{name}"
     elif field.source is None and sent_as != name:
         field.source = name
     return sent_as, field
+
+
+def _pin(field: Field) -> Field:
+    """Name what the field would else take from a project's REST_FRAMEWORK and TIME_ZONE."""
+    pinned = next((named for kind, named in _PINNED if isinstance(field, kind)), None)
+    if pinned:
+        # What the field was declared with stays.
+        vars(field).update({name: value for name, value in pinned if name not in vars(field)})
+    elif isinstance(field, serializers.ListField | serializers.DictField):
+        _pin(field.child)
+    return field
+
+
+_TEXTS = (("format", ISO_8601), ("input_formats", [ISO_8601]))
+_PINNED: tuple[tuple[Any, tuple[tuple[str, Any], ...]], ...] = (
+    (serializers.DateTimeField, (*_TEXTS, ("timezone", UTC))),
+    (serializers.DateField | serializers.TimeField, _TEXTS),
+    (serializers.DurationField, (("format", "django"),)),
+    (serializers.DecimalField, (("coerce_to_string", True),)),
+    (serializers.BigIntegerField, (("coerce_to_string", False),)),
+)
+
+
+def time_text(value: datetime) -> str:
+    """A time as our serializers send it: ISO 8601 in UTC."""
+    field = _pin(serializers.DateTimeField())
+    return str(field.to_representation(value))
 
 
 # What stands in place of a value that the caller may not see.

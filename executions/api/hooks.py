@@ -16,6 +16,7 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access.actor import Actor
 from executions.api import throttles
 from executions.api.documentation import header, operation
@@ -193,4 +194,4 @@ def _result(execution: WorkflowExecution) -> HttpResponse:
 
 
 def _address(execution_id: UUID) -> str:
-    return f"/v1/WorkflowExecution/{execution_id}"
+    return addresses.api("execution", execution_id)

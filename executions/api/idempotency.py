@@ -14,12 +14,12 @@ from typing import Any
 
 from django.utils.crypto import salted_hmac
 from rest_framework.exceptions import ValidationError
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions import payloads
 from executions.access.powers import limits_of
+from executions.api.pinned import JsonRenderer
 from executions.database import statements, transaction
 from executions.database.clock import database_now
 from executions.errors import KeyReused, RequestInProgress
@@ -142,6 +142,6 @@ def _keep(asked: _Asked, made: Response) -> None:
         status=made.status_code,
         headers={name: made.headers[name] for name in KEPT_HEADERS if name in made.headers},
     )
-    sealed = seal(JSONRenderer().render(made.data), place_of(row))
+    sealed = seal(JsonRenderer().render(made.data), place_of(row))
     row.sealed, row.key_id = sealed.value, sealed.key_id
     row.save(force_insert=True)

@@ -13,6 +13,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access import Action, obtain, visible, workspace_for
 from executions.access.people import LONGEST_NAME, person_named
 from executions.accounts import members
@@ -138,7 +139,7 @@ class Memberships(Endpoint):
             permissions=given["permissions"],
             actor=self.actor,
         )
-        headers = {"Location": f"/v1/Membership/{membership.pk}"}
+        headers = {"Location": addresses.api("membership", membership.pk)}
         return Response(MembershipShape(membership).data, 201, headers=headers)
 
 

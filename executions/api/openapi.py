@@ -1,29 +1,40 @@
-"""What the OpenAPI document says of all operations alike: headers, problems, names, examples.
+"""The OpenAPI document: what it says of all operations alike, and where it is served.
 
-drf-spectacular calls `complete` with the document it made of the views.
+drf-spectacular calls `complete` with the document it made of the views. A project's
+SPECTACULAR_SETTINGS change nothing of it, and its own document says nothing of our views.
 """
 
 import json
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
+from django.apps import apps
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import URLPattern, URLResolver, include
+from django.urls import path as route
+from django.utils.decorators import method_decorator
 from django.views import View
+from drf_spectacular.drainage import GENERATOR_STATS
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
-from drf_spectacular.views import SpectacularAPIView
-from rest_framework.permissions import IsAuthenticated
-from rest_framework.renderers import JSONRenderer
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
 
+from executions import addresses
 from executions.api.documentation import PROBLEM, REASONS
+from executions.api.endpoint import Endpoint
+from executions.api.page_headers import csrf_header, own_page
+from executions.api.pinned import JsonRenderer
 from executions.api.problems import problem, title
-from executions.plugins import plugins
+from executions.plugins import apps_with_api, plugins
+from executions.vendor_seams.drf_spectacular_schema import own_settings
 
 # The prose of the OpenAPI document: what holds everywhere, and what each group is about.
 
@@ -100,12 +111,45 @@ CODES = {
 }
 
 
+SETTINGS = {
+    "TITLE": "Valkyr",
+    "DESCRIPTION": "Durable workflows on Django and Celery.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "executions.api.openapi.complete",
+    ],
+    "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
+}
+
+
+def document() -> Json:
+    """The document of what is installed; paths are below the address that `servers` names."""
+    server = {"url": addresses.public("").rstrip("/"), "description": "This installation."}
+    return _made() | {"servers": [server]}
+
+
+@cache
+def _made() -> Json:
+    """Half a second of a processor, once a process."""
+    names = {name: place for app in apps_with_api() for name, place in app.api_enums.items()}
+    with own_settings(SETTINGS | {"ENUM_NAME_OVERRIDES": names}), GENERATOR_STATS.silence():
+        generator: Any = SchemaGenerator  # without types
+        made: Json = generator(patterns=api_patterns()).get_schema(public=True)
+    return made
+
+
+def api_patterns() -> list[URLPattern | URLResolver]:
+    """The routes of the apps' and plugins' operations, below any prefix."""
+    return [route("", include(app.api)) for app in apps_with_api() if app.api]
+
+
 def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
     """The finished document."""
     result = _shorter_names(result)
     _close_bodies(result)
     result["info"]["description"] = INTRODUCTION
-    result["servers"] = [{"url": settings.PUBLIC_URL, "description": "This installation."}]
     used = {tag for _, _, described in operations(result) for tag in described["tags"]}
     known = [*TAGS.items(), *(tag for plugin in plugins() for tag in plugin.api_tags.items())]
     result["tags"] = [{"name": name, "description": text} for name, text in known if name in used]
@@ -288,7 +332,7 @@ def _problem(status: int) -> Json:
     return {"summary": called, "value": value}
 
 
-@lru_cache(maxsize=1)
+@cache
 def examples() -> Json:
     """What real requests and answers looked like, by operation; `make examples` writes them."""
     kept: Json = json.loads(EXAMPLES.read_text())
@@ -311,20 +355,35 @@ def _add_examples(described: Json) -> None:
 # The OpenAPI document and the page that shows it; no inline script, nothing from elsewhere.
 
 
-class OpenApiDocument(SpectacularAPIView):
+@extend_schema(exclude=True)
+class OpenApiDocument(Endpoint):
     """The API's description: OpenAPI 3.1."""
 
-    permission_classes: Any = [IsAuthenticated]
-    renderer_classes: Any = [OpenApiJsonRenderer, OpenApiYamlRenderer, JSONRenderer]
+    renderer_classes: Any = [OpenApiJsonRenderer, OpenApiYamlRenderer, JsonRenderer]
+
+    def get(self, request: Request) -> Response:
+        """The document, for who is signed in."""
+        name = f"Valkyr.{request.accepted_renderer.format}"
+        headers = {"Content-Disposition": f'inline; filename="{name}"'}
+        return Response(document(), headers=headers)
 
 
+# The optional package with Swagger UI; without it the page leads to the document.
+VIEWER = "drf_spectacular_sidecar"
+# Swagger UI sets attributes of style, and has its pictures in data.
+SWAGGER = {"style_src_attr": ("'unsafe-inline'",), "img_src": ("'self'", "data:")}
+
+
+@method_decorator(own_page(**SWAGGER), "dispatch")
 class Docs(View):
     """The description for people, with every operation to try."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The page; who is not signed in gets a 401 with the way to sign in."""
         if request.user.is_authenticated:
-            return render(request, "executions/docs.html")
+            facts = {"viewer": apps.is_installed(VIEWER), "csrf_header": csrf_header()}
+            return render(request, "executions/docs.html", facts)
         if request.accepts("text/html"):
-            return render(request, "executions/docs_sign_in.html", status=401)
+            facts = {"sign_in": addresses.sign_in()}
+            return render(request, "executions/docs_sign_in.html", facts, status=401)
         return problem(401, "Sign in to read the documentation.", code="not_authenticated")

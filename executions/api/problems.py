@@ -19,7 +19,7 @@ from psycopg.errors import IdleInTransactionSessionTimeout
 from rest_framework import exceptions
 from rest_framework.settings import api_settings
 
-from executions import access, errors
+from executions import access, addresses, errors
 from executions.accounts.errors import InUse, LastAdministrator, Taken
 from executions.api.throttles import TooMany
 from executions.credentials import CredentialInUse, NameTaken
@@ -238,4 +238,5 @@ def failed(request: HttpRequest) -> HttpResponseBase:
 
 
 def _is_admin(request: HttpRequest) -> bool:
-    return request.path.startswith("/admin/")
+    admin = addresses.admin_or_none("index")
+    return bool(admin) and request.path.startswith(admin)

@@ -10,6 +10,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access import Action, obtain, visible, workspace_for
 from executions.accounts import service_accounts as accounts
 from executions.api.documentation import operation
@@ -126,7 +127,7 @@ class ServiceAccounts(Endpoint):
         given = self.body(NewServiceAccount)
         workspace = workspace_for(self.user, given.pop("workspaceId", None), Action.ADMINISTER)
         account = accounts.create_service_account(workspace, actor=self.actor, **given)
-        headers = {"Location": f"/v1/ServiceAccount/{account.pk}"}
+        headers = {"Location": addresses.api("service-account", account.pk)}
         return Response(ServiceAccountShape(account).data, 201, headers=headers)
 
 

@@ -5,6 +5,7 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access import (
     AccessChange,
     Action,
@@ -105,7 +106,7 @@ class Execute(Starting):
         return Response(
             WorkflowExecutionShape(started.execution, context={"may": may}).data,
             202,
-            headers={"Location": f"/v1/WorkflowExecution/{started.execution.pk}"},
+            headers={"Location": addresses.api("execution", started.execution.pk)},
         )
 
 

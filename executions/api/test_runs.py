@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access import Action
 from executions.api.documentation import operation
 from executions.api.executions import WorkflowExecutionShape
@@ -102,5 +103,5 @@ class StartTestRun(Starting):
         return Response(
             WorkflowExecutionShape(execution, context={"may": may}).data,
             202,
-            headers={"Location": f"/v1/WorkflowExecution/{execution.pk}"},
+            headers={"Location": addresses.api("execution", execution.pk)},
         )

@@ -11,6 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access import Action, User, obtain
 from executions.accounts import workspaces
 from executions.accounts.caller_permissions import is_root, require_root, seen_workspaces
@@ -56,7 +57,8 @@ class Tiers(Endpoint):
         """A new tier, for superusers."""
         require_root(self.user, "make tiers")
         tier = workspaces.create_tier(self.body(NewTier), actor=self.actor)
-        return Response(TierShape(tier).data, 201, headers={"Location": f"/v1/Tier/{tier.pk}"})
+        headers = {"Location": addresses.api("tier", tier.pk)}
+        return Response(TierShape(tier).data, 201, headers=headers)
 
 
 class OneTier(Endpoint):

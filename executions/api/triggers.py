@@ -11,6 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access import Action, obtain, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
@@ -53,7 +54,8 @@ class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_address(self, trigger: Trigger) -> str | None:
         """The path below the server's own address."""
-        return f"/v1/hooks/{trigger.pk}" if trigger.type == TriggerType.WEBHOOK else None
+        is_webhook = trigger.type == TriggerType.WEBHOOK
+        return addresses.api("webhook", trigger.pk) if is_webhook else None
 
 
 class TriggerChange(Body):

@@ -8,7 +8,7 @@ from uuid import UUID
 import yaml
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
-from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,6 +18,7 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body
 from executions.api.parsing import JsonText, OldYamlText, YamlText, check_storable
+from executions.api.pinned import JsonRenderer
 from executions.api.workflows import WorkflowShape, name_in, shown, workflows
 from executions.definition.graph.document import load_text
 from executions.models import Workflow, Workspace
@@ -70,7 +71,7 @@ class ImportQuery(Body):
 class ExportWorkflow(Endpoint):
     """The draft as a file."""
 
-    renderer_classes = [YamlRenderer, JSONRenderer]
+    renderer_classes = [YamlRenderer, JsonRenderer]
 
     @operation(
         "exportWorkflow",

@@ -7,6 +7,7 @@ from django.db.models import F, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access import Action, obtain, workspace_for
 from executions.access.people import name_path
 from executions.api.documentation import operation
@@ -80,7 +81,7 @@ class PublishWorkflow(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """A new immutable version of the draft; 409 when nothing but `ui` changed."""
         version, _ = self.perform(PUBLISH, workflows().defer("definition"), id, Publication)
-        location = f"/v1/Workflow/{id}/versions/{version.number}"
+        location = addresses.api("workflow-version", id, version.number)
         told = {
             "version": version.number,
             "checksum": version.checksum,

@@ -11,6 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access import Action, Powers, obtain, visible, workspace_for
 from executions.api import etags
 from executions.api.documentation import header, operation
@@ -243,7 +244,7 @@ def shown(workflow: Workflow, status: int = 200) -> Response:
     """A workflow with its ETag."""
     headers = {"ETag": etags.of(workflow)}
     if status == 201:
-        headers["Location"] = f"/v1/Workflow/{workflow.pk}"
+        headers["Location"] = addresses.api("workflow", workflow.pk)
     return Response(WorkflowShape(workflow).data, status, headers=headers)
 
 

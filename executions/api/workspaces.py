@@ -9,6 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import addresses
 from executions.access import Action, Powers, User, require
 from executions.accounts import workspaces
 from executions.accounts.caller_permissions import permissions_of, require_root, seen_workspaces
@@ -217,7 +218,7 @@ class Workspaces(Endpoint):
         tier = _tier(given["tierId"])
         slug = given.get("slug", "")
         made = workspaces.create_workspace(given["name"], tier, actor=self.actor, slug=slug)
-        headers = {"Location": f"/v1/Workspace/{made.pk}"}
+        headers = {"Location": addresses.api("workspace", made.pk)}
         return Response(shown(*found(self.user, made.pk)), 201, headers=headers)
 
 

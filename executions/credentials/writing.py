@@ -13,7 +13,7 @@ from django.db.models import F, TextField
 from django.db.models.functions import Cast
 from uuid6 import uuid7
 
-from executions import sealing
+from executions import addresses, sealing
 from executions.access.actor import Actor, record
 from executions.credentials.boundary import ANY, MOST, CredentialLimits, problems_of, stored
 from executions.credentials.kinds import (
@@ -293,7 +293,7 @@ def _refuse_named(credential: Credential) -> None:
         "Publish them without it or put them away, then delete it.",
         [
             DefinitionProblem(
-                f"/v1/Workflow/{one.workflow_id}", "names_it", f"{one.workflow} names it."
+                addresses.api("workflow", one.workflow_id), "names_it", f"{one.workflow} names it."
             )
             for one in listed
         ],

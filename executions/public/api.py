@@ -30,6 +30,7 @@ from executions.api.fields import (
     Whole,
     asked_user_id,
     shown_user_id,
+    time_text,
 )
 from executions.api.paging import (
     ListQuery,
@@ -86,4 +87,5 @@ __all__ = [
     "operation",
     "page",
     "shown_user_id",
+    "time_text",
 ]

@@ -1,18 +1,19 @@
 """The frame of the studio: what is known of the caller and where things are, as attributes."""
 
-from collections.abc import Callable
-from importlib.util import find_spec
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.middleware.csrf import get_token
 from django.shortcuts import render
-from django.urls import NoReverseMatch, reverse
 
+from executions import addresses
 from executions.access import Action, Forbidden, Powers, obtain, workspaces_of
+from executions.api.page_headers import View, csrf_header, own_page
 from executions.errors import NotFound
 from executions.models import Workflow
 from executions.states import Permission
@@ -20,34 +21,19 @@ from executions.states import Permission
 # What stands for an id in the addresses that the scripts fill in.
 ANY = UUID(int=0)
 
-View = Callable[..., HttpResponse]
-
 
 def signed_in(view: View) -> View:
     """Who is not signed in is asked to, and comes back."""
 
-    def guarded(request: HttpRequest, **named: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
             return view(request, **named)
-        return redirect_to_login(request.get_full_path(), reverse("admin:login"))
+        return redirect_to_login(request.get_full_path(), addresses.sign_in())
 
     return guarded
 
 
-def strict(view: View) -> View:
-    """Put the page under a stricter policy, where the project has one by django-csp.
-
-    React and React Flow set styles through the CSSOM, which needs no exception.
-    """
-    if find_spec("csp") is None:
-        return view
-    from csp.decorators import csp_replace
-
-    policy = {"style-src-elem": None, "style-src-attr": None, "img-src": ["'self'"]}
-    return cast("View", csp_replace(policy)(view))
-
-
-@strict
+@own_page()  # React and React Flow set styles through the CSSOM, which needs no exception
 @signed_in
 def home(request: HttpRequest) -> HttpResponse:
     """The workflows one may see, and the ways to a new one."""
@@ -55,7 +41,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return _frame(request, "Studio", {"can-edit": may_author})
 
 
-@strict
+@own_page()  # React and React Flow set styles through the CSSOM, which needs no exception
 @signed_in
 def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
     """The editor of one workflow; 404 and 403 as the API has them."""
@@ -78,18 +64,23 @@ def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
         "can-run": may.allows(Action.TRIGGER),
         "can-operate": may.allows(Action.OPERATE),
         "can-see-payloads": may.allows(Permission.VIEW_PAYLOADS),
-        "workflow-page": _address("executions_workflow_change", found.pk),
+        "workflow-page": addresses.admin_or_none("executions_workflow_change", found.pk),
     }
 
 
 def _frame(request: HttpRequest, title: str, facts: dict[str, Any]) -> HttpResponse:
-    get_token(request)  # the scripts send the cookie's token back
     places = {
         "username": request.user.get_username(),
-        "home": reverse("studio"),
-        "admin": reverse("admin:index"),
-        "sign-in": reverse("admin:login"),
-        "monitor-page": _address("executions_workflowexecution_monitor", ANY),
+        "api": addresses.root(),
+        # A project may call the cookie and the header as it likes, or have no such cookie.
+        "csrf-cookie": settings.CSRF_COOKIE_NAME,
+        "csrf-header": csrf_header(),
+        "csrf-token": get_token(request),
+        "home": addresses.api("studio"),
+        "admin": addresses.admin_or_none("index"),
+        "sign-in": addresses.sign_in(),
+        "credentials-page": addresses.admin_or_none("executions_credential_changelist"),
+        "monitor-page": addresses.admin_or_none("executions_workflowexecution_monitor", ANY),
     }
     told = {name: _told(value) for name, value in (places | facts).items()}
     return render(request, "executions/studio.html", {"title": title, "facts": told})
@@ -97,11 +88,3 @@ def _frame(request: HttpRequest, title: str, facts: dict[str, Any]) -> HttpRespo
 
 def _told(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _address(name: str, pk: UUID) -> str:
-    """A page of the admin; empty where the app that has it is not installed."""
-    try:
-        return reverse(f"admin:{name}", args=[pk])
-    except NoReverseMatch:
-        return ""

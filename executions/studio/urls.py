@@ -5,6 +5,6 @@ from django.urls import URLPattern, path
 from executions.studio import pages
 
 urlpatterns: list[URLPattern] = [
-    path("studio/", pages.home, name="studio"),
-    path("studio/<uuid:workflow_id>/", pages.workflow, name="studio_workflow"),
+    path("studio/", pages.home, name="valkyr-studio"),
+    path("studio/<uuid:workflow_id>/", pages.workflow, name="valkyr-studio-workflow"),
 ]

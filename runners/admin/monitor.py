@@ -14,6 +14,7 @@ from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
+from executions import addresses
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.execution import WorkflowExecutionAdmin
@@ -85,6 +86,7 @@ def _buttons(
 def _facts(execution: WorkflowExecution) -> dict[str, Any]:
     """What the scripts begin with, by `data-` attribute; ANY stands for an id in addresses."""
     return {
+        "api": addresses.root(),
         "execution": execution.pk,
         "workflow": str(execution.workflow),
         "run-page": links.page("runners_run", ANY),
@@ -95,7 +97,7 @@ def _facts(execution: WorkflowExecution) -> dict[str, Any]:
         "children": links.listing("executions_workflowexecution", q=str(execution.pk)),
         "runs": links.listing("runners_run", q=str(execution.pk)),
         "runners": links.listing("runners_runner"),
-        "sign-in": f"{reverse('admin:login')}?next={_monitor_of(execution.pk)}",
+        "sign-in": f"{addresses.sign_in()}?next={_monitor_of(execution.pk)}",
     }
 
 

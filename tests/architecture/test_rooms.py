@@ -19,7 +19,7 @@ DJANGO = {
     "__init__.py", "admin.py", "apps.py", "asgi.py", "celery.py", "checks.py", "models.py",
     "receivers.py", "settings.py", "tasks.py", "urls.py", "views.py",
 }  # fmt: skip
-AT_THE_TOP = 8
+AT_THE_TOP = 10
 
 
 def rooms() -> list[str]:

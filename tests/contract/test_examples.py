@@ -5,9 +5,9 @@ import os
 from typing import Any
 
 import pytest
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.renderers import JSONRenderer
 
+from executions.api import openapi
 from executions.api.openapi import EXAMPLES, examples, operations
 from tests.contract.scenario import play
 
@@ -22,7 +22,7 @@ WITHOUT = {"createTrigger", "deleteTrigger", "receiveCallback", "exportActivity"
 
 def test_a_day_with_the_api_can_be_played_and_is_what_the_document_shows(settings: Any) -> None:
     settings.PUBLIC_URL = "https://valkyr.example.org"
-    document = json.loads(JSONRenderer().render(SchemaGenerator().get_schema(public=True)))
+    document = json.loads(JSONRenderer().render(openapi.document()))
 
     played = play(document)
 

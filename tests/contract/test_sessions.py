@@ -12,10 +12,10 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
-from rest_framework_simplejwt.tokens import AccessToken, RefreshToken
 
 from executions.access.actor import Actor
 from executions.accounts import browser_sessions, sessions, tokens
+from executions.accounts.token_sessions import SessionAccess, SessionRefresh
 from executions.models import AccountSession, Activity, Membership, Workspace
 
 UNKNOWN = UUID(int=7)
@@ -71,7 +71,7 @@ def browser(agent: str = "Firefox") -> Client:
 
 
 def id_of(pair: dict[str, str]) -> UUID:
-    return UUID(AccessToken(pair["access"])["sid"])  # type: ignore[arg-type]
+    return UUID(SessionAccess(pair["access"])["sid"])  # type: ignore[arg-type]
 
 
 def test_a_refresh_token_gives_the_next_pair_and_is_used_up(pair: dict[str, str]) -> None:
@@ -112,12 +112,12 @@ def test_a_used_refresh_token_leaves_other_sessions_alone(pair: dict[str, str]) 
 
 
 def test_refreshing_does_not_prolong_a_session(pair: dict[str, str]) -> None:
-    before = RefreshToken(pair["refresh"])["exp"]  # type: ignore[arg-type]
+    before = SessionRefresh(pair["refresh"])["exp"]  # type: ignore[arg-type]
 
     newer = refresh(pair["refresh"]).json()
 
-    assert RefreshToken(newer["refresh"])["exp"] == before
-    assert AccessToken(newer["access"])["exp"] <= before
+    assert SessionRefresh(newer["refresh"])["exp"] == before
+    assert SessionAccess(newer["access"])["exp"] <= before
 
 
 def test_tokens_of_a_session_that_expired_are_refused(pair: dict[str, str]) -> None:
@@ -130,7 +130,7 @@ def test_tokens_of_a_session_that_expired_are_refused(pair: dict[str, str]) -> N
 
 
 def test_a_token_without_a_session_is_refused(ada: Any) -> None:
-    access, renewing = AccessToken.for_user(ada), RefreshToken.for_user(ada)
+    access, renewing = SessionAccess.for_user(ada), SessionRefresh.for_user(ada)
 
     assert not opens({"access": str(access)})
     assert refresh(str(renewing)).status_code == 401
@@ -139,7 +139,7 @@ def test_a_token_without_a_session_is_refused(ada: Any) -> None:
 
 def test_a_token_of_somebody_else_s_session_is_refused(pair: dict[str, str]) -> None:
     eve = get_user_model().objects.create_user("eve")
-    forged = AccessToken.for_user(eve)
+    forged = SessionAccess.for_user(eve)
     forged["sid"] = str(id_of(pair))
 
     assert not opens({"access": str(forged)})
@@ -147,7 +147,7 @@ def test_a_token_of_somebody_else_s_session_is_refused(pair: dict[str, str]) -> 
 
 @pytest.mark.parametrize("sid", ["", "x", None, 7, str(UNKNOWN)])
 def test_a_session_that_is_none_is_refused(ada: Any, sid: Any) -> None:
-    for kind in (AccessToken, RefreshToken):
+    for kind in (SessionAccess, SessionRefresh):
         token = kind.for_user(ada)
         token["sid"] = sid
         assert refresh(str(token)).status_code == 401

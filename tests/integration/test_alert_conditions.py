@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import resolve, reverse
+from django.urls import resolve
 
 from dlq import pulse
 from dlq.events import StoppedRedrive, group_new, group_regressed, redrive_stopped
 from dlq.models import BeatPulse, DeadLetterEntry, FailureGroup, GroupHour, GroupStatus
-from executions.admin import links
+from executions.addresses import page, public_page, shown_page
 from executions.database.clock import database_now
 from executions.events import LASTING, ReportedCondition, condition_began
 from executions.models import Workspace
@@ -22,7 +22,6 @@ from tests.support.alerts import rule
 from tests.support.workflows import publish, start, task
 from valkyr_plugins.alerts import beat_monitor
 from valkyr_plugins.alerts.conditions import high_rates, old_entries, unserved_queues
-from valkyr_plugins.alerts.lifecycle import page
 from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertKind, AlertState
 from valkyr_plugins.alerts.news import fold
 from valkyr_plugins.alerts.watching import forget, watch, watch_alone
@@ -197,14 +196,14 @@ def happened(letter: DeadLetterEntry) -> dict[str, Any]:
     stopped = StoppedRedrive(
         redrive_id=redrive.pk, workspace_id=group.workspace_id, group_id=group.pk, total=9,
         created_by="ann", reason="60 % failed again",
-        path=links.page("valkyr_redrive_redrive", redrive.pk),
+        path=page("valkyr_redrive_redrive", redrive.pk),
     )  # fmt: skip
     redrive_stopped.send(None, stopped=stopped)
-    page = reverse("admin:valkyr_circuits_circuitbreaker_change", args=[breaker.pk])
+    where = page("valkyr_circuits_circuitbreaker", breaker.pk)
     condition_began.send(
         None,
         condition=ReportedCondition(
-            "CIRCUIT_OPEN", "circuit", breaker.pk, group.workspace_id, "A circuit opened.", page
+            "CIRCUIT_OPEN", "circuit", breaker.pk, group.workspace_id, "A circuit opened.", where
         ),
     )
     fold()
@@ -219,7 +218,7 @@ def test_what_happens_is_told_of_with_a_link(happened: dict[str, Any]) -> None:
     assert said["GROUP_NEW"].startswith("New failure in Order import, step charge.main: HttpError")
     assert "60 % failed again" in said["REDRIVE_STOPPED"]
     for alert in Alert.objects.all():
-        assert resolve(alert.path)
+        assert resolve(shown_page(alert.path))
 
 
 def test_what_was_dealt_with_is_over(happened: dict[str, Any]) -> None:
@@ -298,6 +297,7 @@ def test_old_alerts_are_forgotten_and_open_ones_never(happened: dict[str, Any]) 
 
 
 def test_every_kind_has_a_page() -> None:
-    assert page("runners_runner") == "/admin/runners/runner/"
-    assert page("dlq_failuregroup", 7) == "/admin/dlq/failuregroup/7/change/"
+    assert page("runners_runner") == "runners/runner/"
+    assert page("dlq_failuregroup", 7) == "dlq/failuregroup/7/change/"
+    assert public_page(page("runners_runner")).endswith("/admin/runners/runner/")
     assert set(AlertKind)

@@ -9,7 +9,8 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.urls import URLPattern, get_resolver
-from rest_framework_simplejwt.tokens import AccessToken
+
+from executions.accounts.token_sessions import SessionAccess
 
 # What needs no row: whether the process lives, where to go first, what an address is not for.
 WITHOUT_DATABASE = {"/", "/docs", "/openapi.json", "/v1/schema/workflow", "/actuator/health/live"}
@@ -31,7 +32,7 @@ def no_database(django_db_blocker: Any) -> Iterator[None]:
 
 @pytest.fixture
 def client() -> Client:
-    token = AccessToken()
+    token = SessionAccess()
     token["user_id"] = "1"
     token["sid"] = str(uuid4())
     token["hash_password"] = "x"

@@ -130,12 +130,18 @@ def test_a_page_says_where_things_are_and_nothing_of_the_workflow_itself(
 ) -> None:
     answer = signed_in(django_user_model, workflow, "WORKFLOW").get(editor(workflow))
 
-    assert Page(answer).facts | dict.fromkeys(POWERS, "") == dict.fromkeys(POWERS, "") | {
+    told = Page(answer).facts
+    assert len(told.pop("csrf-token")) == 64
+    assert told | dict.fromkeys(POWERS, "") == dict.fromkeys(POWERS, "") | {
         "id": "studio",
         "workflow": str(workflow.pk),
         "workspace": str(workflow.workspace_id),
         "username": "ada",
+        "api": "/",
+        "csrf-cookie": "csrftoken",
+        "csrf-header": "X-CSRFTOKEN",
         "home": "/studio/",
+        "credentials-page": "/admin/executions/credential/",
         "admin": "/admin/",
         "sign-in": "/admin/login/",
         "monitor-page": f"/admin/executions/workflowexecution/{ZERO}/monitor/",

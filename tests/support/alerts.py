@@ -129,7 +129,7 @@ def finding(subject: str = "circuit:1", **facts: Any) -> Finding:
         "kind": AlertKind.CIRCUIT_OPEN,
         "subject": subject,
         "sentence": f"The circuit of {subject} opened.",
-        "path": "/admin/valkyr_circuits/circuitbreaker/",
+        "path": "valkyr_circuits/circuitbreaker/",
         "workspace_id": default_workspace().pk,
     }
     return Finding(**given | facts)

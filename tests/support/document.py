@@ -4,8 +4,9 @@ import json
 from functools import cache
 from typing import Any
 
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.renderers import JSONRenderer
+
+from executions.api import openapi
 
 
 def document() -> dict[str, Any]:
@@ -25,5 +26,5 @@ def answers_of(whole: dict[str, Any], described: dict[str, Any]) -> dict[str, An
 
 @cache
 def _made() -> bytes:
-    rendered: bytes = JSONRenderer().render(SchemaGenerator().get_schema(public=True))
+    rendered: bytes = JSONRenderer().render(openapi.document())
     return rendered

@@ -22,23 +22,38 @@ SHARED = (
 
 
 @contextmanager
-def web_process(log: Path) -> Iterator[str]:
-    """Serve the test database, as it is committed; yields the address."""
+def web_process(
+    log: Path,
+    application: str = "valkyr_project.asgi:application",
+    prefix: str = "",
+    script_name: str = "",
+    **more: str,
+) -> Iterator[str]:
+    """Serve the test database, as it is committed; yields the address.
+
+    `prefix` is where `valkyr.urls` are below it, `script_name` what a proxy takes off before it;
+    `more` are variables of its environment.
+    """
     address = f"http://127.0.0.1:{(port := free_port())}"
     environment = {name: os.environ[name] for name in SHARED if name in os.environ}
     environment = clean_environment() | environment | {
         "DATABASE_URL": database_url(),
         "VALKYR_PUBLIC_URL": address,
+        **more,
     }  # fmt: skip
     command = [
-        *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application"),
+        *(sys.executable, "-m", "uvicorn", application),
         *("--host", "127.0.0.1", "--port", str(port), "--lifespan", "off"),
-        *("--log-level", "warning", "--no-proxy-headers"),
+        *("--log-level", "warning", "--no-proxy-headers", "--root-path", script_name),
     ]
     with log.open("wb") as out:
         process = from_libraries(command, environment=environment, output=out.fileno())
     try:
-        wait_until(lambda: _answers(address, process, log), 60, "the web process's first answer")
+        wait_until(
+            lambda: _answers(f"{address}{prefix}", process, log),
+            60,
+            "the web process's first answer",
+        )
         yield address
     finally:
         process.terminate()

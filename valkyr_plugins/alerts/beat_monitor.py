@@ -11,9 +11,10 @@ from typing import Any
 
 from celery.signals import worker_ready, worker_shutting_down
 
+from executions.public.addresses import page
 from executions.public.database import connection, database_now, transaction
 from valkyr_plugins.alerts.conf import config
-from valkyr_plugins.alerts.lifecycle import Finding, page
+from valkyr_plugins.alerts.lifecycle import Finding
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
 
 log = logging.getLogger(__name__)

@@ -11,11 +11,12 @@ from uuid import UUID
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 
 from dlq.public.models import DeadLetterEntry, FailureGroup, GroupHour, GroupStatus, Resolution
+from executions.public.addresses import page
 from executions.public.configuration import OWN_QUEUES, limits
 from executions.public.models import ExecutionState, Workflow
 from runners.public.models import Run, Runner, RunState
 from valkyr_plugins.alerts.decisions import clipped, hours, is_high, rate
-from valkyr_plugins.alerts.lifecycle import Finding, page
+from valkyr_plugins.alerts.lifecycle import Finding
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
 
 # A workflow fails far more often than at the same hour of the days before.
@@ -69,7 +70,7 @@ def _rate_finding(workflow: Workflow, recent: float, usual: float) -> Finding:
         AlertKind.RATE_HIGH,
         f"workflow:{workflow.pk}",
         clipped(sentence, 600),
-        f"/admin/dlq/failuregroup/?workflow={workflow.pk}",
+        page("dlq_failuregroup", workflow=workflow.pk),
         {"workflowId": str(workflow.pk), "recent": round(recent, 1), "usual": round(usual, 1)},
         workflow.workspace_id,
         workflow.pk,

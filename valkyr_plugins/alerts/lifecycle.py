@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import F, Q
 
 from dlq.public.metrics import BOUND, Counter, Family
+from executions.public.addresses import public_page
 from executions.public.database import database_now, transaction
 from valkyr_plugins.alerts.models import (
     Alert,
@@ -51,16 +51,6 @@ class Finding:
     workflow_id: UUID | None = None
 
 
-def page(name: str, pk: Any = None) -> str:
-    """The path of an object's admin page (`app_model`), or of the list.
-
-    Written out, not looked up: that would load every page of the admin into a worker, and do it
-    in the middle of a step's transaction.
-    """
-    listing = f"/admin/{name.replace('_', '/', 1)}/"
-    return listing if pk is None else f"{listing}{pk}/change/"
-
-
 # Queues messages about alerts: a few each by itself, many together, never too many.
 
 
@@ -93,11 +83,6 @@ def message_of(rule: AlertRule, alerts: Sequence[Alert], reason: str) -> dict[st
     }
 
 
-def absolute(path: str) -> str:
-    """The address of one of our pages, as people reach it."""
-    return f"{settings.PUBLIC_URL}{path}"
-
-
 def _is_loud(rule: AlertRule) -> bool:
     since = database_now() - WITHIN
     recent = AlertDelivery.objects.filter(rule=rule, created_at__gt=since)
@@ -122,7 +107,7 @@ def _told(alert: Alert) -> dict[str, Any]:
         "title": str(AlertKind(alert.kind).label),
         "subject": alert.subject,
         "sentence": alert.sentence,
-        "link": absolute(alert.path or "/admin/"),
+        "link": public_page(alert.path),
         "count": alert.count,
         "firstAt": alert.first_at.isoformat(),
         "lastAt": alert.last_at.isoformat(),

@@ -10,10 +10,11 @@ from django.dispatch import receiver
 
 from dlq.public.events import StoppedRedrive, group_new, group_regressed, redrive_stopped
 from dlq.public.models import FailureGroup
+from executions.public.addresses import page
 from executions.public.conditions import ReportedCondition, condition_began
 from executions.public.database import transaction
 from valkyr_plugins.alerts.decisions import clipped
-from valkyr_plugins.alerts.lifecycle import Finding, notice, page, tell
+from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
 from valkyr_plugins.alerts.models import AlertKind, AlertNews, AlertRule
 
 

@@ -18,13 +18,14 @@ from uuid import UUID
 from django.db.models import F
 
 from executions.public.access import Actor, record
+from executions.public.addresses import page, public_page
 from executions.public.database import AdvisoryLock, alone, connection, database_now, transaction
 from executions.public.errors import NotFound, WrongState
 from executions.public.sealing import SealingError
 from valkyr_plugins.alerts.channels import Outcome, attempt
 from valkyr_plugins.alerts.conf import config
 from valkyr_plugins.alerts.decisions import next_attempt
-from valkyr_plugins.alerts.lifecycle import DELIVERIES, absolute
+from valkyr_plugins.alerts.lifecycle import DELIVERIES
 from valkyr_plugins.alerts.models import AlertDelivery, AlertRule, DeliveryReason, DeliveryState
 from valkyr_plugins.alerts.rules import credential_of
 
@@ -204,7 +205,7 @@ def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:
         "reason": str(DeliveryReason.TEST),
         "rule": {"id": str(rule.pk), "name": rule.name},
         "workspace": None if rule.workspace is None else rule.workspace.slug,
-        "link": absolute(f"/admin/valkyr_alerts/alertrule/{rule.pk}/change/"),
+        "link": public_page(page("valkyr_alerts_alertrule", rule.pk)),
         "alerts": [],
         "more": 0,
     }

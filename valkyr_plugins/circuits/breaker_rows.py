@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from executions.public import addresses
 from executions.public.access import Actor, record
 from executions.public.conditions import ReportedCondition, condition_began
 from executions.public.database import ClockTimestamp, database_now, transaction
@@ -24,8 +25,7 @@ log = logging.getLogger(__name__)
 
 MOST_UNCLEAN = 5_000
 MOST_RULES = 1_000
-# The condition of an open circuit, and its admin page: looking that up would load all pages.
-OPEN, PAGE = "CIRCUIT_OPEN", "/admin/valkyr_circuits/circuitbreaker/{}/change/"
+OPEN = "CIRCUIT_OPEN"  # the condition of an open circuit
 _NAMES = tuple(field.name for field in fields(Circuit))
 _ENGINE = Actor.system("circuit breaker")
 Move = Callable[[Circuit, datetime], Circuit]
@@ -143,7 +143,7 @@ def _tell(key: Key, done: Change) -> None:
             done.id,
             key.workspace_id,
             f"The circuit of {key.target} opened: its steps wait until it answers.",
-            PAGE.format(done.id),
+            addresses.page("valkyr_circuits_circuitbreaker", done.id),
             {"circuitId": str(done.id), "target": key.target},
         ),
     )

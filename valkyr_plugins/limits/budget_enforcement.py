@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from executions.public import addresses
 from executions.public.access import Actor, key_as_json, record
 from executions.public.conditions import LASTING, Lasting, ReportedCondition, condition_began
 from executions.public.database import ClockTimestamp
@@ -225,7 +226,7 @@ def _condition(budget: Budget, over: bool, spent: Decimal) -> ReportedCondition:
         budget.pk,
         budget.workspace_id,
         f"A budget of {whose} is {said}: {plain(spent)} of {limit} {period}.",
-        f"/admin/valkyr_limits/budget/{budget.pk}/change/",
+        addresses.page("valkyr_limits_budget", budget.pk),
         {"budgetId": str(budget.pk), "spent": plain(spent), "amount": limit},
     )
 

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions.public import addresses
 from executions.public.access import Action, workspace_for
 from executions.public.api import (
     CamelCaseSerializer,
@@ -149,7 +150,7 @@ class ImportN8n(Endpoint):
             return Response(_answer(found) | {"definition": found.definition})
         name = found.definition["name"]
         workflow, status = kept(workspace, name, found.definition, query, self.actor)
-        headers = {"Location": f"/v1/Workflow/{workflow.pk}"} if status == 201 else {}
+        headers = {"Location": addresses.api("workflow", workflow.pk)} if status == 201 else {}
         return Response(_answer(found, workflow), status, headers=headers)
 
 

@@ -4,4 +4,6 @@ from django.urls import path
 
 from valkyr_plugins.n8n.api import ImportN8n
 
-urlpatterns = [path("v1/Workflow/import-n8n", ImportN8n.as_view())]
+urlpatterns = [
+    path("v1/Workflow/import-n8n", ImportN8n.as_view(), name="valkyr-workflow-import-n8n")
+]

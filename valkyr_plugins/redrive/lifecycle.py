@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from dlq.public.events import StoppedRedrive, redrive_stopped
 from dlq.public.models import DeadLetterEntry, Resolution
 from dlq.public.resolving import begin_redrive, end_redrive
+from executions.public import addresses
 from executions.public.access import Actor, record
 from executions.public.database import (
     AdvisoryLock,
@@ -28,8 +29,6 @@ from valkyr_plugins.redrive.models import MOVES, ItemState, Redrive, RedriveItem
 from valkyr_plugins.redrive.options import MOST, InvalidRedrive, RedriveOptions, check
 
 State = RedriveState
-# Written out, not looked up: that would load every page of the admin into a worker.
-PAGE = "/admin/valkyr_redrive/redrive/{}/change/"
 DRIVER = Actor.system("redrives")
 # A lock of transactions that hold entries of one workspace, so that no two hold the same one.
 HOLDING = "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))"
@@ -109,7 +108,7 @@ def stop(redrive: Redrive, reason: str) -> None:
             total=redrive.total,
             created_by=redrive.created_by_name,
             reason=reason,
-            path=PAGE.format(redrive.pk),
+            path=addresses.page("valkyr_redrive_redrive", redrive.pk),
         ),
     )
 

@@ -7,13 +7,17 @@ from valkyr_plugins.redrive.api import redrives
 REDRIVE = "v1/Redrive/<uuid:id>"
 
 urlpatterns = [
-    path("v1/DeadLetterQueue/requeue", redrives.RequeueEntries.as_view()),
-    path("v1/Redrive", redrives.Redrives.as_view()),
-    path(REDRIVE, redrives.OneRedrive.as_view()),
-    path(f"{REDRIVE}/items", redrives.Items.as_view()),
-    path(f"{REDRIVE}/preview", redrives.PreviewRedrive.as_view()),
-    path(f"{REDRIVE}/start", redrives.StartRedrive.as_view()),
-    path(f"{REDRIVE}/pause", redrives.PauseRedrive.as_view()),
-    path(f"{REDRIVE}/resume", redrives.ResumeRedrive.as_view()),
-    path(f"{REDRIVE}/abort", redrives.AbortRedrive.as_view()),
+    path(
+        "v1/DeadLetterQueue/requeue",
+        redrives.RequeueEntries.as_view(),
+        name="valkyr-dead-letters-requeue",
+    ),
+    path("v1/Redrive", redrives.Redrives.as_view(), name="valkyr-redrives"),
+    path(REDRIVE, redrives.OneRedrive.as_view(), name="valkyr-redrive"),
+    path(f"{REDRIVE}/items", redrives.Items.as_view(), name="valkyr-redrive-items"),
+    path(f"{REDRIVE}/preview", redrives.PreviewRedrive.as_view(), name="valkyr-redrive-preview"),
+    path(f"{REDRIVE}/start", redrives.StartRedrive.as_view(), name="valkyr-redrive-start"),
+    path(f"{REDRIVE}/pause", redrives.PauseRedrive.as_view(), name="valkyr-redrive-pause"),
+    path(f"{REDRIVE}/resume", redrives.ResumeRedrive.as_view(), name="valkyr-redrive-resume"),
+    path(f"{REDRIVE}/abort", redrives.AbortRedrive.as_view(), name="valkyr-redrive-abort"),
 ]

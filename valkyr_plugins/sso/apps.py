@@ -46,4 +46,4 @@ class SsoConfig(PluginConfig):
         """Name these addresses in the audit trail."""
         from executions.public.access import DOORS
 
-        DOORS["/sso/"] = "single sign-on"
+        DOORS["valkyr-sso-"] = "single sign-on"

@@ -151,7 +151,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:
         """Where the provider sends people back to."""
-        return request.build_absolute_uri(reverse("sso-callback"))
+        return request.build_absolute_uri(reverse("valkyr-sso-callback"))
 
 
 def _let_go() -> None:

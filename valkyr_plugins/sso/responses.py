@@ -13,7 +13,7 @@ def landing(request: HttpRequest, wanted: Any, user: Any) -> str:
     """The address to go to: the one asked for if it is ours, else the admin or the API's pages."""
     if isinstance(wanted, str) and is_ours(request, wanted):
         return wanted
-    return reverse("admin:index") if user.is_staff else reverse("docs")
+    return reverse("admin:index") if user.is_staff else reverse("valkyr-docs")
 
 
 def is_ours(request: HttpRequest, address: str) -> bool:

@@ -5,6 +5,6 @@ from django.urls import path
 from valkyr_plugins.sso import views
 
 urlpatterns = [
-    path("sso/begin", views.begin, name="sso-begin"),
-    path("sso/callback", views.callback, name="sso-callback"),
+    path("sso/begin", views.begin, name="valkyr-sso-begin"),
+    path("sso/callback", views.callback, name="valkyr-sso-callback"),
 ]

@@ -81,7 +81,12 @@ def sign_in(request: HttpRequest) -> dict[str, Any]:
     away; it is shown again after a refused try.
     """
     sso = configured()
-    if sso is None or not request.path.startswith("/admin/login"):
+    if sso is None or not _signs_in(request):
         return {}
     asked = "password" in request.GET or request.method == "POST"
     return {"sso_name": sso.name, "password_hidden": sso.only and not asked}
+
+
+def _signs_in(request: HttpRequest) -> bool:
+    match = request.resolver_match
+    return match is not None and match.view_name == "admin:login"

@@ -47,7 +47,7 @@ class Sockets:
             await self._app(scope, receive, send)
             return
         await receive()
-        if not _has_socket(scope["path"]):
+        if not _has_socket(scope):
             await _no_such_socket(send)
             return
         async with ThreadSensitiveContext():
@@ -118,9 +118,11 @@ async def _listen(receive: Receive) -> Closing | None:
     return Closing(TOO_MANY, "Too many messages; clients need to send nothing.")
 
 
-def _has_socket(path: str) -> bool:
+def _has_socket(scope: Message) -> bool:
+    # Django resolves what follows the script name, which the path of an ASGI scope has or has not.
+    script_name = get_script_prefix(scope).rstrip("/")
     try:
-        view = resolve(path).func
+        view = resolve(scope["path"].removeprefix(script_name)).func
     except Resolver404:
         return False
     return issubclass(getattr(view, "cls", object), SubscribeWorkflow)

@@ -18,8 +18,11 @@
     ["g e", "dead letters"],
     ["?", "this list"],
   ];
-  const GROUPS = "/admin/dlq/failuregroup/";
-  const ENTRIES = "/admin/dlq/deadletterentry/";
+  // Where `g g` and `g e` go: the page says it.
+  const go = (key) => {
+    const { groups, entries } = document.querySelector("[data-shortcuts]").dataset;
+    location.assign(key === "g" ? groups : entries);
+  };
   let at = -1;
   let leading = -Infinity; // when g was pressed
 
@@ -90,7 +93,7 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !on() || typing(event.target)) return;
     if (event.key === "g" || (event.key === "e" && Date.now() - leading < 1000)) {
-      if (Date.now() - leading < 1000) location.assign(event.key === "g" ? GROUPS : ENTRIES);
+      if (Date.now() - leading < 1000) go(event.key);
       leading = Date.now();
       return;
     }

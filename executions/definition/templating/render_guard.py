@@ -5,9 +5,11 @@ an `allowed` block: small values that a request cannot do without, within `budge
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
+from typing import Any
 
 from executions.definition.templating import budget
 
@@ -76,6 +78,17 @@ def refused() -> Iterator[None]:
         yield
     finally:
         _refused.reset(token)
+
+
+def guarded(view: Callable[..., Any]) -> Callable[..., Any]:
+    """The view, which renders nothing."""
+
+    @wraps(view)
+    def answering(*args: Any, **named: Any) -> Any:
+        with refused():
+            return view(*args, **named)
+
+    return answering
 
 
 @contextmanager

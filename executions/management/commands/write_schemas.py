@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.utils.encoders import JSONEncoder
 
+from executions.api.openapi import document
 from executions.definition.graph.schema import WORKFLOW_SCHEMA
 
 # There where the code is a checkout; what is installed from a package has no such folder.
@@ -49,9 +49,8 @@ class Command(BaseCommand):
 
 def files() -> dict[str, str]:
     """The files' texts by their names."""
-    generator: Any = SchemaGenerator  # without types
-    document = generator().get_schema(public=True) | {"servers": [SERVER]}
-    return {"workflow.schema.json": _text(WORKFLOW_SCHEMA), "openapi.json": _text(document)}
+    described = document() | {"servers": [SERVER]}
+    return {"workflow.schema.json": _text(WORKFLOW_SCHEMA), "openapi.json": _text(described)}
 
 
 def _text(schema: Mapping[str, Any]) -> str:

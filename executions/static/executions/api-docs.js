@@ -22,7 +22,7 @@ function sent(request) {
   const address = new URL(request.url, location.href);
   request.url = location.origin + address.pathname + address.search;
   if (request.method && request.method !== "GET") {
-    request.headers["X-CSRFToken"] = place.dataset.csrf;
+    request.headers[place.dataset.csrfHeader] = place.dataset.csrf;
   }
   return request;
 }

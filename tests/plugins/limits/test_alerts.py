@@ -7,6 +7,7 @@ from django.urls import resolve
 
 from executions.database.clock import database_now
 from executions.events import LASTING
+from executions.public import addresses
 from tests.support.alerts import rule
 from tests.support.workflows import ACTOR, default_workspace
 from valkyr_plugins.alerts.models import Alert, AlertState
@@ -43,7 +44,7 @@ def test_a_spent_budget_is_told_of_with_a_link_to_its_page(told: Budget) -> None
     assert alert.subject == f"budget:{told.pk}"
     slug = told.workspace.slug
     assert alert.sentence == f"A budget of {slug} is spent: 12 of 10 USD this month."
-    assert resolve(alert.path).kwargs == {"object_id": str(told.pk)}
+    assert resolve(addresses.shown_page(alert.path)).kwargs == {"object_id": str(told.pk)}
 
 
 def test_it_is_over_once_the_budget_is_raised(told: Budget) -> None:

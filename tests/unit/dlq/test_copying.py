@@ -170,7 +170,7 @@ def test_the_call_that_requeues_takes_its_address_and_token_from_the_shell() -> 
 
     script = 'curl() { printf "%s\\0" "$@"; }\nVALKYR_URL=http://v VALKYR_TOKEN=t\n'
 
-    words = _sh(script + requeuing(UUID(int=7)))
+    words = _sh(script + requeuing(f"v1/DeadLetterQueue/{UUID(int=7)}/requeue"))
 
     assert f"http://v/v1/DeadLetterQueue/{UUID(int=7)}/requeue" in words
     assert "Authorization: Bearer t" in words

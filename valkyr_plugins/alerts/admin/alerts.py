@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from executions.public.access import Actor, Operation
+from executions.public.addresses import shown_page
 from executions.public.admin import (
     AdminOperation,
     AgeFilter,
@@ -118,7 +119,10 @@ class AlertAdmin(FactAdmin):
             facts(
                 [
                     ("Kind", self.about(obj)),
-                    ("Look at it", links.link(obj.path, "Open its page") if obj.path else ""),
+                    (
+                        "Look at it",
+                        links.link(shown_page(obj.path), "Open its page") if obj.path else "",
+                    ),
                     ("Rule", _rule(obj)),
                     ("Workspace", _place(obj)),
                     ("Noticed", "once" if obj.count == 1 else f"{obj.count:,} times"),

@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from executions.public.addresses import shown_page
 from executions.public.api import Body, CamelCase, Flag, Id, ListQuery, Text, Whole
 from valkyr_plugins.alerts.models import (
     Alert,
@@ -154,6 +155,7 @@ class AlertShape(CamelCase, serializers.ModelSerializer[Alert]):
     rule_id = serializers.UUIDField()
     kind = serializers.ChoiceField(KINDS)
     state = serializers.ChoiceField(AlertState.choices)
+    path = serializers.SerializerMethodField()
     details = serializers.DictField()
     first_at = serializers.DateTimeField()
     last_at = serializers.DateTimeField()
@@ -166,6 +168,10 @@ class AlertShape(CamelCase, serializers.ModelSerializer[Alert]):
             "id", "workspace_id", "rule_id", "kind", "subject", "sentence", "path", "details",
             "state", "count", "first_at", "last_at", "told_at", "over_at",
         ]  # fmt: skip
+
+    def get_path(self, alert: Alert) -> str:
+        """The address of the admin's page about it."""
+        return shown_page(alert.path) if alert.path else ""
 
 
 class AlertDeliveryShape(CamelCase, serializers.ModelSerializer[AlertDelivery]):

@@ -8,6 +8,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions.public import addresses
 from executions.public.access import Forbidden, User, limits_of, obtain, visible, workspace_for
 from executions.public.api import Endpoint, narrowed, operation, page
 from executions.public.models import Permission, Workspace
@@ -49,7 +50,7 @@ def obtained(user: User, pk: UUID) -> AlertRule:
 
 def shown(rule: AlertRule, status: int = 200) -> Response:
     """A rule without its secret."""
-    headers = {"Location": f"/v1/AlertRule/{rule.pk}"} if status == 201 else {}
+    headers = {"Location": addresses.api("alert-rule", rule.pk)} if status == 201 else {}
     return Response(AlertRuleShape(rule).data, status, headers=headers)
 
 

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.public.api import Body, Flag, Text, Whole, operation
+from executions.public.api import Body, Flag, Text, Whole, operation, time_text
 from valkyr_plugins.limits.api.limits import LimitEndpoint, LimitQuery, LimitShape, NewLimit
 from valkyr_plugins.limits.budgets import BUDGETS, FIELDS, Use, uses_of
 from valkyr_plugins.limits.models import Budget, BudgetPeriod
@@ -24,7 +24,9 @@ class Amount(serializers.DecimalField):
     """A decimal number, exact: a string, or a JSON number."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(max_digits=24, decimal_places=8, normalize_output=True, **options)
+        super().__init__(
+            max_digits=24, decimal_places=8, normalize_output=True, coerce_to_string=True, **options
+        )
 
     def to_internal_value(self, data: Any) -> Any:
         """The number; raises ValidationError."""
@@ -70,13 +72,13 @@ class BudgetShape(LimitShape):
     @extend_schema_field(serializers.DateTimeField)
     def get_startsAt(self, budget: Budget) -> Any:  # noqa: N802 - the JSON's name
         """When the present period began."""
-        return serializers.DateTimeField().to_representation(self._use(budget).starts_at)
+        return time_text(self._use(budget).starts_at)
 
     @extend_schema_field(serializers.DateTimeField(allow_null=True))
     def get_endsAt(self, budget: Budget) -> Any:  # noqa: N802
         """When it begins anew; null: never."""
         ends_at = self._use(budget).ends_at
-        return None if ends_at is None else serializers.DateTimeField().to_representation(ends_at)
+        return None if ends_at is None else time_text(ends_at)
 
     def _use(self, budget: Budget) -> Use:
         use: Use = self.context["uses"][budget.pk]

@@ -11,6 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions.public import addresses
 from executions.public.access import Action, obtain, visible, workspace_for
 from executions.public.api import (
     Body,
@@ -81,7 +82,7 @@ class LimitEndpoint(Endpoint):
         """The answer to who makes one that says `facts`, and `given` for whom."""
         workspace = workspace_for(self.user, given.get("workspaceId"), Permission.CONFIGURE)
         made = self.kind.create(workspace, facts, user_id=given.get("userId"), actor=self.actor)
-        place = f"/v1/{self.kind.model.__name__}/{made.pk}"
+        place = addresses.api(self.kind.model._meta.model_name, made.pk)
         return Response(self._shown([made])[0], 201, headers={"Location": place})
 
     def one(self, pk: UUID) -> Response:

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from dlq.public.models import DeadLetterEntry, FailureGroup
 from dlq.public.selection import chosen
+from executions.public import addresses
 from executions.public.access import (
     Action,
     Actor,
@@ -140,7 +141,7 @@ def redrives() -> QuerySet[Redrive]:
 def shown(redrive: Redrive, may: Powers, status: int = 200) -> Response:
     """One redrive in full."""
     context = {"may": may, "now": database_now()}
-    headers = {"Location": f"/v1/Redrive/{redrive.pk}"} if status > 200 else {}
+    headers = {"Location": addresses.api("redrive", redrive.pk)} if status > 200 else {}
     return Response(RedriveDetail(redrive, context=context).data, status, headers=headers)
 
 

@@ -12,6 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions.public import addresses
 from executions.public.access import Action, Powers, check_change, obtain, require
 from executions.public.api import (
     Body,
@@ -149,7 +150,7 @@ def _accepted(execution: WorkflowExecution, may: Powers) -> Response:
     return Response(
         WorkflowExecutionShape(execution, context={"may": may}).data,
         202,
-        headers={"Location": f"/v1/WorkflowExecution/{execution.pk}"},
+        headers={"Location": addresses.api("execution", execution.pk)},
     )
 
 
@@ -286,7 +287,7 @@ def _verified(job: Job, may: Powers) -> Response:
         return Response(VerificationShape(job.result, context=context).data)
     if job.state == JobState.FAILED:
         raise JobFailed(job.error, job.error_code)
-    where = {"Location": f"/v1/Verification/{job.pk}", "Retry-After": "1"}
+    where = {"Location": addresses.api("verification", job.pk), "Retry-After": "1"}
     return Response(VerificationJob(job, context=context).data, 202, headers=where)
 
 

@@ -1,6 +1,7 @@
 // A notice on every page while a process of the stack keeps ending. Asked for again every half
 // minute while somebody looks; where nobody supervises processes the health answer has no such part.
 (() => {
+  const ADDRESS = new URL(document.currentScript.src).hash.slice(1); // the page says it
   const EVERY = 30_000;
   let hidden = ""; // the notice that this person closed
 
@@ -42,7 +43,7 @@
   const look = async () => {
     if (document.hidden) return;
     try {
-      const answer = await fetch("/actuator/health", { headers: { Accept: "application/json" } });
+      const answer = await fetch(ADDRESS, { headers: { Accept: "application/json" } });
       show((await answer.json()).components?.processes);
     } catch {
       // The page says by itself that the server is away.

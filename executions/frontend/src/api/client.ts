@@ -1,4 +1,5 @@
 /** Asks the server with the browser's session. */
+import { addressOf, csrfHeader } from "./place";
 import type { Problem } from "./shapes";
 
 /** The server said no; `status` is 0 where it could not be reached. */
@@ -61,11 +62,11 @@ async function reach(address: string, asking: Asking): Promise<Response> {
     headers["Content-Type"] = asking.text.type;
     body = asking.text.body;
   }
-  if (method !== "GET") headers["X-CSRFToken"] = cookie("csrftoken");
+  if (method !== "GET") Object.assign(headers, csrfHeader());
   if (asking.etag) headers["If-Match"] = asking.etag;
   if (asking.idempotencyKey) headers["Idempotency-Key"] = asking.idempotencyKey;
   try {
-    return await fetch(address, {
+    return await fetch(addressOf(address), {
       method,
       headers,
       body: body ?? null,
@@ -89,10 +90,4 @@ async function refusal(response: Response): Promise<Refused> {
   const errors = Array.isArray(body.errors) ? (body.errors as Problem[]) : [];
   const detail = typeof body.detail === "string" ? body.detail : said;
   return new Refused(response.status, detail, String(body.code ?? ""), errors, body);
-}
-
-/** The newest value: signing in again elsewhere changes it. */
-function cookie(name: string): string {
-  const found = document.cookie.split("; ").find((one) => one.startsWith(`${name}=`));
-  return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
 }

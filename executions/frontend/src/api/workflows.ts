@@ -11,15 +11,15 @@ import type {
   WorkflowSummary,
 } from "./shapes";
 
-const at = (id: string, rest = ""): string => `/v1/Workflow/${id}${rest}`;
+const at = (id: string, rest = ""): string => `v1/Workflow/${id}${rest}`;
 
 export const getWorkflow = (id: string): Promise<Answer<Workflow>> => ask(at(id));
 
 export const listWorkflows = (query = ""): Promise<Answer<WorkflowSummary[]>> =>
-  ask(`/v1/Workflow${query}`);
+  ask(`v1/Workflow${query}`);
 
 export const listModuleTypes = async (): Promise<ModuleType[]> =>
-  (await ask<ModuleType[]>("/v1/ModuleType")).data;
+  (await ask<ModuleType[]>("v1/ModuleType")).data;
 
 /** Save the draft; a 412 (Refused) when somebody changed it since this ETag. */
 export const saveDraft = (
@@ -33,7 +33,7 @@ export const createWorkflow = (
   definition: Definition,
   workspaceId?: string,
 ): Promise<Answer<Workflow>> =>
-  ask("/v1/Workflow", {
+  ask("v1/Workflow", {
     method: "POST",
     json: { name, definition, ...(workspaceId ? { workspaceId } : {}) },
   });

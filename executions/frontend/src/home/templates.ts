@@ -14,7 +14,7 @@ export interface Template {
 }
 
 export const listTemplates = async (): Promise<Template[]> =>
-  (await ask<Template[]>("/v1/WorkflowTemplate")).data;
+  (await ask<Template[]>("v1/WorkflowTemplate")).data;
 
 /** A template as the draft of a workflow of this name. */
 export const begunWith = (template: Template, name: string): Definition => ({

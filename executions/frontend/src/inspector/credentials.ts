@@ -30,7 +30,7 @@ export async function fetchCredentials(): Promise<void> {
   useStore.setState({ state: "asked" });
   const { workspaceId } = useStudio.getState().page;
   try {
-    const { data } = await ask<CredentialRow[]>("/v1/Credential?limit=200");
+    const { data } = await ask<CredentialRow[]>("v1/Credential?limit=200");
     const ours = data.filter((one) => workspaceId === null || one.workspaceId === workspaceId);
     useStore.setState({ secrets: ours, state: "known" });
   } catch {

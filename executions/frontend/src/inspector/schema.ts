@@ -17,7 +17,7 @@ export function useWorkflowSchema(): JsonObject | null {
   useEffect(() => {
     if (asked) return;
     asked = true;
-    ask<JsonObject>("/v1/schema/workflow")
+    ask<JsonObject>("v1/schema/workflow")
       .then(({ data }) => useStore.setState({ schema: data }))
       .catch(() => {
         asked = false;

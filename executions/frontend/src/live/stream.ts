@@ -1,4 +1,5 @@
 /** The stream of states: opened, closed while nobody looks, opened again from where it was. */
+import { addressOf } from "../api/place";
 import type { Frame, FrameKind } from "./frames";
 import type { Connection } from "./live";
 
@@ -55,7 +56,7 @@ export class Stream {
     }
     this.listener.tell(this.last ? "reconnecting" : "connecting");
     const query = this.last ? `?last=${encodeURIComponent(this.last)}` : "";
-    const source = new EventSource(`${addressOf(this.execution)}/subscribe${query}`);
+    const source = new EventSource(ofExecution(this.execution, `/subscribe${query}`));
     this.source = source;
     for (const kind of KINDS) {
       source.addEventListener(kind, (event) => this.framed(kind, event));
@@ -116,12 +117,13 @@ export class Stream {
   }
 }
 
-const addressOf = (execution: string): string => `/v1/WorkflowExecution/${execution}`;
+const ofExecution = (execution: string, below = ""): string =>
+  addressOf(`v1/WorkflowExecution/${execution}${below}`);
 
 /** How the server answers when asked for the execution; 0 where it cannot be reached. */
 async function statusOf(execution: string): Promise<number> {
   try {
-    return (await fetch(addressOf(execution), { method: "HEAD", cache: "no-store" })).status;
+    return (await fetch(ofExecution(execution), { method: "HEAD", cache: "no-store" })).status;
   } catch {
     return 0;
   }

@@ -46,7 +46,7 @@ export function Monitor() {
 /** The graph of the version that runs, as a document that nobody edits. */
 async function load(execution: string, workflow: string): Promise<void> {
   const [{ data: graph }, types] = await Promise.all([
-    ask<GraphShape>(`/v1/WorkflowExecution/${execution}/graph`),
+    ask<GraphShape>(`v1/WorkflowExecution/${execution}/graph`),
     // Without them the graph has no symbols, and that is all.
     listModuleTypes().catch((): ModuleType[] => []),
   ]);

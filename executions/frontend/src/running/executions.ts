@@ -36,38 +36,38 @@ const SHOWN = 20;
 
 /** Run a definition, or a part of it, once, as a test. */
 export const startTest = (workflow: string, run: TestRun, key: string): Promise<Started> =>
-  posted(`/v1/Workflow/${workflow}/test`, run, key);
+  posted(`v1/Workflow/${workflow}/test`, run, key);
 
 /** Start one execution of a published version. */
 export const startVersion = (
   workflow: string,
   run: { params: Json; version: number },
   key: string,
-): Promise<Started> => posted(`/v1/WorkflowExecution/${workflow}/execute`, run, key);
+): Promise<Started> => posted(`v1/WorkflowExecution/${workflow}/execute`, run, key);
 
 /** Start a new execution from right before a step of another, on a published version. */
 export const forkExecution = (
   execution: string,
   fork: { stepPath: string; version: number },
   key: string,
-): Promise<Started> => posted(`/v1/WorkflowExecution/${execution}/fork`, fork, key);
+): Promise<Started> => posted(`v1/WorkflowExecution/${execution}/fork`, fork, key);
 
 export const cancelExecution = async (execution: string): Promise<void> => {
-  await ask(`/v1/WorkflowExecution/${execution}/cancel`, { method: "POST", json: {} });
+  await ask(`v1/WorkflowExecution/${execution}/cancel`, { method: "POST", json: {} });
 };
 
 /** The newest executions of a workflow, test runs among them. */
 export const recentExecutions = async (workflow: string): Promise<ExecutionSummary[]> =>
-  (await ask<ExecutionSummary[]>(`/v1/WorkflowExecution?workflowId=${workflow}&limit=${SHOWN}`))
+  (await ask<ExecutionSummary[]>(`v1/WorkflowExecution?workflowId=${workflow}&limit=${SHOWN}`))
     .data;
 
 /** What an execution began with; a hidden payload is told as it stands. */
 export const payloadOf = async (execution: string): Promise<Json> =>
-  (await ask<Started>(`/v1/WorkflowExecution/${execution}`)).data.triggerPayload ?? null;
+  (await ask<Started>(`v1/WorkflowExecution/${execution}`)).data.triggerPayload ?? null;
 
 /** The output of a run, in full. */
 export const outputOf = async (run: string): Promise<Json> =>
-  (await ask<{ outputs: Json }>(`/v1/Run/${run}`)).data.outputs;
+  (await ask<{ outputs: Json }>(`v1/Run/${run}`)).data.outputs;
 
 /** What the tasks of an execution got and gave; of the newest one, or null where there is none. */
 export async function fetchResults(
@@ -77,7 +77,7 @@ export async function fetchResults(
 ): Promise<LastResults | null> {
   const query = execution ? `?executionId=${execution}` : "";
   const { data } = await ask<LastResults | { executionId: null }>(
-    `/v1/Workflow/${workflow}/last-results${query}`,
+    `v1/Workflow/${workflow}/last-results${query}`,
     signal ? { signal } : {},
   );
   return data.executionId === null ? null : data;

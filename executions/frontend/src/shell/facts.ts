@@ -18,5 +18,6 @@ export function factsOf(root: HTMLElement): PageFacts {
     admin: told.admin ?? "",
     monitorPage: told.monitorPage ?? "",
     workflowPage: told.workflowPage ?? "",
+    credentialsPage: told.credentialsPage ?? "",
   };
 }

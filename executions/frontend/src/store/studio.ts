@@ -29,6 +29,7 @@ export interface PageFacts {
   /** The admin's pages, with a zero UUID for the id. */
   monitorPage: string;
   workflowPage: string;
+  credentialsPage: string;
 }
 
 export type Saving =
@@ -165,6 +166,7 @@ function NOWHERE(): PageFacts {
     admin: "",
     monitorPage: "",
     workflowPage: "",
+    credentialsPage: "",
   };
 }
 

@@ -18,7 +18,7 @@ export function WorkspaceChoice({ value, onChange }: Props) {
   const field = useId();
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked once, when it is shown
   useEffect(() => {
-    ask<Workspace[]>("/v1/Workspace?archived=false&limit=500")
+    ask<Workspace[]>("v1/Workspace?archived=false&limit=500")
       .then(({ data }) => {
         const mine = data.filter((one) => one.role !== "USER");
         setFound(mine);

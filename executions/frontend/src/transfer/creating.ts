@@ -41,7 +41,7 @@ export const importText = (
   format: "yaml" | "json",
   target: ImportTarget,
 ): Promise<Answer<Workflow>> =>
-  ask(`/v1/Workflow/import${queryOf(target)}`, {
+  ask(`v1/Workflow/import${queryOf(target)}`, {
     method: "POST",
     text: { body: text, type: `application/${format}` },
   });

@@ -38,7 +38,7 @@ export async function importN8n(
   document: Json,
   target: ImportTarget & { dryRun?: boolean },
 ): Promise<N8nImported> {
-  const address = `/v1/Workflow/import-n8n${queryOf(target)}`;
+  const address = `v1/Workflow/import-n8n${queryOf(target)}`;
   return (await ask<N8nImported>(address, { method: "POST", json: document })).data;
 }
 

@@ -16,6 +16,7 @@ from executions import lifecycle
 from executions.database.clock import database_now, first_id_at
 from executions.events import LASTING, ReportedCondition, condition_began
 from executions.models import Activity, Workspace
+from executions.public import addresses
 from runners.models import Waiter
 from runners.modules import registry
 from runners.pipeline.gates import Asked
@@ -323,7 +324,9 @@ def test_opening_is_told_once_in_the_trail_and_as_a_condition(queue: World, targ
 
     (fact,) = [one for one in told if one.details["target"] == circuit_of(target)]
     assert (fact.kind, fact.workspace_id) == ("CIRCUIT_OPEN", default_workspace().pk)
-    assert resolve(fact.path).url_name == "valkyr_circuits_circuitbreaker_change"
+    assert (
+        resolve(addresses.shown_page(fact.path)).url_name == "valkyr_circuits_circuitbreaker_change"
+    )
     assert LASTING[fact.kind]([fact.object_id, uuid4()]) == {fact.object_id}
     row = Activity.objects.get(action="circuit.open", object_id=str(fact.object_id))
     assert row.actor_name == "circuit breaker"

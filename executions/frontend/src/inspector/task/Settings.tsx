@@ -86,10 +86,10 @@ export function Settings({ path, task, module, type, base, problems }: Props) {
 }
 
 function NewCredential() {
-  const admin = useStudio((state) => state.page.admin);
+  const page = useStudio((state) => state.page.credentialsPage);
   return (
     <p className="subtle">
-      <a href={`${admin}executions/credential/`} target="_blank" rel="noreferrer">
+      <a href={page} target="_blank" rel="noreferrer">
         Credentials of the workspace
       </a>{" "}
       are made in the admin, in a new tab.

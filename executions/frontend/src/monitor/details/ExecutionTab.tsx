@@ -66,7 +66,7 @@ const useStateName = (): string => useLiveStore((state) => state.execution?.stat
 function Why() {
   const pages = usePages();
   const now = useServerTime(1000);
-  const address = `/v1/WorkflowExecution/${pages.execution}/explain`;
+  const address = `v1/WorkflowExecution/${pages.execution}/explain`;
   const found = useAnswer<Explanation>(address, useStateName(), WHY_AGAIN);
   if (found === null) return <Note>Loading…</Note>;
   if (found instanceof Refused) return <ErrorNote>{found.detail}</ErrorNote>;
@@ -127,7 +127,7 @@ interface Payloads {
 
 function Payload({ name }: { name: "Variables" | "Output" }) {
   const { execution } = usePages();
-  const found = useAnswer<Payloads>(`/v1/WorkflowExecution/${execution}`, useStateName());
+  const found = useAnswer<Payloads>(`v1/WorkflowExecution/${execution}`, useStateName());
   if (found === null) return <Note>Loading…</Note>;
   if (found instanceof Refused) return <ErrorNote>{found.detail}</ErrorNote>;
   if (name === "Variables") return <Value value={found.contextData} />;

@@ -17,7 +17,7 @@ export function useFullRun(run: Run): Asked<RunShape> {
   useEffect(() => {
     if (full.has(key)) return;
     const asking = new AbortController();
-    answerOf<RunShape>(`/v1/Run/${run.id}`, asking.signal).then((answer) => {
+    answerOf<RunShape>(`v1/Run/${run.id}`, asking.signal).then((answer) => {
       if (answer === null) return;
       if (full.size >= KEPT) full.clear();
       full.set(key, answer);

@@ -1,0 +1,54 @@
+"""What all views of the API keep, whatever a project's REST_FRAMEWORK says.
+
+REST framework reads its defaults when its classes are made, and again at requests. Here both are
+named: the framework's own defaults but for what our API promises otherwise.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.utils import translation
+from django.utils.module_loading import import_string
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import JSONRenderer
+from rest_framework.settings import DEFAULTS, IMPORT_STRINGS, APISettings
+
+from executions.definition.templating.render_guard import refused
+
+# Read where the framework asks the view; `Accept` says the format, a parameter of this name is as
+# unknown as any other.
+_own: Any = {
+    **DEFAULTS,
+    "URL_FORMAT_OVERRIDE": None,
+    "EXCEPTION_HANDLER": "executions.api.problems.handle",
+}
+FRAMEWORK: Any = APISettings(_own, DEFAULTS, IMPORT_STRINGS)
+
+
+class JsonRenderer(JSONRenderer):
+    """JSON as the API promises it: compact, UTF-8, no NaN."""
+
+    compact = True
+    ensure_ascii = False
+    strict = True
+
+
+class AcceptHeader(DefaultContentNegotiation):
+    """The renderer by the header `Accept`, never by a parameter."""
+
+    settings = FRAMEWORK
+
+
+def added_authentication() -> list[type[Any]]:
+    """The project's own classes, VALKYR["AUTHENTICATION_CLASSES"], asked after ours."""
+    named = getattr(settings, "VALKYR", {}).get("AUTHENTICATION_CLASSES", ())
+    return [import_string(one) if isinstance(one, str) else one for one in named]
+
+
+@contextmanager
+def surroundings() -> Iterator[None]:
+    """While a view answers: messages are English, and no tenant's template is rendered."""
+    with refused(), translation.override("en"):
+        yield

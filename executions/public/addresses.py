@@ -1,0 +1,27 @@
+"""Find the addresses of operations and pages by the names of their routes."""
+
+from executions.addresses import (
+    admin,
+    admin_or_none,
+    api,
+    below_root,
+    page,
+    public,
+    public_page,
+    root,
+    shown_page,
+    sign_in,
+)
+
+__all__ = [
+    "admin",
+    "admin_or_none",
+    "api",
+    "below_root",
+    "page",
+    "public",
+    "public_page",
+    "root",
+    "shown_page",
+    "sign_in",
+]

@@ -1,0 +1,67 @@
+"""An OpenAPI document of our own beside a project's, made by the same drf-spectacular.
+
+Relies on: `drf_spectacular.settings.spectacular_settings`, one object for a process, whose values
+are set and put back as its own `apply_patches` does; the caches of `drf_spectacular.plumbing` that
+keep what was computed of them; `AutoSchema._get_format_parameters` (drf-spectacular 0.28 to 0.30).
+No public way: `custom_settings` of its views starts from the project's SPECTACULAR_SETTINGS instead
+of the defaults, and keeps the caches.
+If it breaks: `/v1/schema` depends on the project's settings, or their document on ours.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+from typing import Any
+
+from drf_spectacular import plumbing
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.settings import IMPORT_STRINGS, SPECTACULAR_DEFAULTS, spectacular_settings
+from rest_framework.settings import perform_import
+
+_one_at_a_time = Lock()
+_ours: ContextVar[bool] = ContextVar("our OpenAPI document is made", default=False)
+_CACHES = ("_load_enum_name_overrides", "get_lib_doc_excludes", "get_openapi_type_mapping")
+# Read when the package is imported, not when a document is made.
+_OF_VIEWS = ("SERVE_", "DEFAULT_GENERATOR_CLASS")
+
+
+class OwnSchema(AutoSchema):
+    """Describes a view in our document, and leaves it out of the project's."""
+
+    def is_excluded(self) -> bool:
+        """Whether the document being made is not ours."""
+        return not _ours.get()
+
+    def _get_format_parameters(self) -> list[Any]:
+        """None: our views choose by `Accept` alone, whatever URL_FORMAT_OVERRIDE says."""
+        return []
+
+
+@contextmanager
+def own_settings(wanted: Mapping[str, Any]) -> Iterator[None]:
+    """Make a document under `wanted` and drf-spectacular's defaults, in this thread.
+
+    The settings are the whole process's meanwhile, so make it once and keep it.
+    """
+    changes = {
+        name: perform_import(value, name) if name in IMPORT_STRINGS else value
+        for name, value in (SPECTACULAR_DEFAULTS | dict(wanted)).items()
+        if not name.startswith(_OF_VIEWS)
+    }
+    with _one_at_a_time:
+        before = {name: getattr(spectacular_settings, name) for name in changes}
+        token = _ours.set(True)
+        try:
+            _set(changes)
+            yield
+        finally:
+            _set(before)
+            _ours.reset(token)
+
+
+def _set(values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(spectacular_settings, name, value)
+    for name in _CACHES:
+        getattr(plumbing, name).cache_clear()

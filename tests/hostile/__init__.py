@@ -1,0 +1,4 @@
+"""A Django project whose settings disagree with all that Valkyr's API promises.
+
+It includes `valkyr.urls` below `/flows/`, has its admin at `/office/` and Django's middleware only.
+"""

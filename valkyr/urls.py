@@ -1,0 +1,43 @@
+"""All routes of Valkyr, for a project's urlconf: `path("flows/", include("valkyr.urls"))`.
+
+Any prefix will do, or none. The routes of the API and their names are a promise; the admin's pages
+are the project's own.
+"""
+
+import re
+
+from django.urls import URLPattern, URLResolver, include, path, re_path
+
+from executions.addresses import PREFIX
+from executions.api.endpoint import Nowhere
+from executions.api.openapi import api_patterns
+from executions.plugins import plugins
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    *(path("", include(plugin.pages)) for plugin in plugins() if plugin.pages),
+    path("", include("executions.studio.urls")),
+    *api_patterns(),
+]
+
+
+def _resources() -> set[str]:
+    """What operations begin with: `v1/Workflow`, `v1/auth`, `api/v1/workflow`."""
+    routes = (
+        str(one.pattern)
+        for each in urlpatterns
+        if isinstance(each, URLResolver)
+        for one in each.url_patterns
+    )
+    found = (re.match(r"(?:api/)?v1/[\w-]+", route) for route in routes)
+    return {match.group() for match in found if match}
+
+
+# Below a resource of ours an address that does not exist answers as the API does. Other addresses
+# are the project's, also where it includes these routes without a prefix.
+urlpatterns.append(
+    re_path(
+        rf"^(?:{'|'.join(sorted(map(re.escape, _resources())))})(?:/.*)?$",
+        Nowhere.as_view(),
+        name=f"{PREFIX}nowhere",
+    )
+)
