@@ -46,9 +46,9 @@ chaos: ## Inject faults into real processes under load, audit, report (ARGS="--h
 
 lock: ## Pin requirements*.in with hashes into requirements*.txt
 	@.ci/venv requirements-dev.txt
-	@$(PY) -m uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url \
+	@$(PY) -m uv pip compile --universal --quiet --generate-hashes --no-header --no-emit-index-url \
 		--python-version 3.11 requirements.in -o requirements.txt
-	@$(PY) -m uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url \
+	@$(PY) -m uv pip compile --universal --quiet --generate-hashes --no-header --no-emit-index-url \
 		--python-version 3.11 requirements-dev.in -o requirements-dev.txt
 
 format: ## Put the code into its format

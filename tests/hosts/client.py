@@ -28,6 +28,12 @@ class Client:
         """What the API answers."""
         return self._json(self._http.post(path, json=body))
 
+    def refused(self, path: str, body: Mapping[str, Any]) -> str:
+        """What the API answers to what it refuses."""
+        answer = self._http.post(path, json=body)
+        assert 400 <= answer.status_code < 500, answer.text[:2000]
+        return answer.text
+
     def publish(self, definition: Mapping[str, Any]) -> str:
         """Import and publish a workflow; its id."""
         found = self.post("v1/Workflow/import", definition)

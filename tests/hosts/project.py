@@ -82,12 +82,15 @@ class HostProject:
                 start_new_session=True,
             )
 
-    def start_all(self, app: str, *worker: str, beat: Sequence[str] = ()) -> None:
+    def start_all(
+        self, app: str, *worker: str, beat: Sequence[str] = (), sign_in: str = "admin/login/"
+    ) -> None:
         """Start the web process, a worker and beat; returns when pages answer."""
         self.start("web", "manage.py", "runserver", "--noreload", f"127.0.0.1:{self.port}")
         self.start("worker", "-m", "celery", "-A", app, "worker", "--loglevel", "INFO", *worker)
         self.start("beat", "-m", "celery", "-A", app, "beat", "--loglevel", "INFO", *beat)
-        wait_until(self._answers, 60, f"an answer of {self.url}; {self.logs()}")
+        page = f"{self.url}/{sign_in}"
+        wait_until(lambda: self._answers(page), 60, f"an answer of {page}; {self.logs()}")
 
     def logs(self) -> str:
         """The end of each process's log."""
@@ -109,13 +112,13 @@ class HostProject:
     def _environment(self) -> dict[str, str]:
         return {"PATH": os.environ["PATH"], "HOME": str(self.folder), **self._named}
 
-    def _answers(self) -> bool:
+    def _answers(self, page: str) -> bool:
         import httpx
 
         for name, process in self._running.items():
             assert process.poll() is None, f"{name} has ended\n{self.logs()}"
         try:
-            return httpx.get(f"{self.url}/admin/login/").status_code == 200
+            return httpx.get(page).status_code == 200
         except httpx.HTTPError:
             return False
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.hosts import workflows
+from tests.hosts import scenarios, workflows
 from tests.hosts.client import Client
 from tests.hosts.project import (
     PASSWORD,
@@ -18,6 +18,7 @@ from tests.support.wheel import environment_with, lowest, newest_python
 
 pytestmark = [pytest.mark.network, pytest.mark.timeout(600)]
 PREFIX = "flows/"
+SCENARIOS = ["chain", "fan", "dead_letter_and_back", "approval", "schedule"]
 SQLITE = """\
         'ENGINE': 'django.db.backends.sqlite3',
         'NAME': BASE_DIR / 'db.sqlite3',
@@ -110,36 +111,17 @@ def test_its_checks_find_nothing(project: HostProject) -> None:
     assert "no issues" in project.manage("check")
 
 
-def test_a_chain_ends(project: HostProject, client: Client) -> None:
-    execution = client.execute(client.publish(workflows.CHAIN), {"n": 7})
-
-    found = client.ended(execution, project.logs())
-
-    assert found["state"] == "SUCCESS"
-    assert found["output"] == {"text": "7 and more"}
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_workflows_run(scenario: str, project: HostProject, client: Client) -> None:
+    getattr(scenarios, scenario)(project, client)
 
 
-def test_a_fan_ends(project: HostProject, client: Client) -> None:
-    execution = client.execute(client.publish(workflows.FAN), {})
+def test_a_module_whose_extra_is_missing_is_refused_with_what_to_install(client: Client) -> None:
+    made = client.post("v1/Workflow/import", workflows.REQUEST)
 
-    found = client.ended(execution, project.logs())
+    said = client.refused(f"v1/Workflow/{made['id']}/publish", {})
 
-    assert found["state"] == "SUCCESS"
-    assert found["output"] == {"text": "37"}
-
-
-def test_a_failing_step_becomes_a_dead_letter_and_goes_on_when_it_is_requeued(
-    project: HostProject, client: Client
-) -> None:
-    workflow = client.publish(workflows.NOTE)
-    execution = client.execute(workflow, {"path": "../outside.txt"})
-    assert client.ended(execution, project.logs())["state"] != "SUCCESS"
-    (letter,) = client.dead_letters(workflow)
-
-    client.post(f"v1/DeadLetterQueue/{letter['id']}/requeue", {"path": "inside.txt"})
-
-    assert client.ended(execution, project.logs())["state"] == "SUCCESS"
-    assert (project.folder / "files" / "inside.txt").read_text() == "noted"
+    assert "pip install 'valkyr[http]'" in said
 
 
 def test_its_own_tasks_keep_celerys_defaults(project: HostProject) -> None:

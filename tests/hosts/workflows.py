@@ -54,3 +54,28 @@ NOTE: dict[str, Any] = {
     ],
     "output": "{{ tasks.keep.output }}",
 }
+APPROVAL: dict[str, Any] = {
+    "schema": "valkyr/1",
+    "name": "approval",
+    "tasks": [
+        {"id": "decide", "use": "flow.approval", "with": {"title": "Go on?"}},
+        {
+            "id": "go",
+            "use": "data.template",
+            "with": {"text": "{{ tasks.decide.output.comment }}"},
+            "after": "decide:approved",
+        },
+    ],
+    "output": "{{ tasks.go.output }}",
+}
+CLOCK: dict[str, Any] = {
+    "schema": "valkyr/1",
+    "name": "clock",
+    "tasks": [{"id": "tick", "use": "flow.noop"}],
+    "triggers": [{"type": "CRON", "schedule": "* * * * *"}],
+}
+REQUEST: dict[str, Any] = {
+    "schema": "valkyr/1",
+    "name": "request",
+    "tasks": [{"id": "ask", "use": "http.request", "with": {"url": "https://example.org/"}}],
+}

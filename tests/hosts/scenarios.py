@@ -1,0 +1,59 @@
+"""What workflows do in every project: asked for by its API, carried by its worker and beat."""
+
+from tests.hosts import workflows
+from tests.hosts.client import Client
+from tests.hosts.project import HostProject
+from tests.support.waiting import wait_until
+
+
+def chain(project: HostProject, client: Client) -> None:
+    """Three steps one after the other, the last of which sleeps."""
+    execution = client.execute(client.publish(workflows.CHAIN), {"n": 7})
+
+    found = client.ended(execution, project.logs())
+
+    assert found["state"] == "SUCCESS"
+    assert found["output"] == {"text": "7 and more"}
+
+
+def fan(project: HostProject, client: Client) -> None:
+    """Eight steps side by side, and one that waits for all."""
+    execution = client.execute(client.publish(workflows.FAN), {})
+
+    found = client.ended(execution, project.logs())
+
+    assert found["state"] == "SUCCESS"
+    assert found["output"] == {"text": "37"}
+
+
+def dead_letter_and_back(project: HostProject, client: Client) -> None:
+    """A step that fails for good is kept, and goes on with another input."""
+    workflow = client.publish(workflows.NOTE)
+    execution = client.execute(workflow, {"path": "../outside.txt"})
+    assert client.ended(execution, project.logs())["state"] != "SUCCESS"
+    (letter,) = client.dead_letters(workflow)
+
+    client.post(f"v1/DeadLetterQueue/{letter['id']}/requeue", {"path": "inside.txt"})
+
+    assert client.ended(execution, project.logs())["state"] == "SUCCESS"
+    assert (project.folder / "files" / "inside.txt").read_text() == "noted"
+
+
+def approval(project: HostProject, client: Client) -> None:
+    """A step waits for a person, who decides."""
+    execution = client.execute(client.publish(workflows.APPROVAL), {})
+    path = f"v1/Run?executionId={execution}&state=WAITING"
+    wait_until(lambda: client.get(path), 30, f"a waiting step; {project.logs()}")
+    (run,) = client.get(path)
+
+    client.post(f"v1/Run/{run['id']}/decide", {"decision": "approved", "comment": "fine"})
+
+    assert client.ended(execution, project.logs())["output"] == {"text": "fine"}
+
+
+def schedule(project: HostProject, client: Client) -> None:
+    """The project's beat starts an execution at the next minute."""
+    workflow = client.publish(workflows.CLOCK)
+    path = f"v1/WorkflowExecution?workflowId={workflow}&state=SUCCESS"
+
+    wait_until(lambda: client.get(path), 90, f"a scheduled execution; {project.logs()}")
