@@ -25,8 +25,8 @@ PASSWORD = secrets.token_urlsafe(16)
 class Edits:
     """What is appended to files of the project, by their names, and the lines put in place."""
 
-    appended: Mapping[str, str]
-    replaced: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    replaced: Mapping[str, tuple[str, str]]
+    appended: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
         """Do as the docs say."""

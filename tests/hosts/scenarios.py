@@ -5,6 +5,8 @@ from tests.hosts.client import Client
 from tests.hosts.project import HostProject
 from tests.support.waiting import wait_until
 
+ALL = ("chain", "fan", "dead_letter_and_back", "approval", "schedule")
+
 
 def chain(project: HostProject, client: Client) -> None:
     """Three steps one after the other, the last of which sleeps."""

@@ -18,7 +18,6 @@ from tests.support.wheel import environment_with, lowest, newest_python
 
 pytestmark = [pytest.mark.network, pytest.mark.timeout(600)]
 PREFIX = "flows/"
-SCENARIOS = ["chain", "fan", "dead_letter_and_back", "approval", "schedule"]
 SQLITE = """\
         'ENGINE': 'django.db.backends.sqlite3',
         'NAME': BASE_DIR / 'db.sqlite3',
@@ -111,7 +110,7 @@ def test_its_checks_find_nothing(project: HostProject) -> None:
     assert "no issues" in project.manage("check")
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", scenarios.ALL)
 def test_workflows_run(scenario: str, project: HostProject, client: Client) -> None:
     getattr(scenarios, scenario)(project, client)
 

@@ -160,9 +160,7 @@ def client(project: HostProject) -> Client:
     return Client(f"{project.url}/{PREFIX}", NAME, PASSWORD)
 
 
-@pytest.mark.parametrize(
-    "scenario", ["chain", "fan", "dead_letter_and_back", "approval", "schedule"]
-)
+@pytest.mark.parametrize("scenario", scenarios.ALL)
 def test_workflows_run(scenario: str, project: HostProject, client: Client) -> None:
     getattr(scenarios, scenario)(project, client)
 
