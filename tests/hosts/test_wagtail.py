@@ -35,6 +35,8 @@ EDITS = Edits(
     },
     appended={
         "gallery/settings/base.py": """
+import os
+
 import valkyr
 
 INSTALLED_APPS += ["rest_framework", "django_celery_beat", *valkyr.APPS, *valkyr.PLUGINS]
