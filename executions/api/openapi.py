@@ -150,6 +150,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
     result = _shorter_names(result)
     _close_bodies(result)
     result["info"]["description"] = INTRODUCTION
+    result["servers"] = []  # `document` knows, whose caller may have another address each time
     used = {tag for _, _, described in operations(result) for tag in described["tags"]}
     known = [*TAGS.items(), *(tag for plugin in plugins() for tag in plugin.api_tags.items())]
     result["tags"] = [{"name": name, "description": text} for name, text in known if name in used]
