@@ -3,9 +3,10 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
+from executions import messaging
+from executions.configuration import settings as valkyr_settings
 from executions.definition.graph.model import DEFAULTS
 from executions.definition.limits import limits
 from runners.conf import config
@@ -19,7 +20,7 @@ LEAST_MEMORY = 512  # MiB of address space with which a process that executes st
 @register()
 def public_address(**_: Any) -> list[CheckMessage]:
     """Callbacks are called at the public address, so it must be one."""
-    address = str(settings.PUBLIC_URL)
+    address = valkyr_settings().public_url
     parts = urlsplit(address)
     if parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment):
         return []
@@ -55,14 +56,17 @@ def timings(**_: Any) -> list[CheckMessage]:
                 id="runners.E004",
             )
         )
-    options = getattr(settings, "CELERY_BROKER_TRANSPORT_OPTIONS", {})
-    visibility = options.get("visibility_timeout")
+    conf = messaging.celery_app().conf
+    visibility = (conf.broker_transport_options or {}).get("visibility_timeout")
+    if not messaging.is_redis(messaging.broker_url()):
+        visibility = None
     if visibility is not None and visibility <= limits.segment_seconds:
         found.append(
             Error(
-                f"VALKYR_VISIBILITY_TIMEOUT is {visibility} s, but a message may carry "
-                f"{limits.segment_seconds:g} s of work: the broker would deliver it twice.",
-                hint=f"Set it above {limits.segment_seconds:g}; 900 is the default.",
+                f"visibility_timeout in broker_transport_options is {visibility} s. A message may "
+                f"carry {limits.segment_seconds:g} s of work: the broker would deliver it twice.",
+                hint=f"Set it above {limits.segment_seconds:g}, e.g. 900; in the stand-alone "
+                "platform by VALKYR_VISIBILITY_TIMEOUT.",
                 id="runners.E002",
             )
         )

@@ -1,16 +1,61 @@
-"""The public names of Valkyr. Everything else is private and may move."""
+"""The public names of Valkyr. Everything else is private and may move.
 
-import tomllib
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+A settings module imports this: it loads neither Django's models nor anything of an app.
+"""
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+__version__ = "0.1.0"
+
+APPS = ("executions", "runners", "dlq")
+"""The engine, as `INSTALLED_APPS` names it."""
+
+# What each plugin cannot be without. Modules of `connectors` name what is missing one by one.
+_PLUGINS = {
+    "connectors": "",
+    "alerts": "",
+    "circuits": "",
+    "figures": "",
+    "limits": "",
+    "n8n": "",
+    "redrive": "",
+    "remote": "",
+    "telemetry": "opentelemetry.sdk",
+    "timetravel": "",
+}
 
 
-def _version() -> str:
+def _plugins() -> tuple[str, ...]:
+    """The plugins of this package whose requirements are installed, for `INSTALLED_APPS`.
+
+    `sso` is not among them: it changes how people sign in, so a project names it itself.
+    """
+    return tuple(
+        f"valkyr_plugins.{name}"
+        for name, needed in _PLUGINS.items()
+        if not needed or _is_installed(needed)
+    )
+
+
+def _is_installed(module: str) -> bool:
     try:
-        return version("valkyr")
-    except PackageNotFoundError:  # a checkout that nobody installed
-        project = Path(__file__).parents[1] / "pyproject.toml"
-        return str(tomllib.loads(project.read_text())["project"]["version"])
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # its parent is missing
+        return False
 
 
-__version__ = _version()
+def configure_celery(app: "Celery") -> "Celery":
+    """Let a project's Celery app send and execute our tasks; see `valkyr.celery`."""
+    from valkyr.celery import configure_celery as configure
+
+    return configure(app)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "PLUGINS":
+        return _plugins()
+    raise AttributeError(f"module 'valkyr' has no attribute {name!r}")

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from executions import environment as env
-from executions.plugins import PeriodicTask, PluginConfig
+from executions.configuration import environment as env
+from executions.plugins import PluginConfig
 
 PLUGINS = (
     "connectors",
@@ -64,11 +64,6 @@ def installed_apps() -> list[str]:
 def api_enums() -> dict[str, str]:
     """Names of the plugins' enumerations in the API's description."""
     return {name: place for config in _configs() for name, place in config.api_enums.items()}
-
-
-def schedule() -> dict[str, PeriodicTask]:
-    """What beat sends for the plugins."""
-    return {name: entry for config in _configs() for name, entry in config.schedule.items()}
 
 
 def configure(settings: MutableMapping[str, Any]) -> None:

@@ -11,7 +11,6 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views import View
@@ -23,6 +22,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from executions.api.documentation import PROBLEM, REASONS
 from executions.api.problems import problem, title
+from executions.configuration import settings as valkyr_settings
 from executions.plugins import plugins
 
 # The prose of the OpenAPI document: what holds everywhere, and what each group is about.
@@ -105,7 +105,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
     result = _shorter_names(result)
     _close_bodies(result)
     result["info"]["description"] = INTRODUCTION
-    result["servers"] = [{"url": settings.PUBLIC_URL, "description": "This installation."}]
+    result["servers"] = [{"url": valkyr_settings().public_url, "description": "This installation."}]
     used = {tag for _, _, described in operations(result) for tag in described["tags"]}
     known = [*TAGS.items(), *(tag for plugin in plugins() for tag in plugin.api_tags.items())]
     result["tags"] = [{"name": name, "description": text} for name, text in known if name in used]

@@ -12,11 +12,11 @@ from enum import Enum
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 from django.db import connection
 from django.http import HttpRequest, StreamingHttpResponse
 
+from executions.configuration import settings as valkyr_settings
 from executions.live.feed import Feed
 from executions.live.hub import hub, opening, welcome
 from executions.live.viewer import KEEP_ALIVE, RETRY, Frame, StreamEnded, Viewer
@@ -63,9 +63,9 @@ class StreamSlots:
                 self._taken += Counter()  # without those at zero
 
     def _full(self, user_id: int) -> Full | None:
-        if self._taken.total() >= settings.LIVE_VIEWERS:
+        if self._taken.total() >= valkyr_settings().live_viewers:
             return Full.PROCESS
-        return Full.PERSON if self._taken[user_id] >= settings.LIVE_VIEWERS_EACH else None
+        return Full.PERSON if self._taken[user_id] >= valkyr_settings().live_viewers_each else None
 
 
 PLACES = StreamSlots()

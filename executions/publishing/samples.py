@@ -8,14 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
 from executions.definition.catalog import catalog
 from executions.definition.graph.document import load_text
 from executions.definition.graph.reading import read_body
 from executions.publishing import versioning
 
-FOLDER = Path(settings.BASE_DIR) / "examples"
+FOLDER = Path(__file__).resolve().parents[2] / "examples"
 
 
 @dataclass(frozen=True, slots=True)

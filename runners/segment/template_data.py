@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.core.signing import BadSignature, Signer
 
+from executions.configuration import settings as valkyr_settings
 from executions.definition.graph.document import CALLBACK_URL
 from executions.definition.graph.model import Graph, Step
 from executions.definition.graph.places import Place, split
@@ -28,7 +28,7 @@ _SEPARATOR = "."
 def callback_url_of(execution_id: UUID, step_path: str) -> str:
     """Where the outside lets a step go on, on the installation's public address."""
     token = _signer().sign_object([execution_id.hex, step_path])
-    return f"{settings.PUBLIC_URL}/v1/callbacks/{token}"
+    return f"{valkyr_settings().public_url}/v1/callbacks/{token}"
 
 
 def read_callback_url(token: str) -> tuple[UUID, str] | None:

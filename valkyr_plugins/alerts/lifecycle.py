@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 
 from dlq.public.metrics import BOUND, Counter, Family
+from executions.public.configuration import settings as valkyr_settings
 from executions.public.database import database_now
 from valkyr_plugins.alerts.models import (
     Alert,
@@ -96,7 +96,7 @@ def message_of(rule: AlertRule, alerts: Sequence[Alert], reason: str) -> dict[st
 
 def absolute(path: str) -> str:
     """The address of one of our pages, as people reach it."""
-    return f"{settings.PUBLIC_URL}{path}"
+    return f"{valkyr_settings().public_url}{path}"
 
 
 def _is_loud(rule: AlertRule) -> bool:

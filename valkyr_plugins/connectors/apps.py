@@ -1,6 +1,7 @@
 """The plugin `connectors`."""
 
 from executions.public.plugins import PluginConfig
+from valkyr_plugins.connectors.conf import ConnectorSettings
 from valkyr_plugins.connectors.types import TYPES
 
 
@@ -11,3 +12,4 @@ class ConnectorsConfig(PluginConfig):
     label = "valkyr_connectors"
     verbose_name = "Connectors"
     modules = TYPES
+    settings_class = ConnectorSettings
