@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from django.core.checks import CheckMessage, Error, register
 
 from executions import messaging
+from executions.checks import with_settings
 from executions.configuration import settings as valkyr_settings
 from executions.definition.graph.model import DEFAULTS
 from executions.definition.limits import limits
@@ -18,6 +19,7 @@ LEAST_MEMORY = 512  # MiB of address space with which a process that executes st
 
 
 @register()
+@with_settings
 def public_address(**_: Any) -> list[CheckMessage]:
     """Callbacks are called at the public address, so it must be one."""
     address = valkyr_settings().public_url
@@ -34,6 +36,7 @@ def public_address(**_: Any) -> list[CheckMessage]:
 
 
 @register()
+@with_settings
 def timings(**_: Any) -> list[CheckMessage]:
     """Lease, heartbeat and the broker's visibility time-out must leave room for each other."""
     found: list[CheckMessage] = []
@@ -74,6 +77,7 @@ def timings(**_: Any) -> list[CheckMessage]:
 
 
 @register()
+@with_settings
 def memory(**_: Any) -> list[CheckMessage]:
     """A process that executes steps must be able to start."""
     limits = config()
@@ -89,6 +93,7 @@ def memory(**_: Any) -> list[CheckMessage]:
 
 
 @register("workers")
+@with_settings
 def thread_queues(**_: Any) -> list[CheckMessage]:
     """A module that computes must not be sent to threads by its own queue.
 

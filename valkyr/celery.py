@@ -18,7 +18,7 @@ from django.apps import apps
 
 from executions import messaging
 from executions.configuration import OWN_QUEUES
-from valkyr import beat, checks
+from valkyr import beat
 
 
 def configure_celery(app: Celery) -> Celery:
@@ -29,9 +29,15 @@ def configure_celery(app: Celery) -> Celery:
     messaging.carry_by(app)
     app.autodiscover_tasks(_packages)
     celeryd_init.connect(_begin_worker, weak=False, dispatch_uid="valkyr.celery")
-    messaging.when_ready(checks.connect)
+    messaging.when_ready(_register_checks)
     app.on_after_finalize.connect(_finish, weak=False, dispatch_uid="valkyr.celery")
     return app
+
+
+def _register_checks() -> None:
+    from valkyr import checks  # it knows models
+
+    checks.connect()
 
 
 def _packages() -> list[str]:

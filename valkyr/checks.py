@@ -12,7 +12,9 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 
 from executions import messaging
+from executions.checks import with_settings
 from executions.configuration import OWN_QUEUES
+from executions.configuration import settings as valkyr_settings
 from valkyr import beat
 
 DATABASE_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
@@ -21,12 +23,13 @@ GREEN = frozenset({"gevent", "eventlet"})
 
 def connect() -> None:
     """Register the checks."""
-    register(settings, "valkyr")
-    register(running, "valkyr", Tags.database)
+    register(with_settings(settings), "valkyr")
+    register(with_settings(running), "valkyr", Tags.database)
 
 
 def settings(**_: Any) -> list[CheckMessage]:
     """What the app's settings say."""
+    valkyr_settings()  # an app that is finalized with bad ones stays without our entries
     app = messaging.celery_app()
     app.finalize()
     return [*_tasks(app), *_beat(app)]

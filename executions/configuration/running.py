@@ -80,8 +80,8 @@ class WorkerSettings(SettingsModel):
     )
     remote_queues: Words = setting(
         (),
-        "Queues whose steps are done by [remote runners](../how-to/operations.md#remote-runners) and "
-        "sent to no worker; the same for all processes. `make up` sets `remote`",
+        "Queues whose steps are done by [remote runners](../how-to/operations.md#remote-runners) "
+        "and sent to no worker; the same for all processes. `make up` sets `remote`",
         unset="none",
     )
     extra_modules: Words = setting(

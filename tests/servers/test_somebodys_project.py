@@ -93,6 +93,14 @@ def test_nothing_of_the_project_is_changed(project: SomebodysProject) -> None:
     assert {"shop: count", "valkyr: sweep", "valkyr: schedules"} <= set(with_us["entries"])
 
 
+def test_the_checks_find_nothing_to_say(project: SomebodysProject) -> None:
+    project.run(RUN)  # the worker and beat are there
+
+    done = project.manage("check", "--database", "default", "--tag", "valkyr")
+
+    assert done.returncode == 0, done.stderr
+
+
 def test_our_tasks_have_the_options_that_they_need(project: SomebodysProject) -> None:
     ours = project.run(TASKS)["ours"]
 
@@ -100,3 +108,61 @@ def test_our_tasks_have_the_options_that_they_need(project: SomebodysProject) ->
     assert ours["acks_late"]
     assert ours["reject_on_worker_lost"]
     assert (ours["time_limit"], ours["soft_time_limit"], ours["rate_limit"]) == (800, 0, 0)
+
+
+MISTAKES = {
+    "valkyr.E001": ("settings", "VALKYR = {'LEASE_SECONDS': 'soon', 'QUEUE_PREFIXX': 'a.'}"),
+    "valkyr.E010": ("celery", None),
+    "valkyr.E011": ("settings", "CELERY_TASK_ALWAYS_EAGER = True"),
+    "valkyr.E012": ("settings", "CELERY_ACCEPT_CONTENT = ['pickle']"),
+    "valkyr.E013": ("settings", "CELERY_WORKER_POOL = 'gevent'"),
+    "valkyr.E014": ("celery", "app.tasks\napp.conf.beat_schedule = {}"),
+    "valkyr.W015": ("settings", ""),
+    "runners.E002": ("settings", "CELERY_BROKER_TRANSPORT_OPTIONS = {'visibility_timeout': 60}"),
+}
+
+
+@pytest.fixture(scope="module")
+def idle(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SomebodysProject]:
+    """A project of which nothing runs."""
+    broker = "redis://127.0.0.1:1/0"
+    folder = tmp_path_factory.mktemp("idle")
+    with somebodys_project(folder, "somebodys_idle", broker) as made:
+        yield made
+
+
+@pytest.mark.parametrize("code", MISTAKES)
+def test_a_check_names_each_mistake(idle: SomebodysProject, code: str) -> None:
+    name, mistake = MISTAKES[code]
+    file = idle.folder / "shop" / f"{name}.py"
+    text = file.read_text()
+    if mistake is None:
+        file.write_text(text.replace("valkyr.configure_celery(app)", ""))
+    else:
+        file.write_text(f"{text}\n{mistake}\n")
+
+    done = idle.manage("check", "--fail-level", "WARNING")
+
+    file.write_text(text)
+    assert done.returncode == 1
+    assert code in done.stderr, done.stderr[-2000:]
+    assert "HINT" in done.stderr
+
+
+def test_what_does_not_run_is_named_with_what_to_start(idle: SomebodysProject) -> None:
+    done = idle.manage("check", "--database", "default", "--tag", "valkyr")
+
+    assert done.returncode == 1
+    assert "valkyr.E020" in done.stderr
+    assert "No worker consumes the queue 'valkyr.io'" in done.stderr
+    assert "celery -A shop worker" in done.stderr
+    assert "Beat has not ticked yet" in done.stderr
+    assert "celery -A shop beat" in done.stderr
+
+
+def test_plain_checks_need_no_network(idle: SomebodysProject) -> None:
+    done = idle.manage("check", "--tag", "valkyr")
+
+    assert done.returncode == 0, done.stderr
