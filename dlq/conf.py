@@ -1,13 +1,13 @@
 """The numbers of this app."""
 
-from executions import environment as env
+from executions.configuration import settings as valkyr_settings
 
 
 def retention_days() -> float:
     """How long a resolved dead letter is kept (VALKYR_DLQ_RETENTION_DAYS); open ones stay."""
-    return env.number("VALKYR_DLQ_RETENTION_DAYS", 30)
+    return valkyr_settings().dlq_retention_days
 
 
 def sentry_template() -> str:
     """A search for an execution in Sentry, with `{execution_id}` (VALKYR_SENTRY_URL)."""
-    return env.text("VALKYR_SENTRY_URL")
+    return valkyr_settings().sentry_url

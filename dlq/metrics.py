@@ -17,10 +17,11 @@ from dlq import statements
 from dlq.models import FailureGroup, GroupStatus
 from dlq.pulse import last_beat
 from executions.audit import seals
+from executions.configuration import OWN_QUEUES
 from executions.database import connection
 from executions.database.clock import database_now
 from executions.database.time_limits import hurried
-from executions.definition.limits import OWN_QUEUES, limits
+from executions.definition.limits import limits
 from executions.health import checking
 from executions.models import Trigger, Workspace
 from runners.models import Approval, Run, Runner

@@ -1,11 +1,11 @@
 """Celery's way in."""
 
-from celery import shared_task
-
+from executions import messaging
+from executions.messaging import task
 from runners.dispatch.messages import broker_priority
 
 
-@shared_task(name="dlq.expire")
+@task("dlq.expire")
 def expire() -> dict[str, int]:
     """Once a day, and again while there is more: delete what is past its time."""
     from dlq.retention import pruning
@@ -13,11 +13,13 @@ def expire() -> dict[str, int]:
     turn = pruning.turn()
     if turn.more:
         # Behind all other duties.
-        expire.apply_async(queue="control", expires=3600.0, priority=broker_priority(0))
+        messaging.send(
+            expire.name, (), messaging.CONTROL, expires=3600.0, priority=broker_priority(0)
+        )
     return turn.counts
 
 
-@shared_task(name="dlq.tally")
+@task("dlq.tally")
 def tally() -> dict[str, int]:
     """Each second: count what failed, group by group."""
     from dlq.groups.tally import turn
@@ -25,7 +27,7 @@ def tally() -> dict[str, int]:
     return turn()
 
 
-@shared_task(name="dlq.pulse")
+@task("dlq.pulse")
 def pulse() -> None:
     """Every five seconds: note that beat ticks."""
     from dlq.pulse import beat

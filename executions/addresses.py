@@ -14,6 +14,8 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.urls import NoReverseMatch, get_script_prefix, reverse
 
+from executions.configuration import settings as valkyr_settings
+
 # The names of all routes of ours begin so.
 PREFIX = "valkyr-"
 # The one route whose path is known to end so: what stands before it is the prefix of all.
@@ -62,8 +64,9 @@ def root() -> str:
 
 def public(path: str) -> str:
     """Where the outside reaches `path`, which is below the prefix of `valkyr.urls`."""
-    given = _configured("URL_PREFIX")
-    return f"{settings.PUBLIC_URL}/{_below_script_name(root()) if given is None else given}{path}"
+    given = valkyr_settings().url_prefix
+    prefix = _below_script_name(root()) if given is None else given
+    return f"{valkyr_settings().public_url}/{prefix}{path}"
 
 
 # Pages of the admin that rows keep are paths below its index: rows outlive where that is.
@@ -87,17 +90,12 @@ def shown_page(path: str) -> str:
 
 def public_page(path: str) -> str:
     """The address of a path that `page` made, as the outside reaches it."""
-    given = _configured("ADMIN_PREFIX")
+    given = valkyr_settings().admin_prefix
     if given is None:
         index = admin_or_none("index")
         given = _below_script_name(index) if index else None
-    return f"{settings.PUBLIC_URL}/" if given is None else f"{settings.PUBLIC_URL}/{given}{path}"
+    return f"{valkyr_settings().public_url}/{'' if given is None else given + path}"
 
 
 def _below_script_name(address: str) -> str:
     return address.removeprefix(get_script_prefix())
-
-
-def _configured(name: str) -> str | None:
-    found: str | None = getattr(settings, "VALKYR", {}).get(name)
-    return found

@@ -26,19 +26,18 @@ class ExecutionsConfig(ApiConfig):
 
     def ready(self) -> None:
         """Refuse limits and keys that make no sense now, not at first use; listen to executions."""
+        from executions import checks, messaging
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
         from executions.api import project_checks  # noqa: F401 - registers on import
         from executions.audit import sign_ins  # noqa: F401 - connects on import
-        from executions.database import checks, time_limits  # noqa: F401 - checks register
+        from executions.database import checks as database_checks  # noqa: F401 - registers
+        from executions.database import time_limits
         from executions.database.routing import route
-        from executions.definition.limits import limits
         from executions.observability import metrics
-        from executions.sealing import installation_key
         from executions.triggers import cron, error_workflow  # noqa: F401 - connect on import
 
         route()
         metrics.connect()
         time_limits.connect(self)
-        limits()
-        installation_key.present()
-        installation_key.old()
+        checks.refuse()
+        messaging.be_ready()

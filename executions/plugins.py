@@ -11,18 +11,20 @@ It is installed by its name in `INSTALLED_APPS`. Django finds the rest as it doe
 models and migrations, `admin.py`, `tasks.py`, management commands, checks and signal receivers.
 """
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from datetime import timedelta
 from typing import Any, ClassVar, TypedDict
 
 from django.apps import AppConfig, apps
+
+from executions.configuration import SettingsModel
 
 
 class PeriodicTask(TypedDict):
     """A task that beat sends again and again; it expires unless a worker begins it before."""
 
     task: str
-    every: timedelta
+    every: timedelta | Callable[[], timedelta]
 
 
 class ApiConfig(AppConfig):
@@ -67,6 +69,9 @@ class PluginConfig(ApiConfig):
 
     schedule: ClassVar[Mapping[str, PeriodicTask]] = {}
     """What beat sends, by a name that says what for."""
+
+    settings_class: ClassVar[type[SettingsModel] | None] = None
+    """What the plugin lets people set in `VALKYR`, or none."""
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:

@@ -3,9 +3,11 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
+from executions import messaging
+from executions.checks import with_settings
+from executions.configuration import settings as valkyr_settings
 from executions.definition.graph.model import DEFAULTS
 from executions.definition.limits import limits
 from runners.conf import config
@@ -17,9 +19,10 @@ LEAST_MEMORY = 512  # MiB of address space with which a process that executes st
 
 
 @register()
+@with_settings
 def public_address(**_: Any) -> list[CheckMessage]:
     """Callbacks are called at the public address, so it must be one."""
-    address = str(settings.PUBLIC_URL)
+    address = valkyr_settings().public_url
     parts = urlsplit(address)
     if parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment):
         return []
@@ -33,6 +36,7 @@ def public_address(**_: Any) -> list[CheckMessage]:
 
 
 @register()
+@with_settings
 def timings(**_: Any) -> list[CheckMessage]:
     """Lease, heartbeat and the broker's visibility time-out must leave room for each other."""
     found: list[CheckMessage] = []
@@ -55,14 +59,17 @@ def timings(**_: Any) -> list[CheckMessage]:
                 id="runners.E004",
             )
         )
-    options = getattr(settings, "CELERY_BROKER_TRANSPORT_OPTIONS", {})
-    visibility = options.get("visibility_timeout")
+    conf = messaging.celery_app().conf
+    visibility = (conf.broker_transport_options or {}).get("visibility_timeout")
+    if not messaging.is_redis(messaging.broker_url()):
+        visibility = None
     if visibility is not None and visibility <= limits.segment_seconds:
         found.append(
             Error(
-                f"VALKYR_VISIBILITY_TIMEOUT is {visibility} s, but a message may carry "
-                f"{limits.segment_seconds:g} s of work: the broker would deliver it twice.",
-                hint=f"Set it above {limits.segment_seconds:g}; 900 is the default.",
+                f"visibility_timeout in broker_transport_options is {visibility} s. A message may "
+                f"carry {limits.segment_seconds:g} s of work: the broker would deliver it twice.",
+                hint=f"Set it above {limits.segment_seconds:g}, e.g. 900; in the stand-alone "
+                "platform by VALKYR_VISIBILITY_TIMEOUT.",
                 id="runners.E002",
             )
         )
@@ -70,6 +77,7 @@ def timings(**_: Any) -> list[CheckMessage]:
 
 
 @register()
+@with_settings
 def memory(**_: Any) -> list[CheckMessage]:
     """A process that executes steps must be able to start."""
     limits = config()
@@ -85,6 +93,7 @@ def memory(**_: Any) -> list[CheckMessage]:
 
 
 @register("workers")
+@with_settings
 def thread_queues(**_: Any) -> list[CheckMessage]:
     """A module that computes must not be sent to threads by its own queue.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from executions import environment as env
+from executions.configuration import settings as valkyr_settings
 
 # How much memory there is for this process and its siblings: the machine's, or its cgroup's.
 
@@ -102,14 +102,15 @@ class Config:
 
 @lru_cache(maxsize=1)
 def config() -> Config:
-    """The configuration; read from the environment at first use."""
+    """The configuration; read from the settings at first use."""
+    chosen = valkyr_settings()
     return Config(
-        lease=env.number("VALKYR_LEASE_SECONDS", 20),
-        heartbeat=env.number("VALKYR_HEARTBEAT_SECONDS", 5),
-        grace=env.number("VALKYR_GRACE_SECONDS", 2),
-        stall=env.number("VALKYR_STALL_SECONDS", 10),
-        patience=env.number("VALKYR_PATIENCE_SECONDS", 10),
-        drain=env.number("VALKYR_DRAIN_SECONDS", 20),
+        lease=chosen.lease_seconds,
+        heartbeat=chosen.heartbeat_seconds,
+        grace=chosen.grace_seconds,
+        stall=chosen.stall_seconds,
+        patience=chosen.patience_seconds,
+        drain=chosen.drain_seconds,
         segment_steps=32,
         segment_seconds=600,
         stretch_steps=32,
@@ -120,19 +121,20 @@ def config() -> Config:
         batch_steps=256,
         stay_seconds=30,
         poison=3,
-        isolated=env.whole("VALKYR_ISOLATED_STEPS", 8, least=1),
-        isolated_memory=env.whole("VALKYR_ISOLATED_MEMORY_MB", 2048),
+        isolated=chosen.isolated_steps,
+        isolated_memory=chosen.isolated_memory_mb,
         chain_links=8,
         chord_headers=100,
-        stuck_threads=env.integer("VALKYR_STUCK_THREADS", 8),
-        worker_memory=env.whole("VALKYR_WORKER_MEMORY_MB", share_of_a_process()),
+        stuck_threads=chosen.stuck_threads,
+        worker_memory=share_of_a_process()
+        if chosen.worker_memory_mb is None
+        else chosen.worker_memory_mb,
     )
 
 
-@lru_cache(maxsize=1)
 def default_currency() -> str:
     """The currency of costs that name none, in ISO 4217's letters."""
-    return env.text("VALKYR_CURRENCY", "USD")
+    return valkyr_settings().currency
 
 
 def pool() -> str:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from celery import shared_task
-
+from executions.messaging import task
 from runners.containers import child_executions
 from runners.dispatch.messages import TRANSPORT
 from runners.errors import LeaseLost, StepFailed
@@ -14,10 +13,9 @@ from runners.observability import metrics
 from runners.pipeline import receive
 from runners.planning import plan_execution
 from runners.waits.events import deliver
-from runners.workers import registration  # noqa: F401 - signals connect
 
 
-@shared_task(name="runners.run_segment", bind=True, throws=(StepFailed,), **TRANSPORT)
+@task("runners.run_segment", bind=True, throws=(StepFailed,), **TRANSPORT)
 def run_segment(
     self: Any, execution_id: str, version_id: str, segment: str, others: Sequence[str] = ()
 ) -> None:
@@ -37,37 +35,37 @@ def run_segment(
         return
 
 
-@shared_task(name="runners.advance", **TRANSPORT)
+@task("runners.advance", **TRANSPORT)
 def advance(execution_id: str) -> None:
     """Plan an execution from its rows; also the body of every chord."""
     plan_execution.advance(UUID(execution_id))
 
 
-@shared_task(name=child_executions.ENDED, **TRANSPORT)
+@task(child_executions.ENDED, **TRANSPORT)
 def child_ended(execution_id: str) -> None:
     """Wake the run that waits for a child."""
     child_executions.wake_parent(UUID(execution_id))
 
 
-@shared_task(name=child_executions.LEAVE, **TRANSPORT)
+@task(child_executions.LEAVE, **TRANSPORT)
 def leave_child(execution_id: str) -> None:
     """Cancel a child whose step was taken to the dead-letter queue by hand."""
     child_executions.leave(UUID(execution_id))
 
 
-@shared_task(name=child_executions.CANCEL, **TRANSPORT)
+@task(child_executions.CANCEL, **TRANSPORT)
 def cancel_children(execution_id: str) -> None:
     """Cancel what an execution started and will not use any more."""
     child_executions.cancel_of(UUID(execution_id))
 
 
-@shared_task(name="runners.deliver_event", **TRANSPORT)
+@task("runners.deliver_event", **TRANSPORT)
 def deliver_event(event_id: str, stamp: str = "") -> None:
     """Wake the runs that wait for an event; `stamp` tells how far it had come, "" for nowhere."""
     deliver(UUID(event_id), stamp)
 
 
-@shared_task(name="runners.sweep_due")
+@task("runners.sweep_due")
 def sweep_due() -> dict[str, int]:
     """Every second: due retries, and steps whose process is gone."""
     from runners.recovery.sweeper import often
@@ -75,7 +73,7 @@ def sweep_due() -> dict[str, int]:
     return often()
 
 
-@shared_task(name="runners.sweep")
+@task("runners.sweep")
 def sweep() -> dict[str, int]:
     """Every five seconds: everything else that should be moving and is not."""
     from runners.recovery.sweeper import seldom

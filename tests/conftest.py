@@ -17,6 +17,7 @@ from django.conf import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+from executions import configuration
 from tests.support import left_out, static_files
 from tests.support.servers import TestServers
 
@@ -137,6 +138,30 @@ def _be_patient() -> None:
 
 # At import, not in a hook: conftest files further down import models at their top.
 _servers = _prepare()
+
+
+class EnvironmentPatch(pytest.MonkeyPatch):
+    """Settings are read once; what a test sets in the environment is read anew."""
+
+    def setenv(self, name: str, value: str, prepend: str | None = None) -> None:
+        super().setenv(name, value, prepend)
+        configuration.forget()
+
+    def delenv(self, name: str, raising: bool = True) -> None:
+        super().delenv(name, raising)
+        configuration.forget()
+
+    def undo(self) -> None:
+        super().undo()
+        configuration.forget()
+
+
+@pytest.fixture
+def monkeypatch() -> Iterator[pytest.MonkeyPatch]:
+    """Pytest's own, for a test that sets variables too."""
+    patch = EnvironmentPatch()
+    yield patch
+    patch.undo()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,7 +4,10 @@ A settings module imports this: it loads neither Django's models nor anything of
 """
 
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from celery import Celery
 
 __version__ = "0.1.0"
 
@@ -43,6 +46,13 @@ def _is_installed(module: str) -> bool:
         return find_spec(module) is not None
     except ModuleNotFoundError:  # its parent is missing
         return False
+
+
+def configure_celery(app: "Celery") -> "Celery":
+    """Let a project's Celery app send and execute our tasks; see `valkyr.celery`."""
+    from valkyr.celery import configure_celery as configure
+
+    return configure(app)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig
 
-from executions import environment as env
+from executions.configuration import environment as env
 
 # Those that serve no pages: the admin's forms and views would be a fifth of their memory, and
 # more of their start.
@@ -15,7 +15,8 @@ class AdminSite(SimpleAdminConfig):
 
     def ready(self) -> None:
         """Find every admin page now, unless this process serves none; `urls` does in any case."""
-        from valkyr_project import checks  # noqa: F401 - checks register on import
+        # Whoever sends a task sends it by the platform's Celery app.
+        from valkyr_project import celery, checks  # noqa: F401 - checks register on import
         from valkyr_project.up import stack_health
 
         stack_health.register_part()

@@ -8,6 +8,7 @@ import django
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from executions.configuration import settings as valkyr_settings
 from executions.observability.proxies import Proxies
 from executions.plugins import plugins
 from valkyr_project.http.asgi_middleware import App, Gate, RequestIds
@@ -24,7 +25,7 @@ from valkyr_project.http.websockets import Sockets  # noqa: E402 - it knows view
 _handler = Handler()
 _application: App = Proxies(
     Sockets(Gate(_handler, settings.DATA_UPLOAD_MAX_MEMORY_SIZE), _handler),
-    settings.TRUSTED_PROXIES,
+    valkyr_settings().trusted_proxies,
 )
 for _plugin in plugins():
     if _plugin.asgi:

@@ -9,6 +9,7 @@ from django.db import connections
 from psycopg.pq import TransactionStatus
 
 from executions.vendor_seams import celery_consumer, django_connections
+from valkyr.celery import configure_celery
 from valkyr_project import logs
 from valkyr_project.metrics import serving  # noqa: F401 - connects on import
 
@@ -27,7 +28,7 @@ app = Celery(
     fixups=[] if os.environ.get("VALKYR_PROCESS") == "flower" else None,
 )
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks()
+configure_celery(app)
 logs.connect_task_ids()
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from executions import environment as env
-from executions.plugins import PeriodicTask, PluginConfig
+from executions.configuration import environment as env
+from executions.plugins import PluginConfig
 
 PLUGINS = (
     "connectors",
@@ -59,11 +59,6 @@ def chosen() -> list[str]:
 def installed_apps() -> list[str]:
     """The chosen plugins as `INSTALLED_APPS` names them."""
     return [f"valkyr_plugins.{name}" for name in chosen()]
-
-
-def schedule() -> dict[str, PeriodicTask]:
-    """What beat sends for the plugins."""
-    return {name: entry for config in _configs() for name, entry in config.schedule.items()}
 
 
 def configure(settings: MutableMapping[str, Any]) -> None:

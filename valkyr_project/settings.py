@@ -1,19 +1,18 @@
 """Django's settings, from the environment; docs/reference/configuration.md lists all variables."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
-from executions import environment as env
-from executions.observability.proxies import read_networks
+from executions.configuration import environment as env
 from executions.vendor_seams import psycopg_reconnect
 from valkyr_project import database, plugins
 from valkyr_project.http.middleware import ADMIN_POLICY
 from valkyr_project.logs import configuration as logging
-from valkyr_project.messaging import periodic_tasks
 from valkyr_project.processes import production
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -33,8 +32,6 @@ if not SECRET_KEY:
 SECRET_KEY_FALLBACKS = env.words("VALKYR_SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.words("VALKYR_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.words("VALKYR_TRUSTED_ORIGINS")
-# Whose X-Forwarded-For is believed (executions/observability/proxies.py); nobody's by default.
-TRUSTED_PROXIES = read_networks(env.words("VALKYR_TRUSTED_PROXIES"))
 
 # Served over HTTPS (behind a proxy) unless the address is this machine's own.
 HTTPS = env.flag("VALKYR_HTTPS", False)
@@ -167,7 +164,6 @@ else:
 _database["CONN_HEALTH_CHECKS"] = True
 _database["TEST"] = {"NAME": env.text("VALKYR_TEST_DATABASE_NAME") or None}
 # Lists and dashboards may be read from a replica that is at most so old (executions/replica).
-REPLICA_LAG_SECONDS = env.number("VALKYR_REPLICA_LAG_SECONDS", 5)
 if _replica := env.text("DATABASE_REPLICA_URL"):
     DATABASES["replica"] = database.database(_database, _replica)
     MIDDLEWARE.append("executions.replica.reading.marking")
@@ -186,7 +182,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_POOL_LIMIT = 10
 CELERY_BROKER_POOL_ACQUIRE_TIMEOUT = 5
-VALKYR_KEY_PREFIX = _key_prefix = env.text("VALKYR_KEY_PREFIX", "valkyr:")
+_key_prefix = env.text("VALKYR_KEY_PREFIX", "valkyr:")
 if _redis_broker:
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
         "visibility_timeout": env.integer("VALKYR_VISIBILITY_TIMEOUT", 900),
@@ -217,32 +213,14 @@ else:
     CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = "quorum"
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-CELERY_TASK_ACKS_LATE = True
-CELERY_TASK_REJECT_ON_WORKER_LOST = True
-CELERY_TASK_RETRY_ON_WORKER_LOST = False
-CELERY_TASK_ACKS_ON_FAILURE = True
-CELERY_TASK_ACKS_ON_TIMEOUT = True
-CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_STORE_ERRORS_EVEN_IF_IGNORED = False
-CELERY_TASK_TRACK_STARTED = False
 CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "max_retries": 2,
     "interval_start": 0,
     "interval_step": 0.2,
     "interval_max": 0.5,
 }
-CELERY_TASK_TIME_LIMIT = 800
 CELERY_TASK_SEND_SENT_EVENT = False
 CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_TASK_ROUTES = {
-    "runners.advance": {"queue": "control"},
-    "runners.sweep*": {"queue": "control"},
-    "runners.deliver_event": {"queue": "control"},
-    "executions.*": {"queue": "control"},
-    "dlq.*": {"queue": "control"},
-    "valkyr_alerts.*": {"queue": "control"},
-    "valkyr_figures.*": {"queue": "control"},
-}
 CELERY_RESULT_EXPIRES = 3600
 CELERY_RESULT_CHORD_EXPIRES = 7 * 86_400
 CELERY_RESULT_EXTENDED = False
@@ -263,30 +241,30 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 1
 CELERY_BEAT_SYNC_EVERY = 1
 CELERY_TIMEZONE = "UTC"
 CELERY_ENABLE_UTC = True
-CELERY_BEAT_SCHEDULE = periodic_tasks.SCHEDULE
+CELERY_BEAT_SCHEDULE = {
+    "valkyr: sessions": {
+        "task": "executions.clear_browser_sessions",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 4200.0, "queue": "control"},
+    },
+}
 
 # ---- The API.
-# How many days an API token holds, where nobody says otherwise and at most.
-TOKEN_DAYS = env.integer("VALKYR_TOKEN_DAYS", 90)
-TOKEN_MAX_DAYS = env.integer("VALKYR_TOKEN_MAX_DAYS", 365)
 SIMPLE_JWT: dict[str, Any] = {}
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("VALKYR_MAX_BODY_BYTES", 5 * 1024 * 1024)
 APPEND_SLASH = True
-# Where the outside reaches this installation: the addresses of callbacks begin with it.
-PUBLIC_URL = env.text("VALKYR_PUBLIC_URL", f"http://localhost:{env.integer('PORT', 8000)}").rstrip(
-    "/"
-)
-# Known here, so that no worker loads the urlconf to find them (executions/addresses.py).
-VALKYR = {"URL_PREFIX": "", "ADMIN_PREFIX": "admin/"}
-# Requests a minute, counted in Redis for all web processes together; 0 is no limit.
-API_RATE = env.whole("VALKYR_API_RATE", 60_000)
-TRIGGER_RATE = env.whole("VALKYR_TRIGGER_RATE", 30_000)
-REFUSAL_RATE = env.whole("VALKYR_REFUSAL_RATE", 300)
-WEBHOOK_REQUESTS_PER_MINUTE = env.whole("VALKYR_WEBHOOK_RATE", 600)
-WEBHOOK_WAITERS = env.integer("VALKYR_WEBHOOK_WAITERS", 32)
-# Who may watch executions live at once: in one web process, and one person in it.
-LIVE_VIEWERS = env.whole("VALKYR_LIVE_VIEWERS", 300)
-LIVE_VIEWERS_EACH = env.whole("VALKYR_LIVE_VIEWERS_EACH", 50)
+# ---- Valkyr's own settings that are others than its defaults (executions/configuration).
+VALKYR: dict[str, Any] = {
+    "PUBLIC_URL": f"http://localhost:{env.integer('PORT', 8000)}",
+    # Known here, so that no worker loads the urlconf to find them (executions/addresses.py).
+    "URL_PREFIX": "",
+    "ADMIN_PREFIX": "admin/",
+    "DATABASE_DIRECT_URL": DATABASE_DIRECT_URL,
+    "REDIS_URL": REDIS_URL,
+    "KEY_PREFIX": _key_prefix,
+    "QUEUE_PREFIX": "",  # this Celery app is Valkyr's alone
+    "FLOWER_URL": env.text("FLOWER_URL", f"http://127.0.0.1:{env.integer('FLOWER_PORT', 5555)}/"),
+}
 
 # ---- Pages.
 LANGUAGE_CODE = "en"
@@ -315,7 +293,6 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-FLOWER_URL = env.text("FLOWER_URL", f"http://127.0.0.1:{env.integer('FLOWER_PORT', 5555)}/")
 from valkyr_project.unfold import UNFOLD  # noqa: E402, F401 - read by django-unfold
 
 # Columns for whoever sits before them, objects for what collects them from many machines.
@@ -324,8 +301,9 @@ LOGGING = logging(
     env.text("VALKYR_LOG_FORMAT", "text" if _people else "json"),
     env.text("VALKYR_LOG_LEVEL", "WARNING"),
 )
-if INSTALLATION.local:
+_files = "connectors" in plugins.chosen() and "VALKYR_FILES_ROOT" not in os.environ
+if INSTALLATION.local and _files:
     # One folder for all workspaces: where others come in, only who says so shares one.
-    os.environ.setdefault("VALKYR_FILES_ROOT", str(HOME / "files"))
+    VALKYR["FILES_ROOT"] = str(HOME / "files")
 
 plugins.configure(globals())

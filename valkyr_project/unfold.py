@@ -3,13 +3,13 @@
 from typing import Any
 
 from django.apps import apps
-from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from executions import addresses
+from executions.configuration import settings as valkyr_settings
 from valkyr_project import plugins
 from valkyr_project.up.failing_processes import supervised
 
@@ -19,7 +19,7 @@ def _icon(request: HttpRequest) -> str:
 
 
 def _flower(request: HttpRequest) -> str:
-    return str(settings.FLOWER_URL)
+    return valkyr_settings().flower_url
 
 
 def _health_script(request: HttpRequest) -> str:

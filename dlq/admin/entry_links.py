@@ -3,7 +3,6 @@
 from typing import Any
 from urllib.parse import quote
 
-from django.conf import settings
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -12,6 +11,7 @@ from dlq.conf import sentry_template
 from dlq.models import DeadLetterEntry
 from executions.admin import links
 from executions.admin.marks import filled, trace
+from executions.configuration import settings as valkyr_settings
 
 
 def entry_links(entry: DeadLetterEntry) -> SafeString:
@@ -58,7 +58,10 @@ def flower(entry: DeadLetterEntry) -> str:
     """Flower's list of the execution's tasks: every one has its id among the arguments.
 
     Flower's page takes no search as such, but begins with what `name` says; a second word of it
-    is a term of its own.
+    is a term of its own. Empty where this installation has no Flower (VALKYR_FLOWER_URL).
     """
+    place = valkyr_settings().flower_url.rstrip("/")
+    if not place:
+        return ""
     terms = quote(f"runners. args:{entry.execution_id}", safe="")
-    return f"{settings.FLOWER_URL.rstrip('/')}/tasks?name={terms}"
+    return f"{place}/tasks?name={terms}"

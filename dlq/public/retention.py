@@ -3,7 +3,6 @@
 from dlq.retention.by_age import Aged, add_kind
 from dlq.retention.dead_letters import HOLDS, LetterHold
 from dlq.retention.executions import HORIZONS
-from dlq.retention.periods import days
 
 __all__ = [
     "HOLDS",
@@ -11,5 +10,4 @@ __all__ = [
     "Aged",
     "LetterHold",
     "add_kind",
-    "days",
 ]

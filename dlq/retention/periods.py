@@ -1,4 +1,4 @@
-"""How long things are kept: as the environment says, or an age that a person says."""
+"""How long things are kept: as the settings say, or an age that a person says."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,10 +10,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Q
 
 from dlq.retention.terms import DAY, ENDINGS, RetentionScope, Term, terms_of
-from executions import environment as env
+from executions.configuration import settings as valkyr_settings
 from executions.models import Workflow, Workspace
 
-# How long things are kept, from the environment: days, 0 for ever.
+# How long things are kept, from the settings: days, 0 for ever.
 
 
 EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, "tier:free": {}}'
@@ -21,26 +21,27 @@ EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, 
 
 def keep_days() -> dict[str, float]:
     """How long executions stay after their end, by how they ended; what they are made of too."""
+    chosen = valkyr_settings()
     return {
-        "succeeded": days("VALKYR_KEEP_SUCCEEDED_DAYS", 30),
-        "failed": days("VALKYR_KEEP_FAILED_DAYS", 90),
-        "cancelled": days("VALKYR_KEEP_CANCELLED_DAYS", 30),
+        "succeeded": chosen.keep_succeeded_days,
+        "failed": chosen.keep_failed_days,
+        "cancelled": chosen.keep_cancelled_days,
     }
 
 
 def log_days() -> float:
     """How long the logs of steps stay after their execution's end; 0: as long as the execution."""
-    return days("VALKYR_KEEP_LOGS_DAYS", 0)
+    return valkyr_settings().keep_logs_days
 
 
 def test_days() -> float:
     """How long test versions stay, and what ran of them."""
-    return days("VALKYR_TEST_VERSION_HOURS", 24, "hours") / 24
+    return valkyr_settings().test_version_hours / 24
 
 
 def tick_days() -> float:
     """How long times of schedules stay at which nothing was started."""
-    return days("VALKYR_KEEP_TICKS_DAYS", 30)
+    return valkyr_settings().keep_ticks_days
 
 
 def overrides() -> dict[str, dict[str, float]]:
@@ -48,24 +49,17 @@ def overrides() -> dict[str, dict[str, float]]:
 
     Raises ImproperlyConfigured where it is no such object.
     """
-    raw = env.text("VALKYR_KEEP_OVERRIDES")
-    if not raw:
+    found = valkyr_settings().keep_overrides
+    if not found:
         return {}
-    try:
-        found = json.loads(raw)
-    except ValueError as error:
-        raise _wrong(f"it is no JSON ({error})") from None
-    if not isinstance(found, dict):
-        raise _wrong(f"it is {raw[:60]}")
+    if isinstance(found, str):
+        try:
+            found = json.loads(found)
+        except ValueError as error:
+            raise _wrong(f"it is no JSON ({error})") from None
+    if not isinstance(found, Mapping):
+        raise _wrong(f"it is {str(found)[:60]}")
     return {str(place): _checked(str(place), days) for place, days in found.items()}
-
-
-def days(name: str, default: float, unit: str = "days") -> float:
-    """A number of days from the environment. Raises ImproperlyConfigured where it is below 0."""
-    number = env.number(name, default)
-    if number < 0:
-        raise ImproperlyConfigured(f"{name} is {number:g}; expected {unit}, or 0 for ever.")
-    return number
 
 
 def _checked(place: str, days: Any) -> dict[str, float]:

@@ -10,13 +10,13 @@ from typing import Any
 from uuid import UUID
 from zlib import crc32
 
-from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from executions.access import SCOPES, Action, Forbidden, User, reach_of
 from executions.access.actor import Actor
 from executions.accounts.audit import audit
 from executions.accounts.caller_permissions import refuse_narrow_token, scopes_of
+from executions.configuration import settings as valkyr_settings
 from executions.database import transaction
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
@@ -162,12 +162,12 @@ def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "")
 
 def longest() -> timedelta:
     """How long a token may hold (VALKYR_TOKEN_MAX_DAYS)."""
-    return timedelta(days=settings.TOKEN_MAX_DAYS)
+    return timedelta(days=valkyr_settings().token_max_days)
 
 
 def usual() -> timedelta:
     """How long a token holds for which no time is given (VALKYR_TOKEN_DAYS)."""
-    return min(timedelta(days=settings.TOKEN_DAYS), longest())
+    return min(timedelta(days=valkyr_settings().token_days), longest())
 
 
 def facts(token: ApiToken) -> dict[str, Any]:
@@ -216,8 +216,8 @@ def _expiry(wanted: datetime | None) -> datetime:
         raise _invalid(
             "expiresAt",
             "too_far",
-            f"A token may hold {settings.TOKEN_MAX_DAYS} days at most (VALKYR_TOKEN_MAX_DAYS), "
-            f"found {wanted.isoformat()}.",
+            f"A token may hold {valkyr_settings().token_max_days} days at most "
+            f"(VALKYR_TOKEN_MAX_DAYS), found {wanted.isoformat()}.",
         )
     return wanted
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from executions import environment as env
+from executions.configuration import settings as valkyr_settings
 
 EMPTY = "–"
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -157,7 +157,7 @@ def filled(template: str, name: str, value: Any) -> str:
 
 def trace(trace_id: str) -> str:
     """Where a trace is shown (VALKYR_TRACE_URL); empty where this installation does not say."""
-    return filled(env.text("VALKYR_TRACE_URL"), "trace_id", trace_id)
+    return filled(valkyr_settings().trace_url, "trace_id", trace_id)
 
 
 def trace_mark(trace_id: str) -> SafeString | str:

@@ -16,7 +16,7 @@ from executions.admin.sections import Page, facts, json_section
 from executions.admin.skin import display
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus, TriggerType
-from executions.triggers import operations
+from executions.triggers import beat_entries, operations
 
 # How the admin offers what users do to triggers.
 
@@ -143,6 +143,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
                     *(
                         [
                             ("Next time", _next(obj)),
+                            ("Entry of beat", _entry(obj)),
                             ("Times it was due", links.link(ticks, "Schedule ticks")),
                         ]
                         if obj.type == TriggerType.CRON
@@ -159,6 +160,16 @@ def _next(trigger: Trigger) -> Any:
     if not trigger.enabled:
         return "none: it is switched off"
     return marks.ago(trigger.next_at) if trigger.next_at else "none: its time is over"
+
+
+def _entry(trigger: Trigger) -> Any:
+    """Where beat's own admin shows and changes the entry, and what it says."""
+    entry = beat_entries.entry_of(trigger)
+    if entry is None:
+        return "none: beat sends nothing for it"
+    said = "" if entry.enabled else " (disabled)"
+    own = f" (instead of {trigger.settings['schedule']})" if trigger.beat else ""
+    return links.to("django_celery_beat_periodictask", entry.pk, f"{entry.crontab}{own}{said}")
 
 
 def _local(tick: CronTick) -> str:

@@ -17,9 +17,11 @@ from time import monotonic
 from typing import Any
 
 import redis
-from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from executions.configuration import settings as valkyr_settings
+from executions.messaging import redis_url
 
 log = logging.getLogger(__name__)
 SECONDS = 60
@@ -201,9 +203,9 @@ _absence = _Absence()
 
 def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
     """Count and seconds left by key; None while Redis is away."""
-    if _absence.lasts():
+    if not redis_url() or _absence.lasts():
         return None
-    names = [f"{settings.VALKYR_KEY_PREFIX}rate:{key}" for key in keys]
+    names = [f"{valkyr_settings().key_prefix}rate:{key}" for key in keys]
     try:
         found = _script()(keys=names, args=[SECONDS * 1000])
     except (redis.RedisError, OSError) as error:
@@ -216,7 +218,7 @@ def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
 @lru_cache(maxsize=1)
 def _script() -> Any:
     client = redis.Redis.from_url(
-        settings.REDIS_URL,
+        redis_url(),
         socket_timeout=TIMEOUT_SECONDS,
         socket_connect_timeout=TIMEOUT_SECONDS,
         # A connection that was cut is opened again; a Redis that is slow is not asked twice.

@@ -1,12 +1,12 @@
 """Webhooks: the address a partner calls to start a workflow, open to whoever proves itself."""
 
 import time
+from functools import lru_cache
 from io import BytesIO
 from threading import BoundedSemaphore
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import close_old_connections
 from django.http import HttpResponse, JsonResponse
 from drf_spectacular.types import OpenApiTypes
@@ -26,6 +26,7 @@ from executions.api.parsing import BodyTooLarge, JsonParser, check_storable, rea
 from executions.api.problems import problem
 from executions.api.sign_in import OpenEndpoint
 from executions.api.starting import KEY
+from executions.configuration import settings as valkyr_settings
 from executions.models import WorkflowExecution
 from executions.states import FINAL, ExecutionState
 from executions.triggers import webhook
@@ -62,17 +63,20 @@ def payload_of(body: bytes, content_type: str) -> Any:
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 1.0
 
-_seats = BoundedSemaphore(settings.WEBHOOK_WAITERS)
+
+@lru_cache(maxsize=1)
+def _seats() -> BoundedSemaphore:
+    return BoundedSemaphore(valkyr_settings().webhook_waiters)
 
 
 def wait_for_end(execution_id: UUID, seconds: float) -> WorkflowExecution | None:
     """The execution once it has ended; None when it has not in time, or too many wait already."""
-    if not _seats.acquire(blocking=False):
+    if not _seats().acquire(blocking=False):
         return None
     try:
         return _wait(execution_id, time.monotonic() + seconds)
     finally:
-        _seats.release()
+        _seats().release()
 
 
 def _wait(execution_id: UUID, until: float) -> WorkflowExecution | None:

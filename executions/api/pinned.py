@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.conf import settings
 from django.utils import translation
 from django.utils.module_loading import import_string
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import JSONRenderer
 from rest_framework.settings import DEFAULTS, IMPORT_STRINGS, APISettings
 
+from executions.configuration import settings as valkyr_settings
 from executions.definition.templating.render_guard import refused
 
 # Read where the framework asks the view; `Accept` says the format, a parameter of this name is as
@@ -43,8 +43,8 @@ class AcceptHeader(DefaultContentNegotiation):
 
 def added_authentication() -> list[type[Any]]:
     """The project's own classes, VALKYR["AUTHENTICATION_CLASSES"], asked after ours."""
-    named = getattr(settings, "VALKYR", {}).get("AUTHENTICATION_CLASSES", ())
-    return [import_string(one) if isinstance(one, str) else one for one in named]
+    named = valkyr_settings().authentication_classes
+    return [import_string(one) for one in named]
 
 
 @contextmanager

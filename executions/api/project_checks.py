@@ -8,6 +8,7 @@ from django.core.checks import Warning as Advice
 from django.urls import NoReverseMatch
 
 from executions import addresses
+from executions.configuration import settings as valkyr_settings
 
 SESSIONS = "executions.accounts.browser_sessions.BrowserSessions"
 DJANGOS = "django.contrib.auth.middleware.AuthenticationMiddleware"
@@ -32,7 +33,7 @@ def addresses_are_there(**_: Any) -> list[CheckMessage]:
 @register(Tags.security)
 def authentication_is_there(**_: Any) -> list[CheckMessage]:
     """The project's own classes can be imported."""
-    if not getattr(settings, "VALKYR", {}).get("AUTHENTICATION_CLASSES"):
+    if not valkyr_settings().authentication_classes:
         return []
     # Here, since it loads REST framework, which no worker needs.
     from executions.api.pinned import added_authentication

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from django.conf import settings
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from executions.admission import rates
 from executions.admission.rates import Excess, Rate
+from executions.configuration import settings as valkyr_settings
 
 REFUSED_HOOKS = 60
 
@@ -48,10 +48,10 @@ def of_principal(request: Request, *, starts: bool) -> list[Rate]:
     whom = getattr(request.user, "pk", None)
     if whom is None:
         return []
-    found = [Rate("requests of yours", str(whom), settings.API_RATE)]
+    found = [Rate("requests of yours", str(whom), valkyr_settings().api_rate)]
     if starts:
         what = "requests of yours that start executions"
-        found.append(Rate(what, str(whom), settings.TRIGGER_RATE))
+        found.append(Rate(what, str(whom), valkyr_settings().trigger_rate))
     return found
 
 
@@ -62,18 +62,19 @@ def of_sign_in(request: Request, name: object) -> list[Rate]:
 
 def of_refusal(request: Request) -> Rate:
     """What a request without a valid sign-in counts against."""
-    return Rate("refused requests from your address", _whom(request), settings.REFUSAL_RATE)
+    rate = valkyr_settings().refusal_rate
+    return Rate("refused requests from your address", _whom(request), rate)
 
 
 def of_visitor(request: Request) -> Rate:
     """What a request counts against that needs no sign-in and is answered to anybody."""
-    return Rate("open requests from your address", _whom(request), settings.REFUSAL_RATE)
+    return Rate("open requests from your address", _whom(request), valkyr_settings().refusal_rate)
 
 
 def of_hook(request: Request, trigger_id: object) -> Rate:
     """What an accepted sender counts against: nobody else can use up its share."""
     whom = f"{trigger_id} {_whom(request)}"
-    return Rate("requests to this webhook", whom, settings.WEBHOOK_REQUESTS_PER_MINUTE)
+    return Rate("requests to this webhook", whom, valkyr_settings().webhook_rate)
 
 
 def of_refused_hook(request: Request) -> Rate:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
-from django.conf import settings
 
+from executions.configuration import settings as valkyr_settings
 from executions.database.routing import connection
 
 
@@ -48,7 +48,7 @@ CONNECT_SECONDS = 5
 @contextmanager
 def alone(job: AdvisoryLock) -> Iterator[bool]:
     """Whether nobody else does this job now; nobody begins it before the end."""
-    direct = str(settings.DATABASE_DIRECT_URL or "")
+    direct = valkyr_settings().database_direct_url
     with _past_the_pooler(direct, job) if direct else _on_our_session(job) as held:
         yield held
 

@@ -10,10 +10,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from django.apps import apps
-from django.conf import settings
 from django.core.signals import setting_changed
 from django.db import DEFAULT_DB_ALIAS, connections, router
 from django.dispatch import receiver
+
+from executions.configuration import settings as valkyr_settings
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
@@ -29,8 +30,7 @@ def is_ours(model: Any) -> bool:
 
 def named() -> str:
     """The alias that the project names for our tables; "" where it names none."""
-    given: Any = getattr(settings, "VALKYR", None) or {}
-    return str(given.get("DATABASE") or "")
+    return valkyr_settings().database
 
 
 @cache

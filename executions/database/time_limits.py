@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from django.conf import settings
 from django.db import DatabaseError, connections
 from django.db.models.signals import post_migrate, pre_migrate
 
+from executions.configuration import settings as valkyr_settings
 from executions.database import transaction
 from executions.database.routing import alias, connection
 
@@ -65,7 +65,7 @@ def _end(using: str, **_: Any) -> None:
 def _run(using: str, statements: Any) -> None:
     if using != alias():
         return  # another database of the project
-    if settings.DATABASE_DIRECT_URL:
+    if valkyr_settings().database_direct_url:
         return  # a pooler would keep what was set, for the next client of that session
     with connections[using].cursor() as cursor:
         cursor.execute("; ".join(statements))

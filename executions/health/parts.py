@@ -10,10 +10,9 @@ from functools import cache
 from typing import Any
 
 import psycopg
-from celery import current_app
-from django.conf import settings
 from django.db.migrations.loader import MigrationLoader
 
+from executions import messaging
 from executions.database import connection
 
 # What was found of one part, in words that say what to do.
@@ -82,13 +81,14 @@ def migrations(session: Session) -> HealthFinding:
 
 def broker() -> HealthFinding:
     """That it takes a connection."""
+    app = messaging.celery_app()
     # Of several servers (amqp://a//;amqp://b//) one is enough, whichever it is.
-    servers = str(current_app.conf.broker_write_url).count(";") + 1
+    servers = str(app.conf.broker_write_url).count(";") + 1
     each = SECONDS / servers
     options = {"socket_connect_timeout": each, "socket_timeout": each}
-    if not settings.CELERY_BROKER_URL.startswith(("redis", "unix")):
+    if not messaging.is_redis(messaging.broker_url()):
         options = {}
-    with current_app.connection_for_write(connect_timeout=each, transport_options=options) as link:
+    with app.connection_for_write(connect_timeout=each, transport_options=options) as link:
         link.ensure_connection(max_retries=max(1, servers - 1), interval_start=0, timeout=SECONDS)
     return HealthFinding(True, "it answers", "it answers")
 

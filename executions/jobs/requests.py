@@ -7,9 +7,9 @@ from functools import partial
 from threading import BoundedSemaphore
 from uuid import UUID
 
-from celery import current_app
 from django.db import IntegrityError, close_old_connections
 
+from executions import messaging
 from executions.database import connection, transaction
 from executions.database.clock import database_now
 from executions.errors import QuotaExceeded
@@ -73,7 +73,7 @@ def newest(kind: str, subject: UUID) -> Job | None:
 def send(job_id: UUID) -> None:
     """Ask a worker to run a job; the sweeper asks again where this fails."""
     try:
-        current_app.send_task(RUN_JOB, args=(str(job_id),), queue=QUEUE, ignore_result=True)
+        messaging.send(RUN_JOB, (str(job_id),), QUEUE)
     except Exception as error:
         log.warning("job %s not sent (%s); the sweeper will send it", job_id, error)
 

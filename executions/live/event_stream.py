@@ -13,10 +13,10 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
+from executions.configuration import settings as valkyr_settings
 from executions.database import connection
 from executions.live.feed import Feed
 from executions.live.hub import hub, opening, welcome
@@ -64,9 +64,9 @@ class StreamSlots:
                 self._taken += Counter()  # without those at zero
 
     def _full(self, user_id: Any) -> Full | None:
-        if self._taken.total() >= settings.LIVE_VIEWERS:
+        if self._taken.total() >= valkyr_settings().live_viewers:
             return Full.PROCESS
-        return Full.PERSON if self._taken[user_id] >= settings.LIVE_VIEWERS_EACH else None
+        return Full.PERSON if self._taken[user_id] >= valkyr_settings().live_viewers_each else None
 
 
 PLACES = StreamSlots()

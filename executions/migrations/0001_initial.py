@@ -432,6 +432,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('type', models.CharField(choices=[('MANUAL', 'manual'), ('CRON', 'schedule'), ('EVENT', 'event'), ('WEBHOOK', 'webhook'), ('QUEUE', 'queue')], max_length=10)),
                 ('settings', models.JSONField(default=dict)),
+                ('beat', models.JSONField(editable=False, help_text="What beat's admin made of the schedule, if anything.", null=True)),
                 ('enabled', models.BooleanField(default=True)),
                 ('secret_version', models.PositiveIntegerField(default=1, help_text="Counts the webhook's secrets, which are derived, never stored.")),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),

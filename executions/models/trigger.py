@@ -23,6 +23,9 @@ class Trigger(models.Model):
     workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="triggers")
     type = models.CharField(max_length=10, choices=TriggerType.choices)
     settings = models.JSONField(default=dict)
+    beat = models.JSONField(
+        null=True, editable=False, help_text="What beat's admin made of the schedule, if anything."
+    )
     enabled = models.BooleanField(default=True)
     secret_version = models.PositiveIntegerField(
         default=1, help_text="Counts the webhook's secrets, which are derived, never stored."

@@ -24,7 +24,8 @@ from prometheus_client import (
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import REGISTRY
 
-from executions import environment as env
+from executions.configuration import environment as env
+from executions.configuration import settings as valkyr_settings
 from executions.vendor_seams.billiard_slots import slot
 from executions.vendor_seams.prometheus_values import keep_in_files
 
@@ -40,7 +41,7 @@ _slot = PARENT
 
 def port() -> int:
     """Where this process serves its metrics, if it is no web process; 0 is nowhere."""
-    return env.whole("VALKYR_METRICS_PORT", 0)
+    return valkyr_settings().metrics_port
 
 
 def registry() -> CollectorRegistry:

@@ -7,16 +7,14 @@ not even that, since a proxy beside it asks from there too.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 
-from django.core.exceptions import ImproperlyConfigured
 from django.utils.crypto import constant_time_compare
 
-from executions import environment as env
-from executions.observability.proxies import Network, read_networks
+from executions.configuration import settings as valkyr_settings
+from executions.observability.proxies import Network
 
-LOOPBACK = ("127.0.0.0/8", "::1/128")
-SHORTEST = 16
+LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +45,11 @@ class Access:
 
 @lru_cache(maxsize=2)
 def access(*, local: bool) -> Access:
-    """The rule of the environment; `local`: nobody but this machine reaches this process.
+    """The rule of the settings; `local`: nobody but this machine reaches this process.
 
-    Raises ImproperlyConfigured for a token that could be guessed, or what is no network.
+    Raises ImproperlyConfigured, as all settings do.
     """
-    token = env.text("VALKYR_METRICS_TOKEN")
-    if token and len(token) < SHORTEST:
-        raise ImproperlyConfigured(
-            f"VALKYR_METRICS_TOKEN has {len(token)} characters; expected {SHORTEST} or more."
-        )
+    chosen = valkyr_settings()
+    token = chosen.metrics_token.get_secret_value()
     unsaid = LOOPBACK if local and not token else ()
-    networks = env.words("VALKYR_METRICS_NETWORKS", unsaid)
-    return Access(token, read_networks(networks, "VALKYR_METRICS_NETWORKS"))
+    return Access(token, chosen.metrics_networks or unsaid)

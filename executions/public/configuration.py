@@ -1,10 +1,25 @@
-"""Read settings from the environment."""
+"""Declare and read settings."""
 
-from executions import environment
-from executions.definition.limits import OWN_QUEUES, limits
+from executions.configuration import (
+    OWN_QUEUES,
+    Flag,
+    Networks,
+    SettingsModel,
+    Words,
+    read,
+    setting,
+    settings,
+)
+from executions.definition.limits import limits
 
 __all__ = [
     "OWN_QUEUES",
-    "environment",
+    "Flag",
+    "Networks",
+    "SettingsModel",
+    "Words",
     "limits",
+    "read",
+    "setting",
+    "settings",
 ]

@@ -8,7 +8,6 @@ from math import ceil
 from typing import TypeVar
 
 import redis
-from django.conf import settings
 from django.db import InterfaceError, OperationalError, connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -16,7 +15,9 @@ from psycopg.errors import QueryCanceled
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from executions.configuration import settings as valkyr_settings
 from executions.database import alias
+from executions.messaging import redis_url
 from executions.replica.watch import ALIAS, ReplicaWatch
 
 # Who changed something a moment ago: their lists are read from the primary.
@@ -57,7 +58,7 @@ def changed_lately(request: HttpRequest) -> bool:
 
 def _mark(name: str) -> None:
     # A second more than the replica may lag, for what comes between a commit and this line.
-    seconds = ceil(settings.REPLICA_LAG_SECONDS) + 1
+    seconds = ceil(valkyr_settings().replica_lag_seconds) + 1
     try:
         _client().set(name, 1, ex=seconds)
     except (redis.RedisError, OSError) as error:
@@ -67,13 +68,13 @@ def _mark(name: str) -> None:
 def _name(request: HttpRequest) -> str:
     user = getattr(request, "user", None)
     known = user is not None and user.is_authenticated
-    return f"{settings.VALKYR_KEY_PREFIX}changed:{user.pk}" if user and known else ""
+    return f"{valkyr_settings().key_prefix}changed:{user.pk}" if user and known else ""
 
 
 @lru_cache(maxsize=1)
 def _client() -> redis.Redis:
     return redis.Redis.from_url(
-        settings.REDIS_URL,
+        redis_url(),
         socket_timeout=TIMEOUT_SECONDS,
         socket_connect_timeout=TIMEOUT_SECONDS,
         retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
@@ -139,4 +140,4 @@ def _on_the_replica() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _watch() -> ReplicaWatch:
-    return ReplicaWatch(settings.REPLICA_LAG_SECONDS)
+    return ReplicaWatch(valkyr_settings().replica_lag_seconds)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from django.core.exceptions import ImproperlyConfigured
 
-from executions import environment as env
+from executions.configuration import settings as valkyr_settings
 from executions.sealing.errors import NoInstallationKey
 
 # Where the installation's key comes from: a file, the environment, or a key management service.
@@ -51,7 +51,8 @@ def old() -> KeySource | None:
 
 
 def _only_one(variables: tuple[str, str, str]) -> KeySource | None:
-    given = [name for name in variables if env.text(name)]
+    values = _values()
+    given = [name for name in variables if values[name]]
     if not given:
         return None
     if len(given) > 1:
@@ -61,13 +62,25 @@ def _only_one(variables: tuple[str, str, str]) -> KeySource | None:
     by_file, by_text, _ = variables
     name = given[0]
     if name == by_file:
-        return KeySource(name, "file", _decoded(name, _private_text(name, Path(env.text(name)))))
+        return KeySource(name, "file", _decoded(name, _private_text(name, Path(values[name]))))
     if name == by_text:
-        return KeySource(name, "env", _decoded(name, env.text(name)))
-    uri = env.text(name)
+        return KeySource(name, "env", _decoded(name, values[name]))
+    uri = values[name]
     if not uri.startswith(KMS):
         raise ImproperlyConfigured(f"{name} is {uri!r}; expected the URI of a key, {KMS}….")
     return KeySource(name, uri, None)
+
+
+def _values() -> dict[str, str]:
+    chosen = valkyr_settings()
+    return {
+        "VALKYR_KEY_FILE": chosen.key_file,
+        "VALKYR_KEY": chosen.key.get_secret_value(),
+        "VALKYR_KEY_URI": chosen.key_uri,
+        "VALKYR_KEY_OLD_FILE": chosen.key_old_file,
+        "VALKYR_KEY_OLD": chosen.key_old.get_secret_value(),
+        "VALKYR_KEY_OLD_URI": chosen.key_old_uri,
+    }
 
 
 def _private_text(name: str, path: Path) -> str:

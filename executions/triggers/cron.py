@@ -27,6 +27,8 @@ from executions.errors import QuotaExceeded, ValkyrError, WrongState
 from executions.events import execution_finished
 from executions.models import CronTick, Trigger, WorkflowExecution
 from executions.states import UNFINISHED, TickStatus, TriggerType
+from executions.triggers import beat_admin
+from executions.triggers.beat_entries import settings_of
 from executions.triggers.cron_schedule import (
     CANCEL_PREVIOUS,
     CAUGHT_UP,
@@ -86,7 +88,7 @@ def _serve_next(trigger_id: UUID, patient: bool) -> bool:
         if not trigger.enabled or trigger.workflow.archived_at is not None:
             queued.update(status=TickStatus.SKIPPED, reason=SWITCHED_OFF)
             return False
-        overlap = rule(trigger.settings).overlap
+        overlap = rule(settings_of(trigger)).overlap
         due = queued.filter(start_at__lte=ClockTimestamp()).order_by("fire_at")
         tick = due.first()
         if tick is None:
@@ -182,20 +184,29 @@ def note(trigger_id: UUID, *, patient: bool = True) -> list[UUID]:
     """
     with transaction.atomic():
         trigger = locked(trigger_id, patient=patient)
-        if trigger is None or not trigger.enabled or trigger.next_at is None:
+        if trigger is None or _first(trigger) is None:
+            return []
+        beat_admin.follow(trigger)
+        first = _first(trigger)
+        if first is None:
             return []
         now = database_now()
         until = now + EARLY
-        if trigger.next_at > until:
+        if first > until:
             return []
-        its = rule(trigger.settings)
-        decisions = decide(its, trigger.next_at - MICROSECOND, now, until)
+        its = rule(settings_of(trigger))
+        decisions = decide(its, first - MICROSECOND, now, until)
         ticks = CronTick.objects.bulk_create(
             _ticks(trigger, its, decisions, now), batch_size=500, ignore_conflicts=True
         )
         trigger.next_at = following(its.schedule, until)
         trigger.save(update_fields=["next_at"])
         return [tick.pk for tick in ticks]
+
+
+def _first(trigger: Trigger) -> datetime | None:
+    """The first time that has no tick yet; None where none will come."""
+    return trigger.next_at if trigger.enabled else None
 
 
 def locked(trigger_id: UUID, *, patient: bool) -> Trigger | None:
@@ -259,9 +270,10 @@ def fire(trigger_id: UUID) -> CronTick | None:
 
 
 def tend() -> dict[str, int]:
-    """Note the times that nobody knocked for and start ticks whose turn has come; their counts."""
+    """Follow beat's admin, note times that nobody knocked for, start ticks that are due; counts."""
     enough = monotonic() + SECONDS
     return {
+        "followed": beat_admin.follow_all(),
         "noted": sum(_each(_note, pk) for pk in takewhile(_before(enough), _overdue())),
         "started": sum(
             _each(_start_overdue, pk) for pk in takewhile(_before(enough), _startable())

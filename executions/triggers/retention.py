@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from executions import environment as env
+from executions.configuration import settings as valkyr_settings
 from executions.database import transaction
 from executions.database.clock import database_now, first_id_at
 from executions.models import Event, KeptAnswer, RefusedMessage
@@ -25,7 +25,7 @@ def expire() -> dict[str, int]:
 
 def days() -> float:
     """How long both are kept (VALKYR_EVENT_RETENTION_DAYS)."""
-    return env.number("VALKYR_EVENT_RETENTION_DAYS", 30)
+    return valkyr_settings().event_retention_days
 
 
 def events(before: datetime) -> QuerySet[Event]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import CharField, QuerySet, Value
 from django.http import HttpRequest
 from django.template.loader import render_to_string
@@ -15,6 +14,7 @@ from django.utils.safestring import SafeString
 from executions.admin import execution as execution_admin
 from executions.admin import links, marks
 from executions.admin.sections import Cell, PageSection
+from executions.configuration import settings as valkyr_settings
 from executions.explain.reason import Reason
 from executions.models import WorkflowExecution
 from executions.states import FINAL, ExecutionState
@@ -113,7 +113,8 @@ def _more(execution: WorkflowExecution, found: Steps) -> SafeString:
     if execution.epoch:
         parts.append("What was rolled back is in the list only.")
     parts.append(links.link(runs_in(execution.pk, found.place), "All runs as a list"))
-    parts.append(links.link(settings.FLOWER_URL, "Celery's view: Flower"))
+    if flower := valkyr_settings().flower_url:
+        parts.append(links.link(flower, "Celery's view: Flower"))
     return format_html_join(" · ", "{}", ((part,) for part in parts))
 
 

@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from celery import Signature, chain, chord, current_app, group
-from django.conf import settings
+from celery import Signature, chain, chord, group
 from django.db import Error, InterfaceError
 from django.db import OperationalError as DatabaseError
 from kombu.exceptions import OperationalError
 
+from executions import messaging
 from executions.database import transaction
 from executions.definition.graph.places import Place
 from executions.definition.limits import limits
@@ -100,7 +100,7 @@ def publish_after_commit(parcels: Sequence[Parcel]) -> None:
 def publish(parcels: Sequence[Parcel]) -> None:
     """Send now, over one connection; what cannot be sent is left to the sweeper."""
     try:
-        with current_app.producer_or_acquire() as producer:
+        with messaging.celery_app().producer_or_acquire() as producer:
             if sum(len(item.canvas) for item in parcels) > 1:
                 _send_together(parcels, producer)
             else:
@@ -116,18 +116,17 @@ def publish(parcels: Sequence[Parcel]) -> None:
 def prepare_remote(parcels: Sequence[Parcel]) -> None:
     """Ask workers to render the inputs of remote steps now; the sweeper asks again where needed."""
     try:
-        with current_app.producer_or_acquire() as producer:
+        with messaging.celery_app().producer_or_acquire() as producer:
             for item in parcels:
                 segments = list(_segments(item.canvas))
                 for first in range(0, len(segments), PREPARED_TOGETHER):
                     some = segments[first : first + PREPARED_TOGETHER]
-                    current_app.send_task(
+                    messaging.send(
                         PREPARE_REMOTE,
-                        args=(str(item.execution_id), str(item.version_id), some),
-                        queue=PREPARED_BY,
+                        (str(item.execution_id), str(item.version_id), some),
+                        PREPARED_BY,
                         priority=broker_priority(item.priority),
                         producer=producer,
-                        ignore_result=True,
                     )
     except Exception as error:
         log.warning("remote steps not sent for rendering (%s); the sweeper will send them", error)
@@ -197,22 +196,31 @@ def tell_after_commit(task: str, subject: UUID, *more: str) -> None:
 def tell(task: str, subject: UUID, *more: str) -> None:
     """Ask for a task about one thing; a duty of the sweeper does what could not be asked for."""
     try:
-        current_app.send_task(task, args=(str(subject), *more), queue="control", ignore_result=True)
+        messaging.send(task, (str(subject), *more), messaging.CONTROL)
     except Exception as error:
         log.warning("%s of %s not sent (%s); the sweeper will do it", task, subject, error)
 
 
 def broker_priority(priority: int) -> int:
     """Ours is 9 first; so is RabbitMQ's, but Redis's is 0 first."""
-    redis = str(settings.CELERY_BROKER_URL).startswith(("redis", "unix"))
+    redis = messaging.is_redis(messaging.broker_url())
     return 9 - priority if redis else priority
 
 
 def _near(item: Parcel) -> Parcel:
-    remote = limits().remote_queues
-    if not remote:
-        return item
-    return replace(item, canvas=tuple(c for whole in item.canvas for c in ours(whole, remote)))
+    canvas = item.canvas
+    if not messaging.counts_chords():
+        # Each branch plans the join, by the rows, as those do that were sent one by one.
+        canvas = tuple(one for whole in canvas for one in _uncounted(whole))
+    if remote := limits().remote_queues:
+        canvas = tuple(one for whole in canvas for one in ours(whole, remote))
+    return replace(item, canvas=canvas)
+
+
+def _uncounted(canvas: Canvas) -> tuple[Canvas, ...]:
+    return (
+        tuple(Chain((link,)) for link in canvas.headers) if isinstance(canvas, Chord) else (canvas,)
+    )
 
 
 def _far(item: Parcel) -> Parcel:
@@ -240,19 +248,24 @@ def _signature(item: Parcel, canvas: Canvas) -> Signature:
 
 def _segment(item: Parcel, link: SegmentLink) -> Signature:
     named = (str(item.execution_id), str(item.version_id), link.segment)
-    return current_app.signature(
+    return messaging.celery_app().signature(
         RUN_SEGMENT,
         args=(*named, link.others) if link.others else named,
         immutable=True,
-        queue=link.queue,
+        queue=messaging.at_broker(link.queue),
         priority=broker_priority(item.priority),
+        serializer=messaging.SERIALIZER,
         shadow=link.name,
     )
 
 
 def _advance(execution_id: UUID) -> Signature:
-    return current_app.signature(
-        ADVANCE, args=(str(execution_id),), immutable=True, queue="control"
+    return messaging.celery_app().signature(
+        ADVANCE,
+        args=(str(execution_id),),
+        immutable=True,
+        queue=messaging.at_broker(messaging.CONTROL),
+        serializer=messaging.SERIALIZER,
     )
 
 

@@ -11,8 +11,8 @@ from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
+from executions.configuration import OWN_QUEUES
 from executions.database.clock import ClockTimestamp
-from executions.definition.limits import OWN_QUEUES
 from executions.models import WorkflowExecution
 from runners.states import FINAL, HELD, IDENTITY, LIVE, ErrorType, RunState
 

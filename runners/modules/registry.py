@@ -7,7 +7,6 @@ described is logged, and named when a workflow uses it; it never takes the engin
 
 import importlib
 import logging
-import os
 from collections import UserDict
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
+from executions.configuration import settings as valkyr_settings
 from executions.definition.catalog import BadInput, ModuleSpec
 from runners.modules.base import Module
 from runners.modules.config_check import check
@@ -205,7 +205,7 @@ class Registry:
         self._third_parties_loaded = True
         for entry in entry_points(group=ENTRY_POINT_GROUP):
             self._load_guarded(entry.name, entry.load)
-        for path in filter(None, map(str.strip, os.environ.get(EXTRA_MODULES, "").split(","))):
+        for path in valkyr_settings().extra_modules:
             self._load_guarded(path, partial(importlib.import_module, path))
 
     def _load_guarded(self, name: str, load: Callable[[], Any]) -> None:

@@ -16,6 +16,7 @@ from celery.worker.consumer.tasks import Tasks
 from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
 
+from executions import messaging
 from executions.vendor_seams.celery_consumer import full, listen
 from runners.process import signs_of_life
 
@@ -86,7 +87,7 @@ class Consuming(bootsteps.StartStopStep):
     def _send(self, parent: Any, name: str) -> None:
         """Send over a connection of its own, so that a deaf broker holds the worker up briefly."""
         options = {"socket_connect_timeout": CONNECT_SECONDS, "socket_timeout": CONNECT_SECONDS}
-        redis = str(parent.app.conf.broker_url).startswith(("redis", "unix"))
+        redis = messaging.is_redis(messaging.broker_url())
         self._sent_at = time.monotonic()
         self._refused = False
         try:
@@ -118,7 +119,7 @@ class Consuming(bootsteps.StartStopStep):
         self._give(parent, what)
 
     def _give(self, parent: Any, what: str, grace: float = 0.0) -> None:
-        queues = tuple(sorted(parent.app.amqp.queues.consume_from))
+        queues = tuple(messaging.ours_among(parent.app.amqp.queues.consume_from))
         try:
             signs_of_life.give("worker", parent.hostname, what, queues, grace)
         except OSError as error:

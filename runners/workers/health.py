@@ -1,7 +1,8 @@
 """Whether workers are there: seen lately, for each of the queues that are ours."""
 
-from executions.definition.limits import OWN_QUEUES
+from executions.configuration import OWN_QUEUES
 from executions.health.parts import HealthFinding, Session, register
+from runners.workers.queues import command_for
 
 # A worker gives a sign every 15 s, as long as messages reach it.
 SILENT_SECONDS = 60
@@ -26,7 +27,7 @@ def workers(session: Session) -> HealthFinding:
         False,
         f"workers: {seen or 'none'}; none of {', '.join(missing)}",
         EXPECTED,
-        f"Start one: celery -A valkyr_project worker -Q {missing[0]}. If it runs, its log says "
+        f"Start one: {command_for(missing[0])}. If it runs, its log says "
         "whether it reaches the broker and the database.",
     )
 

@@ -9,6 +9,8 @@ from uuid import UUID
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import Greatest
 
+from executions import messaging
+from executions.database.clock import database_now
 from runners.models import Run, Runner
 from runners.states import HELD, RunState
 
@@ -63,7 +65,16 @@ def is_live(runner: Runner, now: datetime) -> bool:
 def command_for(queue: str) -> str:
     """What starts a worker of a queue; `make up` starts those of our own."""
     pool = "prefork" if queue == "default" else "threads"
-    return f"celery -A valkyr_project worker -Q {queue} -n {queue}@%h --pool {pool}"
+    app = messaging.celery_app().main or "your_project"
+    at_broker = messaging.at_broker(queue)
+    return f"celery -A {app} worker -Q {at_broker} -n {queue}@%h --pool {pool}"
+
+
+def served() -> set[str]:
+    """The queues that a live worker of ours consumes."""
+    now = database_now()
+    recent = Runner.objects.filter(workspace=None, seen_at__gte=now - SILENT)
+    return {str(queue) for one in recent if is_live(one, now) for queue in one.queues}
 
 
 def _served(runners: Iterable[Runner], now: datetime) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """A worker says that it is there, that it still is, and that it leaves."""
 
+import enum
 import gc
 import logging
 import os
@@ -20,9 +21,11 @@ from celery.signals import (
 from django.core.checks import run_checks
 from django.db import Error
 
+from executions import messaging
 from executions.database import connection
 from executions.database.clock import ClockTimestamp
 from executions.vendor_seams import billiard_slots
+from runners.conf import pool
 from runners.models import Runner
 from runners.modules import registry
 from runners.process import activity, out_of_memory, parent
@@ -33,85 +36,125 @@ from runners.workers.shutdown import WorkerShutdown
 log = logging.getLogger(__name__)
 
 EVERY = 15.0
+PREFORK = frozenset({"prefork", "processes", "celery.concurrency.prefork:TaskPool"})
 WORKERS = "workers"  # the tag of checks that each worker makes
 
 
-@worker_init.connect(weak=False)
+class WorkerShare(enum.Enum):
+    """What a worker process does for us: all that it does, or something beside others' tasks."""
+
+    NOTHING = enum.auto()
+    SOME = enum.auto()
+    ALL = enum.auto()
+
+
+def connect() -> None:
+    """Hear of the worker that starts in this process."""
+    for signal, receiver in (
+        (worker_init, name_process),
+        (celeryd_after_setup, warm_up),
+        (worker_before_create_process, share_memory),
+        (worker_ready, arrive),
+        (worker_process_init, begin_child),
+        (worker_process_shutdown, end_child),
+        (worker_shutting_down, leave),
+        (worker_shutdown, gone),
+    ):
+        signal.connect(receiver, weak=False, dispatch_uid=f"{__name__}.{receiver.__name__}")
+
+
+def share_of(worker: Any) -> WorkerShare:
+    """By the app that it runs, and the queues that it consumes."""
+    if worker.app is not messaging.celery_app():
+        return WorkerShare.NOTHING
+    consumed = list(worker.app.amqp.queues.consume_from)
+    ours = messaging.ours_among(consumed)
+    if not ours:
+        return WorkerShare.NOTHING
+    return WorkerShare.ALL if len(ours) == len(consumed) else WorkerShare.SOME
+
+
 def name_process(sender: Any = None, **_: Any) -> None:
     """Name this worker before it forks, so that its children's leases carry the name.
 
-    Raises SystemExit where its queues cannot be served by threads.
+    Only a worker that serves nobody else has a watchdog, which ends processes. Raises SystemExit
+    where its queues cannot be served by threads.
     """
+    global _share  # noqa: PLW0603 - children inherit it
+    _share = share_of(sender)
+    if _share is WorkerShare.NOTHING:
+        return
+    os.environ["VALKYR_POOL"] = kind_of_pool(sender.pool_cls)
     # Celery goes on after any other error of this function, and runs no checks of Django.
     for problem in run_checks(tags=[WORKERS]):
         raise SystemExit(f"{problem.msg} {problem.hint} ({problem.id})")
     os.environ.setdefault("RUNNER_ID", sender.hostname)
-    _keeper.begin()
-    if _forks():
+    if _share is WorkerShare.ALL:
+        _keeper.begin()
+    if _share is WorkerShare.ALL and _forks():
         billiard_slots.watch_kills(_killed)
     sender.app.steps["consumer"].add(canary.Consuming)
 
 
-@celeryd_after_setup.connect(weak=False)
 def warm_up(instance: Any = None, **_: Any) -> None:
     """Import what the modules of this worker's queues import slowly, once for all children.
 
     A pool of threads has none: it loads a module with its first step, and so holds what it uses
     (half the memory).
     """
-    if _forks():
-        registry.warm_up(instance.app.amqp.queues.consume_from)
+    if _share is not WorkerShare.NOTHING and _forks():
+        registry.warm_up(messaging.ours_among(instance.app.amqp.queues.consume_from))
         gc.collect()
 
 
-@worker_before_create_process.connect(weak=False)
 def share_memory(**_: Any) -> None:
     """Keep the collector off what children share: its marks would copy each page they touch."""
-    parent.remember()
-    gc.freeze()
+    if _share is WorkerShare.ALL:
+        parent.remember()
+        gc.freeze()
 
 
-@worker_ready.connect(weak=False)
 def arrive(sender: Any = None, **_: Any) -> None:
     """Write the worker's row, and renew it while the worker lives."""
-    queues = sorted(sender.app.amqp.queues.consume_from)
+    if _share is WorkerShare.NOTHING:
+        return
+    queues = messaging.ours_among(sender.app.amqp.queues.consume_from)
     _write(
-        pool=os.environ.get("VALKYR_POOL", "prefork"),
+        pool=pool(),
         processes=max(1, sender.pool.num_processes or 1),
         queues=queues,
     )
     sender.timer.call_repeatedly(EVERY, _seen)
     sender.timer.call_repeatedly(EVERY, _keeper.look)
     sender.timer.call_repeatedly(EVERY, _deaths.short)
-    if not _forks():
+    if _share is WorkerShare.ALL and not _forks():
         activity.be_watched()
 
 
-@worker_process_init.connect(weak=False)
 def begin_child(**_: Any) -> None:
     """A child of the pool executes steps: the watchdog looks after it."""
-    parent.end_without()
-    activity.be_watched()
+    if _share is WorkerShare.ALL:
+        parent.end_without()
+        activity.be_watched()
 
 
-@worker_process_shutdown.connect(weak=False)
 def end_child(**_: Any) -> None:
     """A child that ends in order is watched no longer."""
     activity.be_left_alone()
 
 
-@worker_shutting_down.connect(weak=False)
 def leave(**_: Any) -> None:
     """Begin to end: nothing is taken on, and steps taken over from now on did not crash."""
-    _departure.begin()
+    if _share is not WorkerShare.NOTHING:
+        _departure.begin(end=_share is WorkerShare.ALL)
 
 
-@worker_shutdown.connect(weak=False)
 def gone(**_: Any) -> None:
     """Close what this process holds."""
-    activity.be_left_alone()
-    _departure.done()
-    connection.close()
+    if _share is not WorkerShare.NOTHING:
+        activity.be_left_alone()
+        _departure.done()
+        connection.close()
 
 
 def _killed(pid: int) -> Callable[[int], None] | None:
@@ -125,7 +168,13 @@ def _killed(pid: int) -> Callable[[int], None] | None:
 
 
 def _forks() -> bool:
-    return os.environ.get("VALKYR_POOL", "prefork") == "prefork"
+    return pool() == "prefork"
+
+
+def kind_of_pool(pool_cls: Any) -> str:
+    """`prefork`, or `threads` for a pool whose tasks share the worker's own process."""
+    name = pool_cls if isinstance(pool_cls, str) else f"{pool_cls.__module__}:{pool_cls.__name__}"
+    return "prefork" if name in PREFORK else "threads"
 
 
 def _write(**facts: Any) -> None:
@@ -164,6 +213,7 @@ def _update(**facts: Any) -> None:
         log.warning("this worker could not say that it lives (%s)", error)
 
 
+_share = WorkerShare.NOTHING
 _departure = WorkerShutdown(_announce)
 _keeper = Keeper()
 _deaths = out_of_memory.ChildDeaths()

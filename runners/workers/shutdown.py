@@ -39,10 +39,15 @@ class WorkerShutdown:
         """`announce` says in the database that this worker leaves."""
         self._announce = announce
         self._done = threading.Event()
+        self._end = True
         self._thread = threading.Thread(target=self._mind, name="valkyr-departure", daemon=True)
 
-    def begin(self) -> None:
-        """Begin no step any more; returns at once, since it is called in a signal handler."""
+    def begin(self, *, end: bool = True) -> None:
+        """Begin no step any more; returns at once, since it is called in a signal handler.
+
+        Without `end` nothing is ended by force: others' tasks may be under way in these processes.
+        """
+        self._end = end
         if not activity.draining():
             activity.begin_draining()
             self._thread.start()
@@ -56,7 +61,7 @@ class WorkerShutdown:
     def _mind(self) -> None:
         self._announce()
         connection.close()
-        if self._done.wait(config().drain):
+        if self._done.wait(config().drain) or not self._end:
             return
         log.warning("steps are under way after %g s; they are given back", config().drain)
         try:

@@ -67,7 +67,11 @@ def test_a_sweep_leaves_a_trigger_that_is_being_served_alone() -> None:
     with Rivals() as rivals, transaction.atomic():
         Trigger.objects.select_for_update(no_key=True).get(pk=trigger.pk)
 
-        assert rivals.begin(start_ticks).result(timeout=30) == {"noted": 0, "started": 0}
+        assert rivals.begin(start_ticks).result(timeout=30) == {
+            "followed": 0,
+            "noted": 0,
+            "started": 0,
+        }
     assert statuses(trigger) == ["QUEUED"]
 
 

@@ -54,7 +54,7 @@ def test_what_is_served_is_this_document(document: dict[str, Any], author: APICl
 
 
 def test_the_address_is_the_public_one(settings: Any) -> None:
-    settings.PUBLIC_URL = "https://flows.example.org"
+    settings.VALKYR = settings.VALKYR | {"PUBLIC_URL": "https://flows.example.org"}
 
     made = openapi.document()
 

@@ -21,7 +21,7 @@ WITHOUT = {"createTrigger", "deleteTrigger", "receiveCallback", "exportActivity"
 
 
 def test_a_day_with_the_api_can_be_played_and_is_what_the_document_shows(settings: Any) -> None:
-    settings.PUBLIC_URL = "https://valkyr.example.org"
+    settings.VALKYR = settings.VALKYR | {"PUBLIC_URL": "https://valkyr.example.org"}
     document = json.loads(JSONRenderer().render(openapi.document()))
 
     played = play(document)

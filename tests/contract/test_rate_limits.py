@@ -51,7 +51,7 @@ def own_redis(tmp_path: Path, settings: Any) -> Iterator[Redis]:
     home = tmp_path / "servers"
     home.mkdir(mode=0o711)
     server = Redis(home, durable=False)
-    settings.REDIS_URL = server.start()
+    settings.VALKYR = settings.VALKYR | {"REDIS_URL": server.start()}
     rates._script.cache_clear()
     rates.forget()
     yield server
@@ -63,7 +63,7 @@ def own_redis(tmp_path: Path, settings: Any) -> Iterator[Redis]:
 def test_a_principal_may_ask_so_often_a_minute_and_others_go_on(
     author: APIClient, admin: APIClient, settings: Any
 ) -> None:
-    settings.API_RATE = 3
+    settings.VALKYR = settings.VALKYR | {"API_RATE": 3}
 
     answers = [author.get("/v1/Workflow") for _ in range(4)]
 
@@ -81,7 +81,7 @@ def test_a_principal_may_ask_so_often_a_minute_and_others_go_on(
 def test_what_starts_executions_has_a_rate_of_its_own(
     author: APIClient, greeting: dict[str, Any], settings: Any
 ) -> None:
-    settings.TRIGGER_RATE = 2
+    settings.VALKYR = settings.VALKYR | {"TRIGGER_RATE": 2}
     address = f"/v1/WorkflowExecution/{greeting['id']}/execute"
     body = {"params": {"name": "Ada"}}
 
@@ -107,7 +107,7 @@ def test_a_request_costs_one_round_trip_and_none_without_limits(
         return commands() - before
 
     with_limits = start()
-    settings.API_RATE = settings.TRIGGER_RATE = 0
+    settings.VALKYR = settings.VALKYR | {"API_RATE": 0, "TRIGGER_RATE": 0}
     without = start()
 
     assert (with_limits, without) == (1, 0)
@@ -116,7 +116,7 @@ def test_a_request_costs_one_round_trip_and_none_without_limits(
 def test_who_is_known_to_be_over_a_limit_is_refused_without_asking_redis(
     author: APIClient, settings: Any
 ) -> None:
-    settings.API_RATE = 1
+    settings.VALKYR = settings.VALKYR | {"API_RATE": 1}
     for _ in range(2):
         author.get("/v1/Workflow")
     before = commands()
@@ -128,7 +128,7 @@ def test_who_is_known_to_be_over_a_limit_is_refused_without_asking_redis(
 def test_refused_requests_are_counted_by_address_and_a_valid_sign_in_still_passes(
     stranger: APIClient, author: APIClient, settings: Any
 ) -> None:
-    settings.REFUSAL_RATE = 3
+    settings.VALKYR = settings.VALKYR | {"REFUSAL_RATE": 3}
 
     def ask(address: str = "192.0.2.1") -> int:
         client = APIClient(REMOTE_ADDR=address)
@@ -154,7 +154,7 @@ def test_what_is_open_to_anybody_is_counted_by_address_and_apart(settings: Any) 
 
 
 def test_the_addresses_of_one_ipv6_network_are_one_caller(settings: Any) -> None:
-    settings.REFUSAL_RATE = 3
+    settings.VALKYR = settings.VALKYR | {"REFUSAL_RATE": 3}
 
     answers = [
         APIClient(REMOTE_ADDR=f"2001:db8:1:2:{n:x}::1").get("/v1/Workflow") for n in range(4)
@@ -202,7 +202,7 @@ def test_two_processes_count_together() -> None:
 def test_while_redis_is_away_each_process_counts_by_itself(
     own_redis: Redis, author: APIClient, settings: Any
 ) -> None:
-    settings.API_RATE = 2
+    settings.VALKYR = settings.VALKYR | {"API_RATE": 2}
     assert author.get("/v1/Workflow").status_code == 200
 
     with redis_away(own_redis):

@@ -87,17 +87,17 @@ def test_publishing_leaves_a_switched_off_trigger_off(author: APIClient) -> None
     publish_again(workflow, HOOK, CRON, settings={"priority": 7})
 
     assert list(Trigger.objects.values_list("enabled", "retired_at")) == [(False, None)] * 2
-    assert not PeriodicTask.objects.filter(task="executions.fire_cron").exists()
+    assert not PeriodicTask.objects.get(task="executions.fire_cron").enabled
 
 
 def test_a_schedule_switched_on_again_does_not_catch_up(author: APIClient) -> None:
     trigger = only_trigger(triggered(CRON))
 
     patch(author, trigger, enabled=False)
-    assert not PeriodicTask.objects.filter(task="executions.fire_cron").exists()
+    assert not PeriodicTask.objects.get(task="executions.fire_cron").enabled
     patch(author, trigger, enabled=True)
 
-    assert PeriodicTask.objects.filter(task="executions.fire_cron").count() == 1
+    assert PeriodicTask.objects.get(task="executions.fire_cron").enabled
     switched = Trigger.objects.get(pk=trigger.pk)
     assert switched.enabled_at > trigger.enabled_at
     assert switched.created_at == trigger.created_at

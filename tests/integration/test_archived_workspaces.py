@@ -132,8 +132,8 @@ def test_nothing_wakes_a_schedule_before_its_workspace(workspace: Workspace, wha
     else:
         switch(trigger.pk, enabled=True, actor=ACTOR)
 
-    assert not PeriodicTask.objects.filter(name__contains="valkyr: trigger").exists()
-    assert cron.tend() == {"noted": 0, "started": 0}
+    assert not PeriodicTask.objects.filter(name__contains="valkyr: trigger", enabled=True).exists()
+    assert cron.tend() == {"followed": 0, "noted": 0, "started": 0}
     _restore(workspace)
     live = Trigger.objects.filter(workflow=workflow, enabled=True)
     assert [bool(row.next_at) for row in live] == [True]

@@ -9,7 +9,8 @@ from celery import current_app
 from django.db import connection
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
-from valkyr_project.messaging import beat, periodic_tasks
+from valkyr.beat import entries, often
+from valkyr_project.messaging import beat
 
 pytestmark = pytest.mark.django_db(transaction=True)  # beat closes connections
 
@@ -97,8 +98,8 @@ def test_whoever_ends_it_amid_a_query_does_not_wait_for_ever(
 
 
 def test_duties_of_every_few_seconds_are_those() -> None:
-    often = {name: periodic_tasks.SCHEDULE[name]["schedule"] for name in periodic_tasks.OFTEN}
+    frequent = {name: entries()[name]["schedule"] for name in often()}
 
-    assert max(often.values()) < timedelta(minutes=1)
-    assert HOURLY not in often
-    assert QUICK in often
+    assert max(frequent.values()) < timedelta(minutes=1)
+    assert HOURLY not in frequent
+    assert QUICK in frequent

@@ -5,7 +5,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from croniter import croniter
-from django.conf import settings
 from django_celery_beat.models import PeriodicTask
 
 from executions.database.clock import database_now
@@ -14,7 +13,7 @@ from executions.models import WorkflowExecution as Execution
 from executions.publishing import versioning
 from executions.tasks import fire_cron, start_ticks
 from executions.triggers import cron, sync
-from executions.triggers.sync import beat_fields
+from executions.triggers.beat_entries import beat_fields
 from tests.support.schedules import (
     ACTOR,
     EVERY_MINUTE,
@@ -206,7 +205,8 @@ def test_every_task_that_beat_sends_exists() -> None:
     from celery import current_app
 
     current_app.loader.import_default_modules()
+    current_app.finalize()
 
-    sent = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+    sent = {entry["task"] for entry in current_app.conf.beat_schedule.values()}
     assert "executions.start_ticks" in sent
     assert sent <= set(current_app.tasks)

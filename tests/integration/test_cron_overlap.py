@@ -12,7 +12,7 @@ from executions.models import WorkflowExecution as Execution
 from executions.publishing import versioning
 from executions.states import ExecutionState
 from executions.tasks import start_ticks
-from executions.triggers import cron, sync
+from executions.triggers import beat_entries, cron, sync
 from executions.triggers.cron import MAX_QUEUED, start_due
 from executions.triggers.cron_schedule import delay
 from tests.support.schedules import ACTOR, end, every_hour, let_pass, queued, scheduled, statuses
@@ -107,6 +107,11 @@ def test_no_more_than_a_bounded_number_of_times_wait() -> None:
     Trigger.objects.filter(pk=trigger.pk).update(
         settings=trigger.settings | {"schedule": "* * * * *"}
     )
+    entry = beat_entries.entry_of(trigger)
+    assert entry is not None
+    trigger.refresh_from_db()
+    entry.crontab = beat_entries.published_crontab(trigger)
+    entry.save()
     let_pass(trigger, timedelta(seconds=70))
 
     tick = cron.fire(trigger.pk)

@@ -45,6 +45,6 @@ def test_behind_a_pooler_nothing_is_set_that_another_client_would_find(
     settings: Any,
 ) -> None:
     before = limits()
-    settings.DATABASE_DIRECT_URL = "postgres://elsewhere"
+    settings.VALKYR = settings.VALKYR | {"DATABASE_DIRECT_URL": "postgres://elsewhere"}
 
     assert limits_while_migrating() == before

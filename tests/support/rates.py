@@ -12,7 +12,7 @@ def forget_rates() -> None:
     """Forget every count, in Redis and in this process."""
     rates.forget()
     store = _store(settings.REDIS_URL)
-    found = list(store.scan_iter(f"{settings.VALKYR_KEY_PREFIX}rate:*", count=1000))
+    found = list(store.scan_iter(f"{settings.VALKYR['KEY_PREFIX']}rate:*", count=1000))
     if found:
         store.delete(*found)
 

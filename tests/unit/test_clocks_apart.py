@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from runners.modules.base import Wait
 from runners.testing import run_module
-from valkyr_project.messaging.periodic_tasks import SCHEDULE
+from valkyr import beat
 
 APART = timedelta(minutes=5)
 
@@ -24,7 +24,7 @@ def test_a_delay_until_yesterday_is_none() -> None:
 def test_no_duty_is_too_old_for_a_worker_that_is_ahead_of_beat() -> None:
     soon = [
         name
-        for name, entry in SCHEDULE.items()
+        for name, entry in beat.entries().items()
         if entry["options"]["expires"] <= APART.total_seconds()
     ]
 

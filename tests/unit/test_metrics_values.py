@@ -75,14 +75,14 @@ def _read_anew() -> None:
 def test_a_token_that_could_be_guessed_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VALKYR_METRICS_TOKEN", "short")
 
-    with pytest.raises(ImproperlyConfigured, match="VALKYR_METRICS_TOKEN has 5 characters"):
+    with pytest.raises(ImproperlyConfigured, match=r"VALKYR_METRICS_TOKEN .* expected 16"):
         access(local=True)
 
 
 def test_a_network_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VALKYR_METRICS_NETWORKS", "everywhere")
 
-    with pytest.raises(ImproperlyConfigured, match="VALKYR_METRICS_NETWORKS holds 'everywhere'"):
+    with pytest.raises(ImproperlyConfigured, match="VALKYR_METRICS_NETWORKS is 'everywhere'"):
         access(local=True)
 
 

@@ -166,11 +166,14 @@ def test_the_deployment_check_is_silent_with_production_settings_and_loud_withou
 
 def files_root(**environment: str) -> str:
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    script = "import os, valkyr_project.settings; print(os.environ.get('VALKYR_FILES_ROOT', ''))"
+    script = "from valkyr_plugins.connectors.conf import settings; print(settings().files_root)"
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=Path(__file__).parents[2],
-        env=kept | {"VALKYR_SECRET_KEY": KEY, "VALKYR_HOME": "/tmp/h"} | environment,
+        env=kept
+        | {"VALKYR_SECRET_KEY": KEY, "VALKYR_HOME": "/tmp/h"}
+        | {"DJANGO_SETTINGS_MODULE": "valkyr_project.settings"}
+        | environment,
         capture_output=True,
         text=True,
         timeout=60,

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from executions.public.plugins import PluginConfig
-from valkyr_plugins.alerts.conf import look_seconds
+from valkyr_plugins.alerts.conf import AlertSettings, every
 
 
 class AlertsConfig(PluginConfig):
@@ -12,6 +12,7 @@ class AlertsConfig(PluginConfig):
     name = "valkyr_plugins.alerts"
     label = "valkyr_alerts"
     verbose_name = "Alerts"
+    settings_class = AlertSettings
     api = "valkyr_plugins.alerts.urls"
     api_tags = {
         "AlertRule": "Who is told of what goes wrong, how, and how often.",
@@ -27,10 +28,7 @@ class AlertsConfig(PluginConfig):
     }
     schedule = {
         "valkyr: alerts": {"task": "valkyr_alerts.tell", "every": timedelta(seconds=5)},
-        "valkyr: watch": {
-            "task": "valkyr_alerts.watch",
-            "every": timedelta(seconds=look_seconds()),
-        },
+        "valkyr: watch": {"task": "valkyr_alerts.watch", "every": every},
         "valkyr: old alerts": {"task": "valkyr_alerts.forget", "every": timedelta(hours=1)},
     }
 
@@ -40,3 +38,4 @@ class AlertsConfig(PluginConfig):
         from valkyr_plugins.alerts import beat_monitor, lifecycle, news, rules  # noqa: F401 - connect on import
 
         TRIAGE.append(lifecycle.open_alerts)
+        beat_monitor.connect()

@@ -13,24 +13,29 @@ from celery.signals import worker_ready, worker_shutting_down
 
 from executions.public.addresses import page
 from executions.public.database import connection, database_now, transaction
+from executions.public.messaging import CONTROL, at_broker, celery_app
 from valkyr_plugins.alerts.conf import config
 from valkyr_plugins.alerts.lifecycle import Finding
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
 
 log = logging.getLogger(__name__)
-QUEUE = "control"
 _over = threading.Event()
 
 
-@worker_ready.connect(weak=False)
+def connect() -> None:
+    """Hear of the worker that starts in this process."""
+    worker_ready.connect(begin, weak=False, dispatch_uid=f"{__name__}.begin")
+    worker_shutting_down.connect(end, weak=False, dispatch_uid=f"{__name__}.end")
+
+
 def begin(sender: Any = None, **_: Any) -> None:
     """Start the thread where the worker serves the queue of beat's duties."""
-    if QUEUE in sender.app.amqp.queues.consume_from:
+    app = celery_app()
+    if sender.app is app and at_broker(CONTROL) in app.amqp.queues.consume_from:
         _over.clear()
         threading.Thread(target=_keep_looking, name="watchman", daemon=True).start()
 
 
-@worker_shutting_down.connect(weak=False)
 def end(**_: Any) -> None:
     """Let the thread end with the worker."""
     _over.set()

@@ -1,11 +1,52 @@
 """The numbers of alerts, read once, frozen and checked."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import lru_cache
+from typing import ClassVar
 
-from django.core.exceptions import ImproperlyConfigured
+from executions.public.configuration import SettingsModel, read, setting
 
-from executions.public.configuration import environment as env
+
+class AlertSettings(SettingsModel):
+    """The plugin `alerts`."""
+
+    title: ClassVar[str] = "Alerts"
+
+    alert_sender: str = setting(
+        "Valkyr <valkyr@localhost>",
+        "Whom the mails of [alert rules](../how-to/operations.md#alerts) come from",
+    )
+    alert_send_seconds: float = setting(
+        10,
+        "How long one attempt to send an alert to Slack or a webhook may take",
+        unit="seconds",
+        gt=0,
+        le=30,
+    )
+    alert_retry_seconds: float = setting(
+        5,
+        "How long after a failed attempt an alert is sent again; the wait triples up to an hour, "
+        "for a day",
+        unit="seconds",
+        gt=0,
+        le=600,
+    )
+    alert_look_seconds: float = setting(
+        15,
+        "How often alert rules are looked after, by beat's duty and, whether beat ticks, by each "
+        "control worker itself",
+        unit="seconds",
+        gt=0,
+        le=600,
+    )
+    alert_kept_days: float = setting(
+        30,
+        "How long an alert that is over, and what was sent of it, is kept",
+        unit="days",
+        gt=0,
+        le=3_650,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,24 +63,18 @@ class AlertConfig:
 
 @lru_cache(maxsize=1)
 def config() -> AlertConfig:
-    """The configuration; raises ImproperlyConfigured, naming the variable."""
+    """The configuration."""
+    chosen = read(AlertSettings)
     return AlertConfig(
-        sender=env.text("VALKYR_ALERT_SENDER", "Valkyr <valkyr@localhost>"),
-        send=_within("VALKYR_ALERT_SEND_SECONDS", 10, 30),
-        look=look_seconds(),
-        retry=_within("VALKYR_ALERT_RETRY_SECONDS", 5, 600),
+        sender=chosen.alert_sender,
+        send=chosen.alert_send_seconds,
+        look=chosen.alert_look_seconds,
+        retry=chosen.alert_retry_seconds,
         give_up=86_400,
-        kept_days=_within("VALKYR_ALERT_KEPT_DAYS", 30, 3_650),
+        kept_days=chosen.alert_kept_days,
     )
 
 
-def look_seconds() -> float:
+def every() -> timedelta:
     """How often rules are looked after."""
-    return _within("VALKYR_ALERT_LOOK_SECONDS", 15, 600)
-
-
-def _within(name: str, default: float, most: float) -> float:
-    value = env.number(name, default)
-    if not 0 < value <= most:
-        raise ImproperlyConfigured(f"{name} is {value:g}; expected more than 0, at most {most:g}.")
-    return value
+    return timedelta(seconds=read(AlertSettings).alert_look_seconds)

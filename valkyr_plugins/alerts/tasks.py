@@ -1,9 +1,9 @@
 """Celery's way in."""
 
-from celery import shared_task
+from executions.public.messaging import task
 
 
-@shared_task(name="valkyr_alerts.tell")
+@task("valkyr_alerts.tell")
 def tell() -> dict[str, int]:
     """Every five seconds: turn news into alerts, and send messages that are due."""
     from valkyr_plugins.alerts import watching
@@ -11,7 +11,7 @@ def tell() -> dict[str, int]:
     return watching.deliver()
 
 
-@shared_task(name="valkyr_alerts.watch")
+@task("valkyr_alerts.watch")
 def watch() -> dict[str, int]:
     """Every fifteen seconds: look whether what alert rules ask about holds."""
     from valkyr_plugins.alerts import watching
@@ -19,7 +19,7 @@ def watch() -> dict[str, int]:
     return watching.watch_alone()
 
 
-@shared_task(name="valkyr_alerts.forget")
+@task("valkyr_alerts.forget")
 def forget() -> int:
     """Once an hour: delete alerts that were over long ago."""
     from valkyr_plugins.alerts import watching

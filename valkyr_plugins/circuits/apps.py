@@ -1,6 +1,7 @@
 """The plugin `circuits`."""
 
 from executions.public.plugins import PluginConfig
+from valkyr_plugins.circuits.conf import CircuitSettings
 
 
 class CircuitsConfig(PluginConfig):
@@ -9,6 +10,7 @@ class CircuitsConfig(PluginConfig):
     name = "valkyr_plugins.circuits"
     label = "valkyr_circuits"
     verbose_name = "Circuits"
+    settings_class = CircuitSettings
     api = "valkyr_plugins.circuits.urls"
     api_tags = {"CircuitBreaker": "The targets that steps call, and which of them rest."}
 

@@ -1,13 +1,51 @@
 """What the settings say of circuit breakers, read once, frozen and checked."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
-from django.core.exceptions import ImproperlyConfigured
-
-from executions.public.configuration import environment as env
+from executions.public.configuration import Flag, SettingsModel, read, setting
 from runners.public.targets import BASE, TargetLimits
+
+
+class CircuitSettings(SettingsModel):
+    """The plugin `circuits`."""
+
+    title: ClassVar[str] = "Circuit breakers"
+
+    circuit_breaker_enabled: Flag = setting(
+        True,
+        "Whether targets that fail "
+        "[rest](../explanation/architecture.md#7a-circuits-and-other-gates); 0: every call is made",
+        variables=("CIRCUIT_BREAKER_ENABLED",),
+    )
+    default_failure_threshold: int = setting(
+        BASE.failures,
+        "Failures within the window that open a target's circuit; rules of the admin come first",
+        variables=("DEFAULT_FAILURE_THRESHOLD",),
+        gt=0,
+    )
+    default_failure_window: float = setting(
+        BASE.window,
+        "After how long they are forgotten",
+        unit="seconds",
+        variables=("DEFAULT_FAILURE_WINDOW",),
+        gt=0,
+    )
+    default_recovery_timeout: float = setting(
+        BASE.recovery,
+        "How long such a target rests before one step tries it",
+        unit="seconds",
+        variables=("DEFAULT_RECOVERY_TIMEOUT",),
+        gt=0,
+    )
+    circuit_wait_seconds: float = setting(
+        3_600,
+        "How long a step may be held while its target rests, where its task does not say "
+        "(`circuitWaitSeconds`)",
+        unit="seconds",
+        gt=0,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,23 +59,14 @@ class CircuitConfig:
 
 @lru_cache(maxsize=1)
 def config() -> CircuitConfig:
-    """The configuration; raises ImproperlyConfigured for numbers that make no breaker."""
+    """The configuration."""
+    chosen = read(CircuitSettings)
     return CircuitConfig(
-        enabled=env.flag("CIRCUIT_BREAKER_ENABLED", True),
+        enabled=chosen.circuit_breaker_enabled,
         base=TargetLimits(
-            failures=int(_some(env.integer, "DEFAULT_FAILURE_THRESHOLD", BASE.failures)),
-            window=_some(env.number, "DEFAULT_FAILURE_WINDOW", BASE.window),
-            recovery=_some(env.number, "DEFAULT_RECOVERY_TIMEOUT", BASE.recovery),
+            failures=chosen.default_failure_threshold,
+            window=chosen.default_failure_window,
+            recovery=chosen.default_recovery_timeout,
         ),
-        wait=_some(env.number, "VALKYR_CIRCUIT_WAIT_SECONDS", 3_600),
-    )
-
-
-def _some(read: Callable[[str, int], float], name: str, default: float) -> float:
-    value = read(name, int(default))
-    if value > 0:
-        return value
-    raise ImproperlyConfigured(
-        f"{name} is {value:g}; expected more than 0. To do without circuit breakers, set "
-        "CIRCUIT_BREAKER_ENABLED=0."
+        wait=chosen.circuit_wait_seconds,
     )

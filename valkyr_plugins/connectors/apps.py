@@ -1,6 +1,7 @@
 """The plugin `connectors`."""
 
 from executions.public.plugins import PluginConfig
+from valkyr_plugins.connectors.conf import ConnectorSettings
 from valkyr_plugins.connectors.types import NEEDS, TYPES
 
 
@@ -12,3 +13,4 @@ class ConnectorsConfig(PluginConfig):
     verbose_name = "Connectors"
     modules = TYPES
     needs = NEEDS
+    settings_class = ConnectorSettings

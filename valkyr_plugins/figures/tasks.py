@@ -1,9 +1,9 @@
 """Celery's way in."""
 
-from celery import shared_task
+from executions.public.messaging import task
 
 
-@shared_task(name="valkyr_figures.count")
+@task("valkyr_figures.count")
 def count() -> dict[str, int]:
     """Every minute: count the hours that are over."""
     from valkyr_plugins.figures.rollup import roll

@@ -1,6 +1,7 @@
 """The plugin `limits`."""
 
 from executions.public.plugins import PluginConfig
+from valkyr_plugins.limits.conf import LimitsSettings
 
 
 class LimitsConfig(PluginConfig):
@@ -9,6 +10,7 @@ class LimitsConfig(PluginConfig):
     name = "valkyr_plugins.limits"
     label = "valkyr_limits"
     verbose_name = "Limits"
+    settings_class = LimitsSettings
     api = "valkyr_plugins.limits.urls"
     api_tags = {
         "Quota": "Limits on what is started, done or used, and how much of them is used.",

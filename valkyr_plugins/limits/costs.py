@@ -13,12 +13,14 @@ from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import TruncDay
 from uuid6 import uuid7
 
-from dlq.public.retention import Aged, days
+from dlq.public.retention import Aged
+from executions.public.configuration import read
 from executions.public.models import Workflow, Workspace
 from executions.public.values import payloads
 from runners.public.costs import Cost, SegmentContext, Unit, Work, record_costs
 from valkyr_plugins.limits import statements
 from valkyr_plugins.limits.budget_enforcement import tell
+from valkyr_plugins.limits.conf import LimitsSettings
 from valkyr_plugins.limits.known_limits import known
 from valkyr_plugins.limits.models import CostEntry
 
@@ -180,7 +182,7 @@ def _names(group_by: str, keys: Collection[Any], users: QuerySet[Any] | None) ->
 
 def cost_days() -> float:
     """How long they stay."""
-    return days("VALKYR_KEEP_COSTS_DAYS", 400)
+    return read(LimitsSettings).keep_costs_days
 
 
 def _costs(before: datetime) -> QuerySet[CostEntry]:

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from executions.public.plugins import PluginConfig
+from valkyr_plugins.redrive.conf import RedriveSettings
 
 
 class RedriveConfig(PluginConfig):
@@ -11,6 +12,7 @@ class RedriveConfig(PluginConfig):
     name = "valkyr_plugins.redrive"
     label = "valkyr_redrive"
     verbose_name = "Redrives"
+    settings_class = RedriveSettings
     api = "valkyr_plugins.redrive.urls"
     api_tags = {"Redrive": "Dead letters sent home together, at a pace."}
     api_enums = {

@@ -13,14 +13,16 @@ from django.dispatch import receiver
 
 from dlq.public.events import groups_merged, stopped_redrives
 from dlq.public.metrics import BOUND, TRIAGE, Family
-from dlq.public.retention import HOLDS, Aged, LetterHold, add_kind, days
+from dlq.public.retention import HOLDS, Aged, LetterHold, add_kind
+from executions.public.configuration import read
 from executions.public.database import delete_without_cascade
+from valkyr_plugins.redrive.conf import RedriveSettings
 from valkyr_plugins.redrive.models import FINAL, Redrive, RedriveItem, RedriveState
 
 
 def keep_days() -> float:
     """How long redrives stay that are done or aborted."""
-    return days("VALKYR_KEEP_REDRIVES_DAYS", 90)
+    return read(RedriveSettings).keep_redrives_days
 
 
 def _over(before: datetime) -> QuerySet[Redrive]:

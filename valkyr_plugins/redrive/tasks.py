@@ -1,20 +1,20 @@
 """Celery's way in."""
 
-from celery import shared_task
+from executions.public.messaging import CONTROL, send, task
 
 
-@shared_task(name="valkyr_redrive.drive")
+@task("valkyr_redrive.drive")
 def drive() -> int:
     """Every second, and again at once while there is more: carry redrives on for a moment."""
     from valkyr_plugins.redrive import driver
 
     turn = driver.drive_alone()
     if turn.more:
-        drive.apply_async(queue="control", expires=5.0)
+        send(drive.name, (), CONTROL, expires=5.0)
     return turn.moved
 
 
-@shared_task(name="valkyr_redrive.forget")
+@task("valkyr_redrive.forget")
 def forget() -> int:
     """Once an hour: delete redrives that nobody started for a day."""
     from valkyr_plugins.redrive.lifecycle import forget_drafts

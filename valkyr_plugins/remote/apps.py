@@ -1,6 +1,7 @@
 """The plugin `remote`."""
 
 from executions.public.plugins import PluginConfig
+from valkyr_plugins.remote.conf import RemoteSettings
 
 
 class RemoteConfig(PluginConfig):
@@ -9,5 +10,6 @@ class RemoteConfig(PluginConfig):
     name = "valkyr_plugins.remote"
     label = "valkyr_remote"
     verbose_name = "Remote runners"
+    settings_class = RemoteSettings
     modules = {"remote.step": "valkyr_plugins.remote.step:RemoteStep"}
     api = "valkyr_plugins.remote.urls"

@@ -19,13 +19,14 @@ from uuid6 import uuid7
 
 from executions.public.access import Actor
 from executions.public.access import record as note_activity
-from executions.public.configuration import environment as env
+from executions.public.configuration import read
 from executions.public.database import transaction
 from executions.public.graphs import Step, compiled, find
 from executions.public.values import payloads
 from runners.public.leased_runs import classify, config, look, refuse, reveal, uses_secrets
 from runners.public.models import Run
 from valkyr_plugins.remote import statements
+from valkyr_plugins.remote.conf import RemoteSettings
 
 # How many remote runners may wait for work.
 
@@ -33,7 +34,7 @@ from valkyr_plugins.remote import statements
 @lru_cache(maxsize=1)
 def waiters() -> int:
     """How many remote runners one process lets wait at once; read at first use."""
-    return env.integer("VALKYR_REMOTE_WAITERS", 32)
+    return read(RemoteSettings).remote_waiters
 
 
 # A lease as its holder knows it: the run's token, signed together with the run.

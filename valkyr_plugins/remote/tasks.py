@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from celery import shared_task
-
+from executions.public.messaging import task
 from runners.public.leased_runs import PREPARE, TRANSPORT, prepare_runs
 
 
-@shared_task(name=PREPARE, **TRANSPORT)
+@task(PREPARE, **TRANSPORT)
 def prepare_remote(execution_id: str, version_id: str, segments: Sequence[str]) -> None:
     """Render the inputs of remote steps, so that they can be leased."""
     prepare_runs(UUID(execution_id), UUID(version_id), segments)

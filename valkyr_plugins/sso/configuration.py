@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from executions.public.configuration import environment as env
+from executions.public import environment as env
 
 ROLES = ("ADMIN", "WORKFLOW", "SYSTEM", "USER")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

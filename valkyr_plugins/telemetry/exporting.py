@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import Tracer
 
-from executions.public.configuration import environment as env
+from executions.public import environment as env
 
 # The standard's default is 5 s: what a process made in its last moments would be lost.
 DELAY_MILLISECONDS = 1_000

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from executions.public.plugins import PluginConfig
+from valkyr_plugins.timetravel.conf import TimeTravelSettings
 
 
 class TimeTravelConfig(PluginConfig):
@@ -11,6 +12,7 @@ class TimeTravelConfig(PluginConfig):
     name = "valkyr_plugins.timetravel"
     label = "valkyr_timetravel"
     verbose_name = "Time travel"
+    settings_class = TimeTravelSettings
     api = "valkyr_plugins.timetravel.urls"
     api_enums = {"CheckpointKind": "valkyr_plugins.timetravel.models.CheckpointKind"}
     schedule = {

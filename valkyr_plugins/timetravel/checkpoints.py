@@ -6,11 +6,12 @@ from uuid import UUID
 from uuid6 import uuid7
 
 from executions.public.access import Actor, record
-from executions.public.configuration import environment as env
+from executions.public.configuration import read
 from executions.public.database import transaction
 from executions.public.errors import NotFound, ValkyrError
 from executions.public.models import WorkflowExecution
 from valkyr_plugins.timetravel import statements
+from valkyr_plugins.timetravel.conf import TimeTravelSettings
 from valkyr_plugins.timetravel.models import Checkpoint, CheckpointKind
 
 MAX_MANUAL = 100
@@ -104,7 +105,7 @@ def begin(execution: WorkflowExecution, variables: dict[str, Any]) -> None:
 
 def retention_hours() -> float:
     """How long checkpoints outlive their execution (CHECKPOINT_RETENTION_HOURS)."""
-    return env.number("CHECKPOINT_RETENTION_HOURS", 24)
+    return read(TimeTravelSettings).checkpoint_retention_hours
 
 
 def expire() -> int:

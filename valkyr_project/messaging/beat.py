@@ -6,14 +6,14 @@ import time
 from typing import Any
 
 import psycopg
-from django.conf import settings
 from django_celery_beat.schedulers import DatabaseScheduler
 
+from executions.configuration import settings
 from executions.database import connection
 from executions.database.advisory_locks import AdvisoryLock
 from executions.vendor_seams.celery_beat_entries import unsaved
 from runners.process import signs_of_life
-from valkyr_project.messaging import periodic_tasks
+from valkyr.beat import often
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class ElectedScheduler(DatabaseScheduler):
         write for each would be most of what beat does, and a commit a second or two.
         """
         late = time.monotonic() - self._written_at > LAG_SECONDS
-        return bool(super().should_sync() and (late or not unsaved(self) <= periodic_tasks.OFTEN))
+        return bool(super().should_sync() and (late or not unsaved(self) <= often()))
 
     def sync(self) -> None:
         """Write down whatever was sent since the last time.
@@ -98,7 +98,7 @@ class ElectedScheduler(DatabaseScheduler):
 
 def direct_conninfo() -> str:
     """Where to open a session that no pooler shares."""
-    url = str(getattr(settings, "DATABASE_DIRECT_URL", "") or "")
+    url = settings().database_direct_url
     if url:
         return url
     given = connection.get_connection_params()

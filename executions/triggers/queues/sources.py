@@ -13,12 +13,14 @@ from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
 import redis
-from django.conf import settings
 from kombu import Connection
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 from uuid6 import uuid7
 
+from executions import messaging
+from executions.configuration import OWN_QUEUES
+from executions.configuration import settings as valkyr_settings
 from executions.definition.catalog import catalog
 from executions.errors import NotFound, ValkyrError
 from executions.models import Trigger
@@ -291,7 +293,7 @@ def broker_url(trigger: Trigger, given: str | None = None) -> str:
 
     `env:NAME` stands for an environment variable. Raises Unclear for one that is not set.
     """
-    text = given or trigger.settings["broker"] or settings.CELERY_BROKER_URL
+    text = given or trigger.settings["broker"] or messaging.broker_url()
     if not text.startswith("env:"):
         return str(text)
     name = text.removeprefix("env:")
@@ -306,7 +308,7 @@ def open_source(trigger: Trigger, url: str, *, raw: bool) -> MessageSource:
     is_redis = url.startswith(REDIS)
     if raw and not is_redis:
         raise Unclear("--raw is for lists in Redis; other brokers carry JSON as it is.")
-    if queue in _own_queues() or queue.startswith(settings.VALKYR_KEY_PREFIX):
+    if queue in _own_queues() or queue.startswith(valkyr_settings().key_prefix):
         raise Unclear(f"{queue!r} is a queue of the engine itself. Use another name.")
     if is_redis:
         return RedisSource(url, queue, trigger.pk, raw=raw)
@@ -320,5 +322,5 @@ def shown(url: str) -> str:
 
 
 def _own_queues() -> set[str]:
-    routes = {str(route["queue"]) for route in settings.CELERY_TASK_ROUTES.values()}
-    return routes | {settings.CELERY_TASK_DEFAULT_QUEUE} | {m.queue for m in catalog().values()}
+    own = {messaging.at_broker(name) for name in OWN_QUEUES | {m.queue for m in catalog().values()}}
+    return own | {str(messaging.celery_app().conf.task_default_queue)}

@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from executions.definition.catalog import ModuleSpec
 from runners.management.module_pages import pages
 from runners.modules import registry
 from runners.modules.declared import declared
+
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference"
 
 
 class Command(BaseCommand):
@@ -21,12 +22,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where to, and of what."""
-        parser.add_argument(
-            "--into",
-            type=Path,
-            default=Path(settings.BASE_DIR) / "docs" / "reference",
-            metavar="FOLDER",
-        )
+        parser.add_argument("--into", type=Path, default=DOCS, metavar="FOLDER")
         parser.add_argument(
             "--all",
             action="store_true",

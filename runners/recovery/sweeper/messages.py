@@ -7,10 +7,10 @@ queue with the same priority and 10 s later, has been claimed already. Each rese
 import logging
 from typing import Any
 
-from celery import current_app
 from kombu import Connection
 from kombu.exceptions import ChannelError
 
+from executions import messaging
 from executions.definition.limits import limits
 from runners import statements
 from runners.conf import config
@@ -45,10 +45,10 @@ def _empty(queues: set[str]) -> set[str]:
     """Which of the queues hold no message; none when the broker does not answer."""
     empty = set()
     try:
-        with current_app.connection_for_write() as link:
+        with messaging.celery_app().connection_for_write() as link:
             link.ensure_connection(max_retries=1, timeout=2)
             for queue in queues:
-                if not _depth(link, queue):
+                if not _depth(link, messaging.at_broker(queue)):
                     empty.add(queue)
     except Exception as error:
         log.warning("the broker does not say how full its queues are: %s", error)

@@ -3,6 +3,7 @@
 import socket
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
 from runners.modules import registry
 from runners.modules.base import StepError
@@ -72,7 +73,7 @@ def test_an_administrator_may_allow_ranges(monkeypatch):
 def test_a_range_that_is_none_is_named(monkeypatch):
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "10.0.0.0/8,intranet")
 
-    with pytest.raises(StepError, match="'intranet', which is no CIDR range"):
+    with pytest.raises(ImproperlyConfigured, match=r"such as 10\.0\.0\.0/8, not 'intranet'"):
         may_connect("8.8.8.8")
 
 

@@ -9,7 +9,7 @@ django.setup()
 from executions.api import openapi
 from django.urls import NoReverseMatch, resolve, reverse
 from dlq.public.retention import HORIZONS
-from valkyr_project.messaging.periodic_tasks import SCHEDULE
+from valkyr.beat import entries
 print(resolve("/v1/Figures").func is resolve("/v1/Nothing").func)
 try:
     reverse("admin:executions_workflow_figures", args=["1"])
@@ -18,7 +18,7 @@ except NoReverseMatch:
 document = openapi.document()
 print("/v1/Workflow" in document["paths"], "/v1/Figures" in document["paths"])
 print([tag["name"] for tag in document["tags"] if tag["name"] == "Figures"])
-print("valkyr: figures" in SCHEDULE, HORIZONS)
+print("valkyr: figures" in entries(), HORIZONS)
 print([name for name in sys.modules if name.startswith("valkyr_plugins.figures")])
 """
 

@@ -13,7 +13,7 @@ from dlq.public.events import stopped_redrives
 from dlq.public.retention import HOLDS
 from dlq.public.triage import GROUP_LINKS, GROUP_SECTIONS, DeadLetterEntryAdmin
 from dlq.retention import pruning
-from valkyr_project.messaging.periodic_tasks import SCHEDULE
+from valkyr.beat import entries
 nothing = resolve("/v1/Nothing").func
 print([resolve(path).func is nothing for path in ("/v1/Redrive", "/v1/DeadLetterQueue/requeue")])
 try:
@@ -23,7 +23,7 @@ except NoReverseMatch:
 document = openapi.document()
 print("/v1/DeadLetterQueue/{id}/requeue" in document["paths"], "/v1/Redrive" in document["paths"])
 print([tag["name"] for tag in document["tags"] if tag["name"] == "Redrive"])
-print([name for name in SCHEDULE if "redrive" in name], "redrive" in get_commands())
+print([name for name in entries() if "redrive" in name], "redrive" in get_commands())
 print(GROUP_LINKS, GROUP_SECTIONS, "redrive_many" in DeadLetterEntryAdmin.actions)
 print(HOLDS, "redrives" in pruning.kinds(), stopped_redrives.provided)
 print([name for name in sys.modules if name.startswith("valkyr_plugins.redrive")])

@@ -31,7 +31,7 @@ from executions.admin.execution import WorkflowExecutionAdmin, panels
 from executions.jobs.worker import kind_named
 from runners.ports import take_checkpoint
 from runners.repair.forks import fork_execution
-from valkyr_project.messaging.periodic_tasks import SCHEDULE
+from valkyr.beat import entries
 execution = "/v1/WorkflowExecution/01900000-0000-7000-8000-000000000000"
 nowhere = resolve("/v1/Nothing").func
 for path in ("checkpoints", "rollback", "fork", "replay"):
@@ -45,7 +45,7 @@ document = openapi.document()
 print([path for path in document["paths"] if path.endswith(("/fork", "/replay", "/rollback"))])
 print([path for path in document["paths"] if "erification" in path or "heckpoint" in path])
 print([name for name in document["components"]["schemas"] if "Checkpoint" in name])
-print("valkyr: checkpoints" in SCHEDULE, take_checkpoint.provided, fork_execution.provided)
+print("valkyr: checkpoints" in entries(), take_checkpoint.provided, fork_execution.provided)
 print([panel.__name__ for panel in panels if panel.__name__ in ("checkpoints", "verification")])
 print([name for name in sys.modules if name.startswith("valkyr_plugins.timetravel")])
 """

@@ -66,7 +66,7 @@ def test_the_hub_rests_by_the_quickest_of_its_last_looks() -> None:
 
 
 def test_places_are_counted_by_person_and_in_all(settings: Any) -> None:
-    settings.LIVE_VIEWERS, settings.LIVE_VIEWERS_EACH = 3, 2
+    settings.VALKYR = settings.VALKYR | {"LIVE_VIEWERS": 3, "LIVE_VIEWERS_EACH": 2}
     places = StreamSlots()
     with places.held(1), places.held(1):
         assert places.full(1) is Full.PERSON

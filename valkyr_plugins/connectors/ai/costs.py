@@ -8,7 +8,6 @@ price of a million tokens. None comes with Valkyr, so that nobody budgets by a s
 
 import json
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 
 from runners.public.modules import StepContext, StepError, matches, specificity
 from valkyr_plugins.connectors.ai.answers import Usage
+from valkyr_plugins.connectors.conf import settings
 
 PRICES = "VALKYR_LLM_PRICES"
 MILLION = Decimal(1_000_000)
@@ -68,7 +68,9 @@ def charge(model: str, usage: Usage) -> Charge | None:
 
 def price_table() -> dict[str, Price]:
     """The installation's prices; StepError names what is wrong with them."""
-    setting = os.environ.get(PRICES, "").strip()
+    setting = settings().llm_prices
+    if isinstance(setting, Mapping):
+        setting = json.dumps(setting)
     if not setting or setting.startswith("{"):
         return _read(setting or "{}")
     path = Path(setting)

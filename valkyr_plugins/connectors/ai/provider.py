@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 
 from runners.public.modules import Module, ModuleInputs, StepContext, StepError, timeout_seconds
+from valkyr_plugins.connectors.conf import settings
 
 if TYPE_CHECKING:
     import httpx
@@ -79,7 +80,7 @@ def address(inputs: ProviderInputs) -> str:
     """Where the step asks; StepError where the installation's setting is no address."""
     if inputs.base_url is not None:
         return inputs.base_url
-    setting = os.environ.get(BASE_URL, "").strip() or OPENAI
+    setting = settings().llm_base_url or OPENAI
     try:
         return checked_url(setting)
     except ValueError as error:

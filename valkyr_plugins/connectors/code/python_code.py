@@ -1,6 +1,5 @@
 """`python.code`: a function that a workflow brings along, in a process of its own."""
 
-import os
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -17,21 +16,18 @@ from runners.public.modules import (
     StepContext,
     StepError,
 )
+from valkyr_plugins.connectors.conf import settings
 
 PYTHON_CODE = "VALKYR_PYTHON_CODE"
 OFF = (
     f"Python code in workflows is off: an administrator turns it on by setting {PYTHON_CODE}=1 for "
     "the web process and the workers"
 )
-SWITCH = {"": False, "0": False, "1": True}
 
 
 def is_on() -> bool:
-    """Whether it is on; raises StepError for a value that says neither."""
-    value = os.environ.get(PYTHON_CODE, "")
-    if value not in SWITCH:
-        raise StepError(f"{PYTHON_CODE} holds {value[:100]!r}: expected 0 or 1")
-    return SWITCH[value]
+    """Whether it is on."""
+    return settings().python_code
 
 
 MAX_CODE = 100_000

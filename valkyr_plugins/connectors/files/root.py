@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from runners.public.modules import StepError
+from valkyr_plugins.connectors.conf import settings
 
 FILES_ROOT = "VALKYR_FILES_ROOT"
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -91,7 +92,7 @@ def open_file(folder: int, name: str, path: str, flags: int) -> int:
 
 
 def _root(create: bool) -> Path:
-    setting = os.environ.get(FILES_ROOT, "")
+    setting = settings().files_root
     if not setting:
         raise StepError(
             f"file steps are off: an administrator turns them on by setting {FILES_ROOT} to the "

@@ -1,6 +1,5 @@
 """Where a path leads, what every store of files can do, and the stores that one step has open."""
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from types import TracebackType
 from typing import Literal, Protocol, Self
 
 from runners.public.modules import ErrorType, StepContext, StepError
+from valkyr_plugins.connectors.conf import settings
 
 # Where a path of a file step leads: below the files folder, or to another store by its scheme.
 #
@@ -18,7 +18,6 @@ from runners.public.modules import ErrorType, StepContext, StepError
 
 
 FILE_SCHEMES = "VALKYR_FILE_SCHEMES"
-DEFAULT_SCHEMES = "local,s3"
 LOCAL, S3 = "local", "s3"
 # They open the worker's own disk past the files folder, whatever an administrator says.
 NEVER = frozenset({"file", "dir", "reference", "generic", "data", "asynclocal"})
@@ -63,8 +62,7 @@ def place_of(path: str, *, folder: bool = False) -> FileLocation:
 
 
 def _require_allowed(scheme: str, path: str) -> None:
-    setting = os.environ.get(FILE_SCHEMES, DEFAULT_SCHEMES)
-    allowed = sorted({part.strip().lower() for part in setting.split(",") if part.strip()})
+    allowed = sorted({part.lower() for part in settings().file_schemes})
     if scheme in allowed and scheme not in NEVER:
         return
     if scheme in NEVER:

@@ -13,6 +13,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from runners.public.modules import StepError, error_type_of, judge
+from valkyr_plugins.connectors.conf import settings
 from valkyr_plugins.connectors.files.root import replace
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
 
@@ -55,7 +56,7 @@ def destination(credential: Mapping[str, str] | None = None) -> SmtpServer | Pat
     """
     if credential is not None:
         return _server(credential.get("url", ""), "the credential's url", trusted=False)
-    setting = os.environ.get(EMAIL_URL, "")
+    setting = settings().email_url
     if not setting:
         raise StepError(
             f"mail is off: an administrator turns it on by setting {EMAIL_URL}: {FORMS}, "

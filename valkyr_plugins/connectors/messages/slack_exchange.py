@@ -1,9 +1,9 @@
 """Posts to Slack: by an incoming webhook, whose address is a secret, or by a bot's token."""
 
-import os
 from typing import Any
 
 from runners.public.modules import ErrorType, StepContext, StepError
+from valkyr_plugins.connectors.conf import settings
 from valkyr_plugins.connectors.messages.slack import SlackPostInputs
 from valkyr_plugins.connectors.network.exchange import Answer, Call, send
 from valkyr_plugins.connectors.network.request_parts import http_url, json_content
@@ -63,7 +63,7 @@ def _by_token(inputs: SlackPostInputs, ctx: StepContext) -> dict[str, Any]:
     message = {"channel": inputs.channel, **_message(inputs)}
     if inputs.thread_ts is not None:
         message["thread_ts"] = inputs.thread_ts
-    base = os.environ.get("VALKYR_SLACK_API_URL", "") or API_URL
+    base = settings().slack_api_url or API_URL
     answer = send(_call(f"{base.rstrip('/')}/chat.postMessage", message), ctx)
     if answer.status >= 400:
         raise refused(answer.response, answer.body, answer.name)

@@ -3,20 +3,17 @@
 Names are never judged, only the address that is about to be connected to.
 """
 
-import os
 import socket
 from collections.abc import Iterable
-from functools import lru_cache
 from ipaddress import (
     IPv4Address,
     IPv4Network,
     IPv6Address,
     IPv6Network,
     ip_address,
-    ip_network,
 )
 
-from runners.public.modules import StepError
+from valkyr_plugins.connectors.conf import settings
 
 ALLOWED_NETWORKS = "VALKYR_HTTP_ALLOWED_NETWORKS"
 
@@ -34,9 +31,9 @@ NAT64 = IPv6Network("64:ff9b::/96")  # an IPv4 address in its last 32 bits (RFC 
 
 
 def may_connect(text: str) -> bool:
-    """Whether a step may connect to this IP address; raises StepError for a bad setting."""
+    """Whether a step may connect to this IP address."""
     address = ip_address(text.partition("%")[0])
-    allowed = allowed_networks(os.environ.get(ALLOWED_NETWORKS, ""))
+    allowed = settings().http_allowed_networks
     inner = _inner(address)
     if any(address in network or inner in network for network in allowed):
         return True
@@ -52,22 +49,6 @@ def is_public(address: Address) -> bool:
         and not address.is_unspecified
         and not any(address in network for network in SPECIAL)
     )
-
-
-@lru_cache(maxsize=8)
-def allowed_networks(setting: str) -> tuple[Network, ...]:
-    """The CIDR ranges of a comma-separated setting; raises StepError naming one that is none."""
-    return tuple(_network(part.strip()) for part in setting.split(",") if part.strip())
-
-
-def _network(text: str) -> Network:
-    try:
-        return ip_network(text, strict=False)
-    except ValueError as error:
-        raise StepError(
-            f"{ALLOWED_NETWORKS} holds {text!r}, which is no CIDR range: "
-            "write ranges such as 10.0.0.0/8,127.0.0.0/8"
-        ) from error
 
 
 def _is_translated(address: Address) -> bool:

@@ -1,6 +1,5 @@
 """What Stripe's modules share: their base class, fields for money and ids, the API's address."""
 
-import os
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
@@ -8,6 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, Field
 
 from runners.public.modules import Module, ModuleInputs, StepError
+from valkyr_plugins.connectors.conf import settings
 
 # Where Stripe's API is: its own address, unless an administrator names another.
 
@@ -18,7 +18,7 @@ STRIPE = "https://api.stripe.com"
 
 def api_base() -> str:
     """The address without a slash at its end; raises StepError for a setting that is none."""
-    base = os.environ.get(API_BASE, "").rstrip("/") or STRIPE
+    base = settings().stripe_api_base.rstrip("/") or STRIPE
     if not _is_address(base):
         raise StepError(
             f"{API_BASE} holds {base[:200]!r}, which is no address such as {STRIPE}: an "

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from runners.public.modules import ErrorType, StepError
+from valkyr_plugins.connectors.conf import settings
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect, same_machine
 
 ALLOWED_HOSTS = "VALKYR_SQL_ALLOWED_HOSTS"
@@ -125,9 +126,7 @@ def reachable(database: Database) -> list[str]:
 
 def _entries() -> Iterator[str]:
     """Hosts, `host:port` and `host:port/database` of the setting."""
-    for part in os.environ.get(ALLOWED_HOSTS, "").split(","):
-        if part.strip():
-            yield part.strip().lower()
+    yield from (part.lower() for part in settings().sql_allowed_hosts)
 
 
 def _resolved(host: str, port: int) -> list[str]:

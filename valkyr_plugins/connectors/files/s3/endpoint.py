@@ -4,12 +4,12 @@ An endpoint that a step names is somebody's word: only addresses that HTTP steps
 connected to. The administrator's own (`VALKYR_S3_ENDPOINT`) may stand in a private network.
 """
 
-import os
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from runners.public.modules import StepError
+from valkyr_plugins.connectors.conf import settings
 
 S3_ENDPOINT = "VALKYR_S3_ENDPOINT"
 S3_REGION = "VALKYR_S3_REGION"
@@ -42,12 +42,12 @@ class S3Endpoint:
 
 def endpoint_of(url: str | None, region: str | None) -> S3Endpoint:
     """What the inputs name, else the settings; StepError for a URL that is none."""
-    region = region or os.environ.get(S3_REGION, "") or DEFAULT_REGION
+    region = region or settings().s3_region or DEFAULT_REGION
     if not region.replace("-", "").isalnum() or not region.isascii():
         raise StepError(f"region {region[:60]!r} is none: expected a name such as eu-central-1")
     if url:
         return S3Endpoint(_checked(url, "endpoint"), region, trusted=False)
-    setting = os.environ.get(S3_ENDPOINT, "")
+    setting = settings().s3_endpoint
     if setting:
         return S3Endpoint(_checked(setting, S3_ENDPOINT), region, trusted=True)
     return S3Endpoint(None, region, trusted=False)

@@ -1,0 +1,237 @@
+"""Where a setting's value comes from, and what is said of one that makes no sense.
+
+A class of settings is read once and kept until Django's `VALKYR` is another object or `forget` is
+called. No value is kept of a class that has problems: each use raises.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Annotated, Any, ClassVar, TypeVar, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+
+NAME = "VALKYR"
+PREFIX = f"{NAME}_"
+
+Network = IPv4Network | IPv6Network
+
+
+def _split(value: Any) -> Any:
+    """A list of words from text that separates them by commas; anything else as it is."""
+    if isinstance(value, str):
+        return [word.strip() for word in value.split(",") if word.strip()]
+    return value
+
+
+def _networks(value: Any) -> Any:
+    found = _split(value)
+    if not isinstance(found, list | tuple):
+        return found
+    return [_network(one) for one in found]
+
+
+def _network(one: Any) -> Any:
+    try:
+        return ip_network(one, strict=False)
+    except ValueError:
+        raise ValueError(f"addresses or networks such as 10.0.0.0/8, not {one!r}") from None
+
+
+def _flag(value: Any) -> Any:
+    """Text that is neither yes nor no is refused; so is a number."""
+    if isinstance(value, str):
+        value = {"1": True, "true": True, "yes": True, "on": True}.get(
+            value.lower(), False if value.lower() in {"0", "false", "no", "off"} else value
+        )
+    if not isinstance(value, bool):
+        raise ValueError("True or False (in the environment: 1 or 0)")  # noqa: TRY004 - pydantic's
+    return value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Networks = Annotated[tuple[Network, ...], BeforeValidator(_networks)]
+Flag = Annotated[bool, BeforeValidator(_flag)]
+
+
+def setting(
+    default: Any,
+    meaning: str,
+    *,
+    unit: str = "",
+    unset: str = "",
+    variables: tuple[str, ...] = (),
+    **bounds: Any,
+) -> Any:
+    """Declare a setting.
+
+    `unset` says what the default is where the value does not. `variables` are further variables
+    of the environment. `bounds` are pydantic's: `ge`, `gt`, `le`, `lt`, `min_length`, `pattern`.
+    """
+    extra: Any = {"unit": unit, "unset": unset, "variables": list(variables)}
+    return Field(default=default, description=meaning, json_schema_extra=extra, **bounds)
+
+
+def about(field: FieldInfo) -> dict[str, Any]:
+    """The unit, the default in words and the further variables of a setting."""
+    return cast("dict[str, Any]", field.json_schema_extra)
+
+
+class SettingsModel(BaseModel):
+    """A class of settings; fields in small letters, `VALKYR`'s entries in capitals."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    title: ClassVar[str] = ""
+    """The heading above these settings in docs/configuration.md; the docstring follows it."""
+
+
+def said(kind: type[SettingsModel]) -> dict[str, Any]:
+    """What the environment, else Django's settings, say of the fields of a class."""
+    found: dict[str, Any] = {}
+    entries = given()
+    for name, field in kind.model_fields.items():
+        if variable := variable_of(field, name):
+            found[name] = os.environ[variable].strip()
+        elif name.upper() in entries:
+            found[name] = entries[name.upper()]
+    return found
+
+
+def variables_of(field: FieldInfo, name: str) -> list[str]:
+    """The variables that may say a setting, the first that is set wins."""
+    return [f"{PREFIX}{name.upper()}", *about(field)["variables"]]
+
+
+def variable_of(field: FieldInfo, name: str) -> str | None:
+    """The variable of the environment that says this setting, if one does."""
+    return next((v for v in variables_of(field, name) if os.environ.get(v, "").strip()), None)
+
+
+def given() -> Mapping[str, Any]:
+    """Django's setting `VALKYR`; nothing where it is missing, or no dictionary."""
+    found = _source()
+    return found if isinstance(found, Mapping) else {}
+
+
+def _source() -> Any:
+    """Django's setting as it is; None without it, or in a program without Django."""
+    if "django.conf" not in sys.modules and not os.environ.get("DJANGO_SETTINGS_MODULE"):
+        return None
+    from django.conf import settings as django_settings
+
+    if not (django_settings.configured or os.environ.get("DJANGO_SETTINGS_MODULE")):
+        return None
+    return getattr(django_settings, NAME, None)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingProblem:
+    """A setting that makes no sense: what it is called where it was said, and why."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.reason}"
+
+
+Settings = TypeVar("Settings", bound=SettingsModel)
+_tolerant = False
+_read: dict[type[SettingsModel], tuple[Any, SettingsModel]] = {}
+
+
+def read(kind: type[Settings]) -> Settings:
+    """The settings of one class; raises ImproperlyConfigured, which names what is wrong."""
+    source = _source()
+    kept = _read.get(kind)
+    if kept is None or kept[0] is not source:
+        try:
+            kept = (source, kind(**said(kind)))
+        except ValidationError as error:
+            if not _tolerant:
+                from django.core.exceptions import ImproperlyConfigured
+
+                raise ImproperlyConfigured("\n".join(map(str, _told(kind, error)))) from None
+            wrong = {str(one["loc"][0]) for one in error.errors(include_url=False)}
+            kept = (source, kind(**{k: v for k, v in said(kind).items() if k not in wrong}))
+        _read[kind] = kept
+    return cast("Settings", kept[1])
+
+
+def tolerate(tolerant: bool) -> None:
+    """Take the defaults in place of what makes no sense: for a process that lists such settings."""
+    global _tolerant  # noqa: PLW0603 - one a process
+    _tolerant = tolerant
+
+
+def forget() -> None:
+    """Read anew at the next use: call it after a change of the environment."""
+    _read.clear()
+
+
+def problems(kinds: Iterable[type[SettingsModel]]) -> Iterator[SettingProblem]:
+    """What makes no sense in these classes, and entries of `VALKYR` that none of them has."""
+    source = {} if _source() is None else _source()
+    if not isinstance(source, Mapping):
+        yield SettingProblem(NAME, f"is {type(source).__name__}; expected a dictionary.")
+        return
+    known: set[str] = set()
+    for kind in kinds:
+        known.update(name.upper() for name in kind.model_fields)
+        try:
+            kind(**said(kind))
+        except ValidationError as error:
+            yield from _told(kind, error)
+    for entry in source:
+        if entry not in known:
+            yield SettingProblem(
+                f"{NAME}[{entry!r}]", "is no setting of Valkyr." + _nearest(entry, known)
+            )
+
+
+def _nearest(entry: Any, known: set[str]) -> str:
+    from difflib import get_close_matches
+
+    wanted = str(entry).upper().removeprefix(PREFIX)
+    near = get_close_matches(wanted, known, n=1, cutoff=0.7)
+    return f" Do you mean {near[0]!r}?" if near else " Remove it, or install the plugin it is of."
+
+
+def _told(kind: type[SettingsModel], error: ValidationError) -> Iterator[SettingProblem]:
+    for one in error.errors(include_url=False):
+        name = str(one["loc"][0])
+        field = kind.model_fields[name]
+        variable = variable_of(field, name)
+        where = variable or f"{NAME}[{name.upper()!r}]"
+        secret = SecretStr in getattr(field.annotation, "__args__", (field.annotation,))
+        shown = "not shown, since it is secret" if secret else _shown(said(kind)[name])
+        yield SettingProblem(where, f"is {shown}; expected {_expectation(one['msg'])}.")
+
+
+WORDS = (
+    (r"^(Input should be|Value error,) ", ""),
+    (r", unable to .*$", ""),
+    (r"greater than or equal to (\S+)", r"\1 or more"),
+    (r"greater than (\S+)", r"more than \1"),
+    (r"less than or equal to (\S+)", r"at most \1"),
+    (r"a valid integer", "a whole number"),
+    (r"a valid number", "a number"),
+    (r"a valid (string|list|tuple)", r"a \1"),
+)
+
+
+def _expectation(message: str) -> str:
+    """Pydantic's message in our words: what was expected."""
+    for pattern, words in WORDS:
+        message = re.sub(pattern, words, message)
+    return message.rstrip(".")
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    return text if re.fullmatch(r"-?[0-9.]{1,30}", text) else repr(value)[:100]

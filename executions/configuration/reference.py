@@ -1,0 +1,56 @@
+"""The page of all settings, written from their classes."""
+
+import inspect
+from collections.abc import Iterable, Iterator
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from executions.configuration.model import SettingsModel, about
+
+BEGIN, END = "<!-- settings: begin -->", "<!-- settings: end -->"
+
+
+def within(page: str, kinds: Iterable[type[SettingsModel]]) -> str:
+    """The page with its part between the marks written anew."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{chr(10).join(lines(kinds))}\n{END}{after}"
+
+
+def lines(kinds: Iterable[type[SettingsModel]]) -> Iterator[str]:
+    """A heading, a sentence and a table for each class."""
+    for kind in kinds:
+        yield f"### {kind.title}\n"
+        yield f"{inspect.getdoc(kind)}\n"
+        yield "| setting | default | meaning |"
+        yield "|---|---|---|"
+        for name, field in kind.model_fields.items():
+            yield f"| `{name.upper()}` | {default_of(field)} | {meaning_of(field)} |"
+        yield ""
+
+
+def default_of(field: FieldInfo) -> str:
+    """The default in words."""
+    given = about(field)
+    if given["unset"]:
+        return str(given["unset"])
+    value = field.default
+    if isinstance(value, bool):
+        return "`True`" if value else "`False`"
+    if isinstance(value, int | float):
+        return f"{value:g}" + (f" {given['unit']}" if given["unit"] else "")
+    if isinstance(value, tuple | SecretStr) or value == "":
+        return "none"
+    return f"`{value}`"
+
+
+def meaning_of(field: FieldInfo) -> str:
+    """What it is for, its unit where the default does not say it, and its other variables."""
+    given = about(field)
+    text = str(field.description)
+    if given["unit"] and given["unset"]:
+        text += f" ({given['unit']})"
+    if given["variables"]:
+        text += f". Also the variable {' or '.join(f'`{name}`' for name in given['variables'])}"
+    return text

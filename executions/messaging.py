@@ -1,0 +1,122 @@
+"""The Celery app that carries our tasks, the names of our queues in it, and its broker.
+
+It is the app that `valkyr.configure_celery` was given, else Celery's current one. A queue has two
+names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from celery import Celery, current_app, shared_task
+from django.apps import apps
+
+from executions.configuration import settings
+
+CONTROL = "control"
+SERIALIZER = "json"
+CHORD_COUNTER = "executions.vendor_seams.celery_results:ChordCounter"
+REDIS = ("redis", "unix", "sentinel", "valkey")
+# Each option of a task of ours that could otherwise come from the app's settings, which are about
+# its other tasks too. docs/celery.md gives the reasons. 0 is no limit of our own.
+OPTIONS: dict[str, Any] = {
+    "acks_late": True,
+    "acks_on_failure": True,
+    "acks_on_timeout": True,
+    "reject_on_worker_lost": True,
+    "retry_on_worker_lost": False,
+    "ignore_result": True,
+    "store_errors_even_if_ignored": False,
+    "track_started": False,
+    "serializer": SERIALIZER,
+    "rate_limit": 0,
+    "time_limit": 800,  # the last resort: steps have time-outs of their own
+    "soft_time_limit": 0,
+}
+_configured: Celery | None = None
+_waiting: list[Callable[[], None]] = []
+
+
+def task(name: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a task of ours: with the options that it needs, whatever app executes it.
+
+    Whoever sends one names its queue, as `send` does: no route of the app is about our tasks.
+    """
+    return shared_task(name=name, **(OPTIONS | options))
+
+
+def carry_by(app: Celery) -> None:
+    """Send our tasks by this app from now on."""
+    global _configured  # noqa: PLW0603 - one a process
+    _configured = app
+
+
+def when_ready(call: Callable[[], None]) -> None:
+    """Call it once Django has loaded all apps, or now if it has."""
+    if apps.ready:
+        call()
+    else:
+        _waiting.append(call)
+
+
+def be_ready() -> None:
+    """Django has loaded all apps."""
+    while _waiting:
+        _waiting.pop()()
+
+
+def configured_app() -> Celery | None:
+    """The app that was configured for our tasks, if one was."""
+    return _configured
+
+
+def celery_app() -> Celery:
+    """The app that sends and executes our tasks."""
+    return _configured or current_app
+
+
+def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
+    """Send a task of ours by its name; `queue` as definitions name it."""
+    celery_app().send_task(
+        task,
+        args=args,
+        queue=at_broker(queue),
+        serializer=SERIALIZER,
+        ignore_result=True,
+        **options,
+    )
+
+
+def at_broker(queue: str) -> str:
+    """The Celery queue of a queue that a definition names."""
+    return settings().queue_prefix + queue
+
+
+def ours_among(names: Iterable[str]) -> list[str]:
+    """The queues as definitions name them, of Celery queues that begin with our prefix."""
+    prefix = settings().queue_prefix
+    return sorted(name.removeprefix(prefix) for name in names if name.startswith(prefix))
+
+
+def counts_chords() -> bool:
+    """Whether the app's result backend is ours, which counts chords of tasks without results."""
+    return CHORD_COUNTER in str(celery_app().conf.result_backend)
+
+
+def broker_url() -> str:
+    """The address that messages are sent to; of several the first."""
+    conf = celery_app().conf
+    found: Any = conf.broker_write_url or conf.broker_url or "amqp://"
+    return str(found if isinstance(found, str) else found[0]).split(";")[0]
+
+
+def is_redis(url: str) -> bool:
+    """Whether a broker's address is one of Redis."""
+    return url.startswith(REDIS)
+
+
+def redis_url() -> str:
+    """The Redis in which web processes count together; empty where there is none."""
+    if given := settings().redis_url:
+        return given
+    url = broker_url()
+    return url if url.startswith(("redis://", "rediss://", "unix://")) else ""

@@ -1,0 +1,11 @@
+"""Declare and send tasks."""
+
+from executions.messaging import CONTROL, at_broker, celery_app, send, task
+
+__all__ = [
+    "CONTROL",
+    "at_broker",
+    "celery_app",
+    "send",
+    "task",
+]

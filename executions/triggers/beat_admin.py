@@ -1,0 +1,149 @@
+"""What people do to a schedule's entry in beat's own admin is done to its trigger.
+
+Beat's admin is the project's, and some of what it does sends no signal (its bulk actions, a crontab
+that several entries share). So nothing is hooked: before a time of a schedule is noted its entry is
+read, and `follow_all` reads all of them after any was changed.
+"""
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from croniter import croniter
+from django_celery_beat.models import PeriodicTask, PeriodicTasks
+
+from executions.access.actor import Actor
+from executions.database import transaction
+from executions.database.clock import database_now
+from executions.models import Trigger
+from executions.states import TriggerType
+from executions.triggers import beat_entries
+from executions.triggers.beat_entries import ANY, FIELDS, entry_of, settings_of
+from executions.triggers.cron_schedule import following, rule
+from executions.triggers.sync import audit
+
+log = logging.getLogger(__name__)
+ACTOR = Actor.system("beat")
+DELETED = "Its entry was deleted in beat's admin."
+DISABLED, ENABLED = "Its entry was disabled in beat's admin.", "Its entry was enabled there."
+CHANGED, RESTORED = "Its crontab was changed in beat's admin.", "Its crontab is the published one."
+NO_CRONTAB = "A schedule goes by a crontab: an interval, a solar event or one time was refused."
+BOTH_DAYS = "Days of the month with days of the week were refused: beat means both, cron either."
+UNREADABLE = "A crontab that cannot be read was refused."
+
+_followed: datetime | None = None
+
+
+def follow(trigger: Trigger) -> bool:
+    """Do to a locked trigger what was done to its entry; whether that was anything."""
+    entry = entry_of(trigger)
+    if entry is None:
+        return trigger.enabled and _switch(trigger, False, DELETED)
+    switched = entry.enabled != trigger.enabled and _switch(
+        trigger, entry.enabled, ENABLED if entry.enabled else DISABLED
+    )
+    if (reason := refusal(entry)) is not None:
+        _put_back(trigger, entry, reason)
+        return True
+    wanted = changed_schedule(trigger, entry)
+    if wanted == trigger.beat:
+        return switched
+    before = {"schedule": settings_of(trigger)["schedule"]}
+    trigger.beat = wanted
+    trigger.next_at = following(rule(settings_of(trigger)).schedule, database_now())
+    trigger.save(update_fields=["beat", "next_at"])
+    now = {"schedule": settings_of(trigger)["schedule"]}
+    reason = RESTORED if wanted is None else CHANGED
+    audit(ACTOR, "trigger.reschedule", trigger, reason, before=before, after=now)
+    return True
+
+
+def follow_all() -> int:
+    """Follow what was changed in beat's tables since this process looked last; how many."""
+    global _followed  # noqa: PLW0603 - one look a process
+    changed = PeriodicTasks.last_change()
+    if changed is None or changed == _followed:
+        return 0
+    done = 0
+    rows = _schedules()
+    while some := list(islice(rows, 500)):
+        named = beat_entries.entries_of(some)
+        done += sum(_follow_locked(one) for one in some if differs(one, named.get(one.pk)))
+    _followed = changed
+    return done
+
+
+def _schedules() -> Iterator[Trigger]:
+    """The CRON triggers that have an entry, or had one until somebody deleted it."""
+    rows = Trigger.objects.filter(
+        type=TriggerType.CRON, retired_at=None, workflow__workspace__archived_at=None
+    )
+    return rows.select_related("workflow").defer("workflow__definition").iterator(500)
+
+
+def differs(trigger: Trigger, entry: PeriodicTask | None) -> bool:
+    """Whether something was done to the entry that was not done to the trigger."""
+    if entry is None:
+        return trigger.enabled
+    if entry.enabled != trigger.enabled or refusal(entry) is not None:
+        return True
+    return changed_schedule(trigger, entry) != trigger.beat
+
+
+def refusal(entry: PeriodicTask) -> str | None:
+    """Why the entry's schedule cannot be followed; None where it can."""
+    if entry.crontab is None:
+        return NO_CRONTAB
+    if ANY not in {entry.crontab.day_of_month, entry.crontab.day_of_week}:
+        return BOTH_DAYS
+    return None if croniter.is_valid(_text(entry)) else UNREADABLE
+
+
+def changed_schedule(trigger: Trigger, entry: PeriodicTask) -> dict[str, Any] | None:
+    """The entry's schedule and time zone; None where they are those of the published version."""
+    zone = str(entry.crontab.timezone)
+    given = {name: getattr(entry.crontab, name) for name in FIELDS}
+    if given | {"timezone": zone} == beat_entries.published_fields(trigger):
+        return None
+    return {"schedule": _text(entry), "timezone": zone}
+
+
+def _text(entry: PeriodicTask) -> str:
+    return " ".join("".join(getattr(entry.crontab, name).split()) for name in FIELDS)
+
+
+def _follow_locked(trigger: Trigger) -> bool:
+    with transaction.atomic():
+        row = Trigger.objects.select_for_update(no_key=True, of=("self",), skip_locked=True)
+        held = row.select_related("workflow").defer("workflow__definition")
+        found = held.filter(pk=trigger.pk, retired_at=None).first()
+        return found is not None and follow(found)
+
+
+def _switch(trigger: Trigger, enabled: bool, reason: str) -> bool:
+    trigger.enabled = enabled
+    if enabled:
+        trigger.enabled_at = database_now()
+        trigger.next_at = following(rule(settings_of(trigger)).schedule, trigger.enabled_at)
+    trigger.save(update_fields=["enabled", "enabled_at", "next_at"])
+    action = "trigger.enable" if enabled else "trigger.disable"
+    audit(
+        ACTOR, action, trigger, reason, before={"enabled": not enabled}, after={"enabled": enabled}
+    )
+    return True
+
+
+def _put_back(trigger: Trigger, entry: PeriodicTask, reason: str) -> None:
+    """Give the entry its schedule again, and say in it why."""
+    log.warning("entry %r of beat: %s", entry.name, reason)
+    entry.interval = entry.solar = entry.clocked = None
+    entry.one_off = False
+    entry.crontab = beat_entries.published_crontab(trigger)
+    entry.description = f"{reason} {beat_entries.DESCRIPTION.format(trigger.workflow.name)}"
+    entry.save()
+    if trigger.beat is not None:
+        trigger.beat = None
+        trigger.next_at = following(rule(trigger.settings).schedule, database_now())
+        trigger.save(update_fields=["beat", "next_at"])

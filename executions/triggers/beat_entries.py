@@ -1,0 +1,137 @@
+"""A CRON trigger's entry in celery-beat's tables: a `PeriodicTask` with its `CrontabSchedule`.
+
+Whatever scheduler the project's beat has sends the entry's task when it is due. Beat reads
+schedules in a slightly different way than we do (both day fields, `5/15`, `L`); an entry knocks at
+least whenever the schedule is due, and `cron.fire` decides.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from celery.schedules import ParseException, crontab
+from croniter import croniter
+from django_celery_beat.models import CrontabSchedule, PeriodicTask
+
+from executions import messaging
+from executions.models import Trigger
+from executions.triggers.cron_schedule import following, rule
+
+TASK = "executions.fire_cron"
+FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
+ANY = "*"
+DESCRIPTION = (
+    "Starts workflow {!r}. Disabled here, the trigger is switched off; with another crontab, it "
+    "goes by that; deleted, it is switched off until somebody switches it on."
+)
+
+
+def settings_of(trigger: Trigger) -> Mapping[str, Any]:
+    """The trigger's settings with what beat's admin made of its schedule."""
+    settings: dict[str, Any] = trigger.settings | (trigger.beat or {})
+    return settings
+
+
+def entry_of(trigger: Trigger) -> PeriodicTask | None:
+    """The trigger's entry, also if somebody gave it another name; None if there is none."""
+    rows = PeriodicTask.objects.select_related("crontab").filter(task=TASK, args=_args(trigger))
+    return rows.filter(name=_name(trigger)).first() or rows.first()
+
+
+def entries_of(triggers: Iterable[Trigger]) -> dict[UUID, PeriodicTask]:
+    """The entries of some triggers, by the triggers' ids; two statements mostly."""
+    names = {_name(trigger): trigger for trigger in triggers}
+    rows = PeriodicTask.objects.select_related("crontab").filter(name__in=names)
+    found = {}
+    for row in rows:
+        trigger = names[row.name]
+        if (row.task, row.args) == (TASK, _args(trigger)):
+            found[trigger.pk] = row
+    for trigger in names.values():
+        if trigger.pk not in found and (entry := entry_of(trigger)) is not None:
+            found[trigger.pk] = entry
+    return found
+
+
+def write(trigger: Trigger) -> None:
+    """Make beat knock for this trigger, for the times after it was enabled.
+
+    An entry that is there keeps its crontab: somebody may have changed it.
+    """
+    entry = entry_of(trigger)
+    if entry is None:
+        trigger.beat = None
+        entry = PeriodicTask(name=_name(trigger), task=TASK, args=_args(trigger))
+        entry.crontab = published_crontab(trigger)
+    entry.enabled = True
+    entry.queue = messaging.at_broker(messaging.CONTROL)
+    entry.description = DESCRIPTION.format(trigger.workflow.name)
+    entry.save()
+    trigger.next_at = following(rule(settings_of(trigger)).schedule, trigger.enabled_at)
+    trigger.save(update_fields=["next_at", "beat"])
+
+
+def disable(trigger: Trigger) -> None:
+    """Stop beat knocking for a trigger that is switched off; its entry stays."""
+    entry = entry_of(trigger)
+    if entry is not None and entry.enabled:
+        entry.enabled = False
+        entry.save()
+
+
+def remove(trigger: Trigger) -> None:
+    """Remove the entry of a trigger that the published version has no more, or that is held."""
+    entry = entry_of(trigger)
+    if entry is not None:
+        entry.delete()
+
+
+def published_crontab(trigger: Trigger) -> CrontabSchedule:
+    """The row of the schedule that the published version says; made where there is none."""
+    values = published_fields(trigger)
+    # No unique constraint stands behind get_or_create here: two may have been made at once.
+    found = CrontabSchedule.objects.filter(**values).first()
+    return found or CrontabSchedule.objects.create(**values)
+
+
+def published_fields(trigger: Trigger) -> dict[str, str]:
+    """Beat's fields for the schedule that the published version says, with its time zone."""
+    fields = beat_fields(trigger.settings["schedule"])
+    return fields | {"timezone": trigger.settings["timezone"]}
+
+
+def beat_fields(schedule: str) -> dict[str, str]:
+    """The five fields of beat's crontab: the schedule's own, or wider ones that contain it."""
+    texts = schedule.split()
+    values, nth = croniter.expand(schedule)
+    fields = {
+        name: _field(name, texts[i] if len(texts) == len(values) else "", values[i])
+        for i, name in enumerate(FIELDS)
+    }
+    both_days = fields["day_of_month"] != ANY and fields["day_of_week"] != ANY
+    if nth or both_days:
+        # With both day fields given, cron means either, beat means both.
+        fields["day_of_month"] = fields["day_of_week"] = ANY
+    return fields
+
+
+def _field(name: str, text: str, values: Sequence[int | str]) -> str:
+    """The field's own text where beat reads it alike, else its values, else any."""
+    if list(values) == [ANY]:
+        return ANY
+    if not all(isinstance(value, int) for value in values):
+        return ANY
+    try:
+        understood = getattr(crontab(**{name: text}), name)
+    except (ValueError, ParseException):
+        understood = None
+    return text if understood == set(values) else ",".join(map(str, values))
+
+
+def _name(trigger: Trigger) -> str:
+    return f"valkyr: trigger {trigger.pk}"
+
+
+def _args(trigger: Trigger) -> str:
+    return json.dumps([str(trigger.pk)])

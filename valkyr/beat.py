@@ -1,0 +1,61 @@
+"""What beat sends for us, and how often; a message that finds no worker expires after ten minutes.
+
+Were it before the next one comes, a worker whose clock is a minute ahead of beat's would take every
+message for an old one and do nothing: Celery compares with the clock of the machine.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from executions import messaging
+from executions.plugins import PeriodicTask, plugins
+
+
+def _every(task: str, **every: float) -> PeriodicTask:
+    return PeriodicTask(task=task, every=timedelta(**every))
+
+
+ENGINE: dict[str, PeriodicTask] = {
+    "valkyr: due retries": _every("runners.sweep_due", seconds=1),
+    "valkyr: sweep": _every("runners.sweep", seconds=5),
+    "valkyr: schedules": _every("executions.start_ticks", seconds=5),
+    "valkyr: signatures": _every("executions.prune_signatures", minutes=1),
+    "valkyr: kept answers": _every("executions.prune_answers", minutes=1),
+    "valkyr: quota counts": _every("executions.prune_counts", hours=1),
+    "valkyr: events": _every("executions.expire_told", hours=1),
+    "valkyr: audit seals": _every("executions.seal_audit", seconds=30),
+    "valkyr: account sessions": _every("executions.prune_sessions", hours=1),
+    "valkyr: pulse": _every("dlq.pulse", seconds=5),
+    "valkyr: failure groups": _every("dlq.tally", seconds=1),
+    "valkyr: retention": _every("dlq.expire", days=1),
+}
+# How far apart clocks may be; and how much is made up for after a time without control workers.
+CLOCKS_APART = 600.0
+LONGEST = 3600.0
+OFTEN = timedelta(minutes=1)
+
+
+def entries() -> dict[str, dict[str, Any]]:
+    """The entries of `beat_schedule`: the engine's, and those of the installed plugins."""
+    found = dict(ENGINE)
+    for plugin in plugins():
+        found |= plugin.schedule
+    return {name: entry(task) for name, task in found.items()}
+
+
+def entry(task: PeriodicTask) -> dict[str, Any]:
+    """One of them, as Celery reads it."""
+    every = task["every"]() if callable(task["every"]) else task["every"]
+    return {
+        "task": task["task"],
+        "schedule": every,
+        "options": {
+            "expires": min(every.total_seconds(), LONGEST) + CLOCKS_APART,
+            "queue": messaging.at_broker(messaging.CONTROL),
+        },
+    }
+
+
+def often() -> frozenset[str]:
+    """Those that are sent every few seconds: beat need not write each sending down at once."""
+    return frozenset(name for name, one in entries().items() if one["schedule"] < OFTEN)

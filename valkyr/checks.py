@@ -1,0 +1,123 @@
+"""What keeps a project's Celery from carrying workflows, named with what to do.
+
+`manage.py check` reads settings. `manage.py check --database default` also looks at what runs: the
+broker, a worker for each queue, beat.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from celery import Celery
+from django.core import checks
+from django.core.checks import CheckMessage, Error, Tags, register
+
+from executions import messaging
+from executions.checks import with_settings
+from executions.configuration import OWN_QUEUES
+from executions.configuration import settings as valkyr_settings
+from valkyr import beat
+
+DATABASE_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+GREEN = frozenset({"gevent", "eventlet"})
+
+
+def connect() -> None:
+    """Register the checks."""
+    register(with_settings(settings), "valkyr")
+    register(with_settings(running), "valkyr", Tags.database)
+
+
+def settings(**_: Any) -> list[CheckMessage]:
+    """What the app's settings say."""
+    valkyr_settings()  # an app that is finalized with bad ones stays without our entries
+    app = messaging.celery_app()
+    app.finalize()
+    return [*_tasks(app), *_beat(app)]
+
+
+def _tasks(app: Celery) -> Iterator[CheckMessage]:
+    if app.conf.task_always_eager:
+        yield Error(
+            "task_always_eager is on: steps would run in the process that starts a workflow.",
+            hint="Switch it off where workflows run.",
+            id="valkyr.E011",
+        )
+    if not {"json", "application/json"} & set(app.conf.accept_content):
+        yield Error(
+            f"accept_content is {list(app.conf.accept_content)}; Valkyr's messages are JSON.",
+            hint="Add 'json' to accept_content.",
+            id="valkyr.E012",
+        )
+    if app.conf.worker_pool in GREEN:
+        yield Error(
+            f"worker_pool is {app.conf.worker_pool!r}: steps need prefork or threads.",
+            hint="Give Valkyr's queues a worker of their own, with --pool prefork or threads.",
+            id="valkyr.E013",
+        )
+
+
+def _beat(app: Celery) -> Iterator[CheckMessage]:
+    missing = sorted(beat.entries().keys() - dict(app.conf.beat_schedule).keys())
+    if missing:
+        yield Error(
+            f"beat_schedule lacks {len(missing)} entries of Valkyr, {missing[0]!r} among them.",
+            hint="Somebody assigned it after the app was in use: set it in the settings, or add to "
+            "it with app.conf.beat_schedule.update(…).",
+            id="valkyr.E014",
+        )
+    if not str(app.conf.beat_scheduler).endswith("DatabaseScheduler") and not _ours(app):
+        yield checks.Warning(
+            f"beat_scheduler is {app.conf.beat_scheduler!r}: beat does not send the schedules of "
+            "workflows. They start up to five seconds late.",
+            hint=f"Set beat_scheduler to {DATABASE_SCHEDULER!r}, or start beat with --scheduler.",
+            id="valkyr.W015",
+        )
+
+
+def _ours(app: Celery) -> bool:
+    return str(app.conf.beat_scheduler).startswith("valkyr_project.")
+
+
+def running(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """What runs, for who asks for checks that need the database."""
+    return list(what_is_missing()) if databases else []
+
+
+def what_is_missing() -> Iterator[CheckMessage]:
+    """The broker, workers and beat, as far as they do not run. Needs the database."""
+    from executions.health import parts
+    from runners.workers.queues import served
+
+    app = messaging.celery_app()
+    try:
+        parts.broker()
+    except Exception as error:
+        yield Error(
+            f"The broker at {app.connection_for_write().as_uri()} cannot be reached: {error}.",
+            hint="Start it, or correct broker_url.",
+            id="valkyr.E020",
+        )
+    name = app.main or "your_project"
+    for queue in sorted(OWN_QUEUES - served()):
+        at_broker = messaging.at_broker(queue)
+        yield Error(
+            f"No worker consumes the queue {at_broker!r}: steps sent there wait.",
+            hint=f"Start one: celery -A {name} worker, for all queues, or with -Q {at_broker}.",
+            id="valkyr.E021",
+        )
+    yield from _silent_beat(name)
+
+
+def _silent_beat(name: str) -> Iterator[CheckMessage]:
+    from dlq import health, pulse
+    from executions.database.clock import database_now
+
+    last = pulse.last_beat()
+    if last is None or (database_now() - last).total_seconds() > health.SILENT_SECONDS:
+        since = "yet" if last is None else f"since {last:%Y-%m-%d %H:%M:%S} UTC"
+        yield Error(
+            f"Beat has not ticked {since}: nothing is retried, scheduled or taken over.",
+            hint=f"Start one: celery -A {name} beat. It needs a worker of the queue "
+            f"{messaging.at_broker(messaging.CONTROL)!r}, too.",
+            id="valkyr.E022",
+        )

@@ -1,0 +1,15 @@
+"""The settings of redrives."""
+
+from typing import ClassVar
+
+from executions.public.configuration import SettingsModel, setting
+
+
+class RedriveSettings(SettingsModel):
+    """The plugin `redrive`."""
+
+    title: ClassVar[str] = "Redrives"
+
+    keep_redrives_days: float = setting(
+        90, "How long a redrive that is done or aborted is kept; 0 is for ever", unit="days", ge=0
+    )

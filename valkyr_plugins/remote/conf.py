@@ -1,0 +1,17 @@
+"""The settings of remote runners."""
+
+from typing import ClassVar
+
+from executions.public.configuration import SettingsModel, setting
+
+
+class RemoteSettings(SettingsModel):
+    """The plugin `remote`; `REMOTE_QUEUES` above says which queues are theirs."""
+
+    title: ClassVar[str] = "Remote runners"
+
+    remote_waiters: int = setting(
+        32,
+        "Remote runners one web process lets wait for work at once; the next is answered at once",
+        ge=0,
+    )

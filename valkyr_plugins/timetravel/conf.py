@@ -1,0 +1,19 @@
+"""The settings of time travel."""
+
+from typing import ClassVar
+
+from executions.public.configuration import SettingsModel, setting
+
+
+class TimeTravelSettings(SettingsModel):
+    """The plugin `timetravel`."""
+
+    title: ClassVar[str] = "Checkpoints"
+
+    checkpoint_retention_hours: float = setting(
+        24,
+        "How long checkpoints outlive their execution; finished steps stay points to fork from",
+        unit="hours",
+        variables=("CHECKPOINT_RETENTION_HOURS",),
+        ge=0,
+    )
