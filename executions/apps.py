@@ -14,11 +14,14 @@ class ExecutionsConfig(AppConfig):
         from executions import checks, messaging
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
         from executions.audit import sign_ins  # noqa: F401 - connects on import
-        from executions.database import time_limits
+        from executions.configuration import own_servers
+        from executions.database import connections, time_limits
         from executions.observability import metrics
         from executions.triggers import cron, error_workflow  # noqa: F401 - connect on import
 
         metrics.connect()
         time_limits.connect(self)
         checks.refuse()
+        own_servers.name(messaging.own_addresses)
+        own_servers.name(connections.own_addresses)
         messaging.be_ready()

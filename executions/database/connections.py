@@ -1,0 +1,23 @@
+"""Where the engine's own tables are."""
+
+from urllib.parse import quote
+
+from django.conf import settings as django_settings
+
+from executions.configuration import settings as valkyr_settings
+
+REPLICA = "replica"
+
+
+def own_addresses() -> list[str]:
+    """The database with our tables, its replica, and the way past a pooler: URLs without names."""
+    own = (valkyr_settings().database, REPLICA)
+    given = [
+        django_settings.DATABASES[alias] for alias in own if alias in django_settings.DATABASES
+    ]
+    found = [
+        f"postgres://{quote(str(one.get('HOST') or ''), safe='')}:{one.get('PORT') or 5432}"
+        for one in given
+        if "postgres" in str(one.get("ENGINE"))
+    ]
+    return [*found, valkyr_settings().database_direct_url]
