@@ -30,8 +30,9 @@ class ExecutionsConfig(ApiConfig):
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
         from executions.api import project_checks  # noqa: F401 - registers on import
         from executions.audit import sign_ins  # noqa: F401 - connects on import
+        from executions.configuration import own_servers
         from executions.database import checks as database_checks  # noqa: F401 - registers
-        from executions.database import time_limits
+        from executions.database import connections, time_limits
         from executions.database.routing import route
         from executions.observability import metrics
         from executions.triggers import cron, error_workflow  # noqa: F401 - connect on import
@@ -40,4 +41,6 @@ class ExecutionsConfig(ApiConfig):
         metrics.connect()
         time_limits.connect(self)
         checks.refuse()
+        own_servers.name(messaging.own_addresses)
+        own_servers.name(connections.own_addresses)
         messaging.be_ready()

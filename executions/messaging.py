@@ -114,6 +114,14 @@ def is_redis(url: str) -> bool:
     return url.startswith(REDIS)
 
 
+def own_addresses() -> list[str]:
+    """The app's broker and result backend, and the Redis in which we count: URLs, or lists of."""
+    conf = celery_app().conf
+    found: list[Any] = [conf.broker_read_url, conf.broker_write_url, conf.result_backend]
+    texts = [text for one in found for text in (one if isinstance(one, list | tuple) else [one])]
+    return [str(text) for text in texts if text] + [redis_url()]
+
+
 def redis_url() -> str:
     """The Redis in which web processes count together; empty where there is none."""
     if given := settings().redis_url:

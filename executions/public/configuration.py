@@ -10,6 +10,7 @@ from executions.configuration import (
     setting,
     settings,
 )
+from executions.configuration.own_servers import addresses as own_addresses
 from executions.definition.limits import limits
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "SettingsModel",
     "Words",
     "limits",
+    "own_addresses",
     "read",
     "setting",
     "settings",

@@ -5,11 +5,38 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings as tests_settings
 
 from tests.support.somebodys_project import SomebodysProject, somebodys_project
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.timeout(300)
+SCHEDULER = "CELERY_BEAT_SCHEDULER = 'django_celery_beat.schedulers:DatabaseScheduler'"
+SCHEDULE = """
+from django_celery_beat.models import PeriodicTask
+from executions.models import CronTick, Trigger
+from tests.support.workflows import publish, task
+from tests.support.waiting import wait_until
+
+if {publish}:
+    publish({{"tasks": [task("a")], "triggers": [{{"type": "CRON", "schedule": "* * * * *"}}]}})
+trigger = Trigger.objects.get(type="CRON")
+entry = PeriodicTask.objects.filter(task="executions.fire_cron")
+{action}
+trigger.refresh_from_db()
+print(json.dumps([trigger.enabled, CronTick.objects.count()]))
+"""
+OWN = """
+from executions.public.configuration import own_addresses
+from valkyr_plugins.connectors.messaging.broker import _is_our_own, _parsed
+from valkyr_plugins.connectors.sql.database import _is_own
+
+given = {database!r}
+print(json.dumps([
+    _is_own([given["HOST"]], int(given["PORT"])), _is_own(["127.0.0.1"], 1),
+    _is_our_own(_parsed({broker!r})), _is_our_own(_parsed("redis://127.0.0.1:1/0")),
+]))
+"""
 RUN = """
 from tests.support.workflows import publish, start, task, wait_for_end, describe
 from runners.models import Run
@@ -57,7 +84,7 @@ def project(
 ) -> Iterator[SomebodysProject]:
     pool, _, results = str(request.param).partition(", ")
     broker = os.environ["REDIS_URL"].rpartition("/")[0] + "/6"
-    more = f"CELERY_RESULT_BACKEND = {broker!r}" if "Redis" in results else ""
+    more = f"CELERY_RESULT_BACKEND = {broker!r}\n{SCHEDULER}" if "Redis" in results else ""
     name = f"somebodys_{pool}"
     with somebodys_project(tmp_path_factory.mktemp("somebodys"), name, broker, more) as made:
         made.celery("worker", "--pool", pool, "--concurrency", "3", "--loglevel", "INFO")
@@ -110,13 +137,43 @@ def test_our_tasks_have_the_options_that_they_need(project: SomebodysProject) ->
     assert (ours["time_limit"], ours["soft_time_limit"], ours["rate_limit"]) == (800, 0, 0)
 
 
+def test_a_schedule_is_driven_by_the_projects_own_beat(project: SomebodysProject) -> None:
+    if "DatabaseScheduler" not in (project.folder / "shop" / "settings.py").read_text():
+        pytest.skip("this project's beat has another scheduler")
+    due = "wait_until(CronTick.objects.exists, 90)"
+    disabled = "entry.update(enabled=False)\nfrom django_celery_beat.models import PeriodicTasks"
+    disabled += "\nPeriodicTasks.update_changed()"
+    disabled += "\nwait_until(lambda: not Trigger.objects.filter(enabled=True).exists(), 30)"
+
+    enabled, ticks = project.run(SCHEDULE.format(publish=True, action=due))
+    wait_until(lambda: "executions.fire_cron" in project.whole_log, 30)
+    off, _ = project.run(SCHEDULE.format(publish=False, action=disabled))
+
+    assert enabled
+    assert ticks == 1  # once, though beat knocked and the rows were looked at
+    assert not off
+
+
+def test_steps_reach_neither_the_projects_database_nor_its_broker(
+    project: SomebodysProject,
+) -> None:
+    text = OWN.format(database=tests_settings.DATABASES["default"], broker=project.broker)
+
+    assert project.run(text) == [True, False, True, False]
+
+
+LATE = """
+@app.on_after_finalize.connect
+def add_periodic_tasks(sender, **_):
+    sender.conf.beat_schedule = {}
+"""
 MISTAKES = {
     "valkyr.E001": ("settings", "VALKYR = {'LEASE_SECONDS': 'soon', 'QUEUE_PREFIXX': 'a.'}"),
     "valkyr.E010": ("celery", None),
     "valkyr.E011": ("settings", "CELERY_TASK_ALWAYS_EAGER = True"),
     "valkyr.E012": ("settings", "CELERY_ACCEPT_CONTENT = ['pickle']"),
     "valkyr.E013": ("settings", "CELERY_WORKER_POOL = 'gevent'"),
-    "valkyr.E014": ("celery", "app.tasks\napp.conf.beat_schedule = {}"),
+    "valkyr.E014": ("celery", LATE),
     "valkyr.W015": ("settings", ""),
     "runners.E002": ("settings", "CELERY_BROKER_TRANSPORT_OPTIONS = {'visibility_timeout': 60}"),
 }

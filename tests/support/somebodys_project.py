@@ -82,7 +82,7 @@ class SomebodysProject:
     """The project's folder, its programs, and what they write; ended by `stop`."""
 
     def __init__(self, folder: Path, database: str, broker: str, more: str = "") -> None:
-        self.folder = folder
+        self.folder, self.broker = folder, broker
         self._started: list[subprocess.Popen[bytes]] = []
         package = folder / "shop"
         package.mkdir()
@@ -136,9 +136,14 @@ class SomebodysProject:
 
     @property
     def log(self) -> str:
-        """What Celery's programs wrote."""
+        """The end of what Celery's programs wrote."""
+        return self.whole_log[-6000:]
+
+    @property
+    def whole_log(self) -> str:
+        """All that Celery's programs wrote."""
         file = self.folder / "celery.log"
-        return file.read_text()[-6000:] if file.exists() else ""
+        return file.read_text() if file.exists() else ""
 
     def stop(self) -> None:
         """End what was started."""

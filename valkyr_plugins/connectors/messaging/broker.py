@@ -7,13 +7,13 @@ the engine uses is refused, whatever the queue.
 import base64
 import binascii
 import json
-import os
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
+from executions.public.configuration import own_addresses
 from runners.public.modules import StepError, judge
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect, same_machine
 
@@ -23,7 +23,6 @@ FORMS = (
 )
 PORTS = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}
 # Where the engine's own messages and results are.
-OWN = ("CELERY_BROKER_URL", "REDIS_URL", "CELERY_RESULT_BACKEND")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +111,12 @@ def _names_several(text: str) -> bool:
 
 
 def _is_our_own(broker: Broker) -> bool:
-    for name in OWN:
-        # Several servers may be named, of which one is used at a time: `amqp://a//;amqp://b//`.
-        for address in os.environ.get(name, "").split(";"):
-            # A class of our own may stand before a result backend's: `module:Class+redis://…`.
-            own = _parsed(address.rpartition("+")[2])
-            if own is None or (own.port, own.space) != (broker.port, broker.space):
-                continue
-            if own.host == broker.host or _is_same_server(own, broker):
-                return True
+    for address in own_addresses():
+        own = _parsed(address)
+        if own is None or (own.port, own.space) != (broker.port, broker.space):
+            continue
+        if own.host == broker.host or _is_same_server(own, broker):
+            return True
     return False
 
 

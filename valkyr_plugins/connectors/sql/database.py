@@ -5,19 +5,18 @@ HTTP steps may reach; at others only where an administrator names its host. The 
 the engine's own tables is reached only where host, port and database are written out.
 """
 
-import os
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from executions.public.configuration import own_addresses
 from runners.public.modules import ErrorType, StepError
 from valkyr_plugins.connectors.conf import settings
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect, same_machine
 
 ALLOWED_HOSTS = "VALKYR_SQL_ALLOWED_HOSTS"
-OWN = ("DATABASE_URL", "DATABASE_DIRECT_URL")
 FORM = "postgresql://user:password@host:5432/database"
 SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 # What libpq would also take can name files, sockets and other servers than the one judged here.
@@ -152,9 +151,9 @@ def _is_own(addresses: list[str], port: int) -> bool:
 
 
 def _own_servers() -> Iterator[tuple[str, int]]:
-    for name in OWN:
-        url: Any = urlsplit(os.environ.get(name, ""))
-        if url.scheme:
+    for address in own_addresses():
+        url: Any = urlsplit(address)
+        if url.scheme in SCHEMES:
             # Without a host it is a socket of this machine.
             yield unquote(url.hostname or "") or LOOPBACK, url.port or PORT
 

@@ -1,0 +1,31 @@
+"""The servers of the engine itself, which no step may reach: its databases, broker and Redis.
+
+Modules of steps know neither Django's connections nor Celery; they ask here.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+
+# What names them in the stand-alone platform, where no app is loaded too.
+VARIABLES = (
+    "DATABASE_URL",
+    "DATABASE_DIRECT_URL",
+    "CELERY_BROKER_URL",
+    "REDIS_URL",
+    "CELERY_RESULT_BACKEND",
+)
+_sources: list[Callable[[], Iterable[str]]] = []
+
+
+def name(source: Callable[[], Iterable[str]]) -> None:
+    """Let a function name addresses of the engine's own servers."""
+    if source not in _sources:
+        _sources.append(source)
+
+
+def addresses() -> Iterator[str]:
+    """URLs, one server each; what stands before `+` of a URL is left out."""
+    given = [os.environ.get(variable, "") for variable in VARIABLES]
+    for text in [*given, *(url for source in _sources for url in source())]:
+        # `module:Class+redis://…` names a class of a result backend; `;` separates servers.
+        yield from (one.rpartition("+")[2] for one in text.split(";") if one)

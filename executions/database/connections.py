@@ -1,0 +1,22 @@
+"""Where the engine's own tables are."""
+
+from urllib.parse import quote
+
+from django.conf import settings as django_settings
+
+from executions.configuration import settings as valkyr_settings
+from executions.database.routing import alias
+
+REPLICA = "replica"
+
+
+def own_addresses() -> list[str]:
+    """The database with our tables, its replica, and the way past a pooler: URLs without names."""
+    own = (alias(), REPLICA)
+    given = [django_settings.DATABASES[name] for name in own if name in django_settings.DATABASES]
+    found = [
+        f"postgres://{quote(str(one.get('HOST') or ''), safe='')}:{one.get('PORT') or 5432}"
+        for one in given
+        if "postgres" in str(one.get("ENGINE"))
+    ]
+    return [*found, valkyr_settings().database_direct_url]
