@@ -73,13 +73,16 @@ def lowest() -> list[str]:
 
 
 def newest_python() -> str:
-    """The newest interpreter that is found: on the PATH, or beside those that pyenv keeps."""
+    """The newest interpreter that is found: on the PATH, of pyenv, or installed by uv."""
     for minor in (14, 13, 12):
         if found := shutil.which(f"python3.{minor}"):
             done = subprocess.run([found, "--version"], capture_output=True, check=False)
             if done.returncode == 0:
                 return found
-        kept = Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3")
-        if found := next(map(str, sorted(kept)), ""):
-            return found
+        kept = [
+            *Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3"),
+            *Path.home().glob(f".local/share/uv/python/cpython-3.{minor}.*/bin/python3"),
+        ]
+        if kept:
+            return str(sorted(kept)[-1])
     return sys.executable
