@@ -33,7 +33,7 @@ WITH = {
     "aiobotocore": "s3fs",
     # The namespace `google`, of which we use protobuf.
     "googleapis-common-protos": "tink",
-    "pyjwt": "django-allauth",
+    "pyjwt": "djangorestframework-simplejwt",
     "requests": "django-allauth",
     "opentelemetry-proto": "opentelemetry-exporter-otlp-proto-http",
 }

@@ -84,5 +84,5 @@ def newest_python() -> str:
             *Path.home().glob(f".local/share/uv/python/cpython-3.{minor}.*/bin/python3"),
         ]
         if kept:
-            return str(sorted(kept)[-1])
+            return str(max(kept))
     return sys.executable
