@@ -20,6 +20,14 @@ def _anew() -> Iterator[None]:
     configuration.forget()
 
 
+@pytest.fixture
+def checking() -> Iterator[None]:
+    """As `manage.py check` does: it lists what is wrong in place of ending at the first."""
+    configuration.tolerate(True)
+    yield
+    configuration.tolerate(False)
+
+
 def test_every_setting_has_a_default(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("VALKYR_KEY", "VALKYR_KEY_PREFIX", "VALKYR_REMOTE_QUEUES", "VALKYR_PYTHON_CODE"):
         monkeypatch.delenv(name, raising=False)
@@ -75,7 +83,12 @@ def test_an_empty_variable_is_unset(settings: Any, monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_the_check_names_what_makes_no_sense(
-    settings: Any, monkeypatch: pytest.MonkeyPatch, entry: str, value: Any, said: str
+    checking: None,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    entry: str,
+    value: Any,
+    said: str,
 ) -> None:
     monkeypatch.delenv(f"VALKYR_{entry}", raising=False)
     settings.VALKYR = settings.VALKYR | {entry: value}
@@ -85,7 +98,7 @@ def test_the_check_names_what_makes_no_sense(
     assert said in str(caught.value)
 
 
-def test_a_secret_is_not_shown(settings: Any) -> None:
+def test_a_secret_is_not_shown(checking: None, settings: Any) -> None:
     settings.VALKYR = settings.VALKYR | {"METRICS_TOKEN": "hunter2"}
 
     with pytest.raises(SystemCheckError) as caught:
@@ -96,7 +109,7 @@ def test_a_secret_is_not_shown(settings: Any) -> None:
     assert "long-enough" not in repr(valkyr_settings())
 
 
-def test_what_is_no_dictionary_is_named(settings: Any) -> None:
+def test_what_is_no_dictionary_is_named(checking: None, settings: Any) -> None:
     settings.VALKYR = ["LEASE_SECONDS"]
 
     with pytest.raises(SystemCheckError, match="VALKYR is list; expected a dictionary"):
