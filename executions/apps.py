@@ -28,7 +28,6 @@ class ExecutionsConfig(ApiConfig):
         """Refuse limits and keys that make no sense now, not at first use; listen to executions."""
         from executions import checks, messaging
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
-        from executions.api import project_checks  # noqa: F401 - registers on import
         from executions.audit import sign_ins  # noqa: F401 - connects on import
         from executions.configuration import own_servers
         from executions.database import checks as database_checks  # noqa: F401 - registers

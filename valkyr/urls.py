@@ -13,6 +13,8 @@ from executions.api.endpoint import Nowhere
 from executions.api.openapi import api_patterns
 from executions.plugins import plugins
 
+# One view, so that nobody can tell why there is nothing.
+nowhere = Nowhere.as_view()
 urlpatterns: list[URLPattern | URLResolver] = [
     *(path("", include(plugin.pages)) for plugin in plugins() if plugin.pages),
     path("", include("executions.studio.urls")),
@@ -37,7 +39,7 @@ def _resources() -> set[str]:
 urlpatterns.append(
     re_path(
         rf"^(?:{'|'.join(sorted(map(re.escape, _resources())))})(?:/.*)?$",
-        Nowhere.as_view(),
+        nowhere,
         name=f"{PREFIX}nowhere",
     )
 )

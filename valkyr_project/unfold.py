@@ -97,7 +97,6 @@ UNFOLD: dict[str, Any] = {
     ],
     "SCRIPTS": [
         lambda request: static("ui/alpine-csp.js"),
-        lambda request: static("executions/valkyr.js"),
         *([_health_script] if supervised() else []),
     ],
     "ACCOUNT": {

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
-from executions.api.endpoint import Nowhere
+import valkyr.urls
 from valkyr_project.apps import discover
 
 discover()
@@ -13,7 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("", include("valkyr.urls")),
     # All of these are the API's here.
-    re_path(r"^(?:v1|api/v1)(?:/.*)?$", Nowhere.as_view()),
+    re_path(r"^(?:v1|api/v1)(?:/.*)?$", valkyr.urls.nowhere),
 ]
 
 handler400 = "executions.api.problems.bad_request"

@@ -15,6 +15,7 @@ from runners.segment.template_data import callback_url_of
 from tests.support import admin_rows as rows
 
 pytestmark = pytest.mark.django_db
+PUBLIC = "https://shop.example/site"
 PLACES = ("/office/", "/flows/", "/static/")
 
 
@@ -37,7 +38,7 @@ class Links(HTMLParser):
 def elsewhere(settings: Any, django_user_model: Any, static_files: None) -> Client:
     """Somebody who may see all of the project."""
     settings.ROOT_URLCONF = "tests.hostile.urls"
-    settings.VALKYR = {}
+    settings.VALKYR = {"PUBLIC_URL": PUBLIC}
     client = Client()
     client.force_login(django_user_model.objects.create_superuser("op"))
     ended = rows.execution(rows.workflow(), "FAILED", error_message="it failed")
@@ -70,7 +71,6 @@ def test_no_page_of_the_admin_links_to_where_it_is_not(elsewhere: Client) -> Non
 def test_what_workers_write_begins_with_the_prefix(
     settings: Any, elsewhere: Client, script_name: None
 ) -> None:
-    settings.PUBLIC_URL = "https://shop.example/site"
 
     callback = callback_url_of(rows.execution(rows.workflow("other")).pk, "wait.main")
 
@@ -100,4 +100,4 @@ def test_behind_a_script_name_addresses_begin_with_it(
     server = elsewhere.get("/flows/v1/schema", headers={"Accept": "application/json"}).json()[
         "servers"
     ][0]["url"]
-    assert server == f"{settings.PUBLIC_URL}/flows"
+    assert server == f"{PUBLIC}/flows"

@@ -23,8 +23,11 @@ from tests.support.web import web_process
 pytestmark = pytest.mark.django_db(transaction=True)
 PREFIX = "/flows"
 HOST = {"DJANGO_SETTINGS_MODULE": "tests.hostile.settings", "VALKYR_API_RATE": "0"}
-# Open to everybody: health, webhooks, callbacks, tokens.
-OPEN = ("/v1/auth/token", "/v1/auth/revoke", "/v1/hooks/", "/v1/callbacks/", "/actuator/")
+# Open to everybody: health, webhooks, callbacks, tokens, the schema of workflows.
+OPEN = (
+    "/v1/auth/token", "/v1/auth/revoke", "/v1/hooks/", "/v1/callbacks/", "/v1/schema/workflow",
+    "/actuator/",
+)  # fmt: skip
 PAGES = ("/studio/", "/sso/")  # these lead to the sign-in page
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD")
 

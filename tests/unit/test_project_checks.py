@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.urls import path
 
-from executions.api import project_checks as checks
+from executions import checks
 
 urlpatterns = [path("cars", lambda request: None)]  # type: ignore[arg-type, misc]
 

@@ -15,9 +15,9 @@ from dlq.models import DeadLetterEntry, GroupStatus
 from dlq.ports import stopped_redrives
 from dlq.resolve.discard import discard
 from dlq.resolve.requeue import requeue
+from executions import addresses
 from executions import lifecycle as executions
 from executions.access.actor import Actor
-from executions.admin import links
 from executions.errors import WrongState
 from executions.models import Activity, Tier, WorkflowExecution
 from runners.models import Run
@@ -227,7 +227,7 @@ def test_canaries_go_first_and_stop_it_where_they_fail(queue: World) -> None:
 
     assert (redrive.state, redrive.sent, redrive.failed_again) == ("STOPPED", 2, 2)
     assert [(one.redrive_id, one.reason) for one in said] == [(redrive.pk, redrive.stop_reason)]
-    assert said[0].path == links.page("valkyr_redrive_redrive", redrive.pk)
+    assert said[0].path == addresses.page("valkyr_redrive_redrive", redrive.pk)
     assert stopped_redrives([redrive.pk]) == {redrive.pk}
     assert "2 failed again (100 %" in redrive.stop_reason
     group = redrive.items.earliest("pk").entry.group
