@@ -8,7 +8,11 @@ from tests.support.wheel import Environment, environment_with
 
 pytestmark = [pytest.mark.network, pytest.mark.timeout(600)]
 SETTINGS = """
+from celery import Celery
+
 import valkyr
+
+valkyr.configure_celery(Celery("project", broker="redis://127.0.0.1:1/0"))
 
 SECRET_KEY = "s" * 60
 DATABASES = {"default": {"ENGINE": "django.db.backends.postgresql", "NAME": "nobody"}}
