@@ -30,13 +30,14 @@ class ExecutionsConfig(ApiConfig):
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
         from executions.audit import sign_ins  # noqa: F401 - connects on import
         from executions.configuration import own_servers
+        from executions.database import accounts, connections, time_limits
         from executions.database import checks as database_checks  # noqa: F401 - registers
-        from executions.database import connections, time_limits
         from executions.database.routing import route
         from executions.observability import metrics
         from executions.triggers import cron, error_workflow  # noqa: F401 - connect on import
 
         route()
+        accounts.connect()
         metrics.connect()
         time_limits.connect(self)
         checks.refuse()

@@ -17,7 +17,7 @@ from dlq.groups.locking import locked, locked_all
 from dlq.models import DeadLetterEntry, FailureGroup, GroupStatus, Resolution
 from executions.access import Action, powers_on
 from executions.access.actor import Actor, record
-from executions.database import transaction
+from executions.database import accounts, transaction
 from executions.database.clock import database_now
 from executions.errors import WrongState
 
@@ -244,6 +244,7 @@ def _owner(group: FailureGroup, owner_id: Any) -> Any:
     if owner_id is None:
         return None
     user = get_user_model()._default_manager.filter(pk=owner_id).first()
+    accounts.ensure(owner_id)
     if (
         user is None
         or not user.is_active

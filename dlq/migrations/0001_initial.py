@@ -1,6 +1,7 @@
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.db.models.deletion
+import executions.database.accounts
 import executions.database.clock
 import uuid6
 from django.conf import settings
@@ -43,7 +44,7 @@ class Migration(migrations.Migration):
                 ('first_seen', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('last_seen', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('merged_into', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dlq.failuregroup')),
-                ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('owner', models.ForeignKey(blank=True, null=True, on_delete=executions.database.accounts.set_null, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workflow', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workflow')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workspace')),
             ],
@@ -86,7 +87,7 @@ class Migration(migrations.Migration):
                 ('follows', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='dlq.deadletterentry')),
                 ('requeued_execution', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workflowexecution')),
                 ('requeued_run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='runners.run')),
-                ('reviewed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('reviewed_by', models.ForeignKey(blank=True, null=True, on_delete=executions.database.accounts.set_null, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='dead_letter', to='runners.run')),
                 ('workflow', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workflow')),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workspace')),
@@ -163,7 +164,7 @@ class Migration(migrations.Migration):
                 ('author_name', models.CharField(max_length=200)),
                 ('at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('text', models.TextField(max_length=10000)),
-                ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('author', models.ForeignKey(blank=True, null=True, on_delete=executions.database.accounts.set_null, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notes', to='dlq.failuregroup')),
             ],
             options={
@@ -192,7 +193,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=100)),
                 ('query', models.CharField(max_length=4000)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
-                ('owner', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('owner', models.ForeignKey(db_index=False, on_delete=executions.database.accounts.cascade, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'ordering': ['name'],

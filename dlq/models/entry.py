@@ -6,6 +6,7 @@ from django.db.models import Q
 from uuid6 import uuid7
 
 from dlq.models.group import FailureGroup
+from executions.database.accounts import set_null
 from executions.database.clock import ClockTimestamp
 from executions.database.postgres_types import GinIndex
 from executions.models import Workflow, WorkflowExecution, Workspace
@@ -96,7 +97,7 @@ class DeadLetterEntry(models.Model):
         null=True, blank=True, help_text="When a person first opened its page."
     )
     reviewed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+        settings.AUTH_USER_MODEL, on_delete=set_null, null=True, blank=True, related_name="+"
     )
     notes = models.TextField(blank=True, default="")
 

@@ -6,6 +6,7 @@ from django.db.models import Q
 from uuid6 import uuid7
 
 from dlq.states import GroupStatus
+from executions.database.accounts import set_null
 from executions.database.clock import ClockTimestamp
 from executions.models import Workflow, Workspace
 
@@ -43,7 +44,7 @@ class FailureGroup(models.Model):
     )
     status_at = models.DateTimeField(db_default=ClockTimestamp())
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+        settings.AUTH_USER_MODEL, on_delete=set_null, null=True, blank=True, related_name="+"
     )
     snoozed_until = models.DateTimeField(null=True, blank=True)
     snoozed_total = models.PositiveBigIntegerField(
@@ -188,7 +189,7 @@ class GroupNote(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     group = models.ForeignKey(FailureGroup, on_delete=models.CASCADE, related_name="notes")
     author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+        settings.AUTH_USER_MODEL, on_delete=set_null, null=True, blank=True, related_name="+"
     )
     author_name = models.CharField(max_length=200)
     at = models.DateTimeField(db_default=ClockTimestamp())

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from uuid6 import uuid7
 
+from executions.database.accounts import cascade
 from executions.database.clock import ClockTimestamp
 
 
@@ -12,7 +13,7 @@ class SavedView(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+        settings.AUTH_USER_MODEL, on_delete=cascade, related_name="+", db_index=False
     )
     page = models.CharField(max_length=100)
     name = models.CharField(max_length=100)

@@ -12,7 +12,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from uuid6 import uuid7
 
 from executions import addresses
-from executions.database import statements
+from executions.database import accounts, statements
 
 # What the audit trail calls the routes of ours whose names begin so. Plugins add theirs.
 DOORS: dict[str, str] = {}
@@ -34,6 +34,7 @@ class Actor:
     @classmethod
     def of(cls, user: Any, via: str = "") -> "Actor":
         """The actor behind a Django user, outside a request."""
+        accounts.ensure(user.pk)
         return cls(user.pk, user.get_username(), via)
 
     @classmethod
@@ -55,6 +56,7 @@ class Actor:
 
         Without a request nothing is known of where from.
         """
+        accounts.ensure(user_id)
         if request is None:
             return cls(user_id, name, via)
         address = request.META.get("REMOTE_ADDR") or None

@@ -11,7 +11,7 @@ from django.contrib.auth.models import Group, Permission
 
 from executions.access.actor import Actor, record
 from executions.access.people import name_path, person_named
-from executions.database import transaction
+from executions.database import alias, transaction
 from executions.errors import NotFound
 from executions.models import (
     Membership,
@@ -70,7 +70,7 @@ def give(
         before = sorted(_CODES[c] for c in rows.values_list("permission__codename", flat=True))
         wanted = {NAMES[name] for name in permissions}
         rows.exclude(permission__codename__in=wanted).delete()
-        known = Permission.objects.filter(
+        known = Permission.objects.using(alias()).filter(
             content_type__app_label="executions", content_type__model="workflow"
         )
         model: Any = rows.model

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import QuerySet
 
-from executions.database import connection
+from executions.database import accounts, connection
 from executions.database.statements import statement
 from executions.errors import ValkyrError
 from executions.models import (
@@ -170,7 +170,14 @@ def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
     if getattr(user, "is_superuser", False):
         ids = Workspace.objects.values_list("id", flat=True)
         return [(pk, str(Role.ADMIN), [], None) for pk in ids]
-    return _asked("held", user=user.pk, most=MOST_HELD)
+    found = _asked("held", user=user.pk, most=MOST_HELD)
+    return [*found, *_of_groups(user)] if accounts.apart() else found
+
+
+def _of_groups(user: User) -> list[tuple[Any, str, list[str], UUID | None]]:
+    """What the user's groups were given, where the statement does not see who is in them."""
+    rows = _grants(user)[1].values_list("permission__codename", "content_object_id")
+    return [(None, code, [], workflow_id) for code, workflow_id in rows[:MOST_HELD]]
 
 
 def _asked(name: str, **of: Any) -> list[Any]:
@@ -222,6 +229,11 @@ def _granted(user: User, workflow_id: UUID) -> set[str]:
     return set(mine.union(ours))
 
 
+def _inner(groups: Any) -> Any:
+    """The groups' keys: a query within another, or a list where they are in another database."""
+    return list(groups.values_list("pk", flat=True)) if accounts.apart() else groups.values("pk")
+
+
 def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
     """The object permissions that the user has, and that the user's groups have."""
     person: Any = user
@@ -229,7 +241,7 @@ def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
     given = WorkflowGroupPermission.objects
     return (
         WorkflowUserPermission.objects.filter(user_id=person.pk),
-        given.none() if groups is None else given.filter(group__in=groups.values("pk")),
+        given.none() if groups is None else given.filter(group__in=_inner(groups)),
     )
 
 

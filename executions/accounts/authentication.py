@@ -15,7 +15,7 @@ from executions.access import TokenLimits
 from executions.access.people import read_key
 from executions.accounts import tokens
 from executions.accounts.errors import TokenRefused
-from executions.database import alias, transaction
+from executions.database import accounts, alias, transaction
 from executions.database.clock import ClockTimestamp
 from executions.database.statements import fetch_one
 from executions.models import AccountSession, ApiToken
@@ -83,7 +83,7 @@ def account_in_session(session_id: UUID, user_id: Any) -> AccountInSession:
     if row is None:
         raise TokenRefused("This session has ended. Sign in again.", "session_ended")
     now, last_used, *columns = row
-    return AccountInSession(_user(columns), now, last_used)
+    return AccountInSession(accounts.original(_user(columns)), now, last_used)
 
 
 def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | None:
@@ -99,7 +99,7 @@ def token_of(digest: str) -> tuple[ApiToken, datetime] | None:
         return None
     now, *columns = row
     token = ApiToken.from_db(alias(), _OF_TOKEN, columns[: len(_OF_TOKEN)])
-    token.user = _user(columns[len(_OF_TOKEN) :])
+    token.user = accounts.original(_user(columns[len(_OF_TOKEN) :]))
     return token, now
 
 

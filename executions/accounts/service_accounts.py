@@ -16,7 +16,7 @@ from executions.accounts.audit import audit
 from executions.accounts.errors import Taken
 from executions.accounts.members import check_role
 from executions.admission.capacity import lock_workspace
-from executions.database import transaction
+from executions.database import accounts, transaction
 from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems
@@ -176,11 +176,12 @@ def _rename(account: ServiceAccount, name: str) -> None:
         return
     username = username_of(account.workspace, name)
     fields = _name_fields(username)
+    user = accounts.original(account.user)
     for field, value in fields.items():
-        setattr(account.user, field, value)
+        setattr(user, field, value)
     try:
         with transaction.atomic():
-            account.user.save(update_fields=list(fields))
+            user.save(update_fields=list(fields))
     except IntegrityError:
         raise _taken(account.workspace, name) from None
     account.name = name
@@ -191,8 +192,9 @@ def _enable(account: ServiceAccount, enabled: bool) -> None:
         return
     account.disabled_at = None if enabled else database_now()
     if has_column("is_active"):
-        account.user.is_active = enabled
-        account.user.save(update_fields=["is_active"])
+        user = accounts.original(account.user)
+        user.is_active = enabled
+        user.save(update_fields=["is_active"])
     elif not enabled:
         # Accounts that cannot be switched off: what the program signs in with is.
         tokens = ApiToken.objects.filter(user_id=account.user_id, revoked_at=None)

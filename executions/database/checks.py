@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group, Permission
 from django.core.checks import CheckMessage, Error, register
 from django.db import connections, router
 
@@ -43,17 +44,20 @@ def _astray(ours: str) -> list[CheckMessage]:
 
 
 def _accounts(ours: str) -> list[CheckMessage]:
-    """Accounts in another database: keys and joins reach no further than one database."""
+    """Accounts in another database, whose copies have no tables in ours."""
     model = get_user_model()
     theirs = router.db_for_read(model)
-    if is_same(theirs, ours):
+    needed = (model, Group, Permission)
+    missing = [one for one in needed if not router.allow_migrate_model(ours, one)]
+    if is_same(theirs, ours) or not missing:
         return []
     text = (
-        f"{model._meta.label} is in the database {theirs!r} and our tables are in {ours!r}; "
-        "expected both in one database, since our rows refer to accounts."
+        f"{model._meta.label} is in the database {theirs!r} and our tables are in {ours!r}, where "
+        f"a router forbids the table of {missing[0]._meta.label}; expected it there for copies of "
+        "the accounts that our rows name."
     )
     hint = (
-        f"Set VALKYR['DATABASE'] to {theirs!r}, or send the accounts (and auth, contenttypes) to "
-        f"{ours!r} by a router."
+        f"Set VALKYR['DATABASE'] to {theirs!r}, or let allow_migrate return None or True for "
+        f"{ours!r} and the apps of accounts, auth and contenttypes."
     )
     return [Error(text, hint=hint, id="valkyr.E023")]

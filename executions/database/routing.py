@@ -57,8 +57,13 @@ class Router:
     """Sends our models to our database, and nothing else anywhere."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
-        """Our alias for our models."""
-        return alias() if is_ours(model) else None
+        """Our alias for our models; what they refer to is where it would be without them."""
+        if is_ours(model):
+            return alias()
+        row = hints.get("instance")
+        if row is None or not is_ours(type(row)):
+            return None
+        return str(router.db_for_read(model))
 
     db_for_write = db_for_read
 

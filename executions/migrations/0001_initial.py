@@ -2,6 +2,7 @@
 
 import django.contrib.postgres.indexes
 import django.db.models.deletion
+import executions.database.accounts
 import executions.database.clock
 import uuid6
 from django.conf import settings
@@ -227,7 +228,7 @@ class Migration(migrations.Migration):
                 ('description', models.TextField(blank=True, default='')),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('disabled_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='valkyr_service_account', to=settings.AUTH_USER_MODEL)),
+                ('user', models.OneToOneField(on_delete=executions.database.accounts.cascade, related_name='valkyr_service_account', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='service_accounts', to='executions.workspace')),
             ],
             options={
@@ -260,7 +261,7 @@ class Migration(migrations.Migration):
                 ('permissions', models.JSONField(blank=True, default=list, help_text='Finer permissions that the role alone does not give.')),
                 ('source', models.CharField(blank=True, default='', editable=False, max_length=200)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='valkyr_memberships', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(on_delete=executions.database.accounts.cascade, related_name='valkyr_memberships', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='executions.workspace')),
             ],
             options={
@@ -328,7 +329,7 @@ class Migration(migrations.Migration):
                 ('last_used_from', models.GenericIPAddressField(blank=True, editable=False, null=True)),
                 ('created_by', models.CharField(blank=True, default='', editable=False, max_length=200)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='valkyr_api_tokens', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(on_delete=executions.database.accounts.cascade, related_name='valkyr_api_tokens', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to='executions.workspace')),
             ],
             options={
@@ -395,7 +396,7 @@ class Migration(migrations.Migration):
                 ('expires_at', models.DateTimeField()),
                 ('ended_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('end_reason', models.CharField(blank=True, choices=[('SIGNED_OUT', 'signed out'), ('REVOKED', 'ended from the list of sessions'), ('REUSED', 'a used refresh token was presented again'), ('PASSWORD', 'the password changed'), ('SWITCHED_OFF', 'the account was switched off'), ('LOST_RIGHTS', 'the account lost a role or status')], default='', editable=False, max_length=12)),
-                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='valkyr_sessions', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(db_index=False, on_delete=executions.database.accounts.cascade, related_name='valkyr_sessions', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'verbose_name': 'session',
@@ -452,7 +453,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('content_object', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='group_permissions', to='executions.workflow')),
-                ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='auth.group')),
+                ('group', models.ForeignKey(on_delete=executions.database.accounts.cascade, to='auth.group')),
                 ('permission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='auth.permission')),
             ],
             options={
@@ -468,7 +469,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('content_object', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='user_permissions', to='executions.workflow')),
                 ('permission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='auth.permission')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(on_delete=executions.database.accounts.cascade, to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'verbose_name': 'workflow shared with a person',
@@ -487,7 +488,7 @@ class Migration(migrations.Migration):
                 ('definition', models.JSONField(help_text='The definition as it runs, everything resolved.')),
                 ('checksum', models.CharField(max_length=64)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('published_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('published_by', models.ForeignKey(null=True, on_delete=executions.database.accounts.set_null, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workflow', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='executions.workflow')),
             ],
             options={

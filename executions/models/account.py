@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
+from executions.database.accounts import cascade
 from executions.database.clock import ClockTimestamp
 from executions.models.workspace import Workspace
 
@@ -17,7 +18,7 @@ class ServiceAccount(models.Model):
         Workspace, on_delete=models.CASCADE, related_name="service_accounts"
     )
     user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="valkyr_service_account"
+        settings.AUTH_USER_MODEL, on_delete=cascade, related_name="valkyr_service_account"
     )
     name = models.SlugField(max_length=80)
     description = models.TextField(blank=True, default="")
@@ -44,7 +45,7 @@ class ApiToken(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="api_tokens")
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="valkyr_api_tokens"
+        settings.AUTH_USER_MODEL, on_delete=cascade, related_name="valkyr_api_tokens"
     )
     name = models.CharField(max_length=80)
     prefix = models.CharField(max_length=16, help_text="How the token begins, to know it by.")

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import Group, Permission
 from django.db import models
 
+from executions.database.accounts import cascade
 from executions.models.workflow import Workflow
 
 
@@ -15,7 +16,7 @@ class WorkflowUserPermission(models.Model):
     """One permission of one person on one workflow."""
 
     permission = models.ForeignKey(Permission, on_delete=models.CASCADE)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=cascade)
     content_object = models.ForeignKey(
         Workflow, on_delete=models.CASCADE, related_name="user_permissions"
     )
@@ -33,7 +34,7 @@ class WorkflowGroupPermission(models.Model):
     """One permission of a group's members on one workflow."""
 
     permission = models.ForeignKey(Permission, on_delete=models.CASCADE)
-    group = models.ForeignKey(Group, on_delete=models.CASCADE)
+    group = models.ForeignKey(Group, on_delete=cascade)
     content_object = models.ForeignKey(
         Workflow, on_delete=models.CASCADE, related_name="group_permissions"
     )

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
+from executions.database.accounts import cascade
 from executions.database.clock import ClockTimestamp
 from executions.states import SessionEnd, SessionKind
 
@@ -21,7 +22,7 @@ class AccountSession(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
-        on_delete=models.CASCADE,
+        on_delete=cascade,
         related_name="valkyr_sessions",
         db_index=False,
     )

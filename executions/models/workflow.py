@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from uuid6 import uuid7
 
+from executions.database.accounts import set_null
 from executions.database.clock import ClockTimestamp
 from executions.models.workspace import Workspace
 from executions.states import VersionKind
@@ -68,7 +69,7 @@ class WorkflowVersion(models.Model):
     definition = models.JSONField(help_text="The definition as it runs, everything resolved.")
     checksum = models.CharField(max_length=64)
     published_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+        settings.AUTH_USER_MODEL, on_delete=set_null, null=True, related_name="+"
     )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from uuid6 import uuid7
 
+from executions.database.accounts import cascade
 from executions.database.clock import ClockTimestamp
 from executions.states import Permission, Role
 
@@ -54,7 +55,7 @@ class Membership(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="valkyr_memberships"
+        settings.AUTH_USER_MODEL, on_delete=cascade, related_name="valkyr_memberships"
     )
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.USER)
     permissions = models.JSONField(

@@ -2,6 +2,7 @@
 
 from executions import replica
 from executions.database import alias, connection, transaction
+from executions.database.accounts import cascade, set_null
 from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.database.clock import ClockTimestamp, database_now, first_id_at
 from executions.database.postgres_types import ArrayField
@@ -16,12 +17,14 @@ __all__ = [
     "Statements",
     "alias",
     "alone",
+    "cascade",
     "connection",
     "database_now",
     "delete_without_cascade",
     "first_id_at",
     "hurried",
     "replica",
+    "set_null",
     "soon",
     "transaction",
 ]

@@ -31,9 +31,9 @@ class Running:
         return httpx.request(method, address, headers=headers, timeout=30, **options)
 
 
-def _up(project: OwnProject, database: str) -> Iterator[Running]:
-    with project.databases():
-        ids = project.seed(database=database)
+def _up(project: OwnProject, *databases: str, others: tuple[str, ...] = ()) -> Iterator[Running]:
+    with project.databases(*others):
+        ids = project.seed(*databases)
         with project.web():
             running = Running(project, ids, "")
             running.token = running.sign_in("ada@example.org").raise_for_status().json()["access"]
@@ -53,3 +53,11 @@ def _second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 @pytest.fixture(scope="module", name="twin")
 def _twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     yield from _up(OwnProject("twin", tmp_path_factory.mktemp("twin")), "default")
+
+
+@pytest.fixture(scope="module", name="apart")
+def _apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    project = OwnProject("apart", tmp_path_factory.mktemp("apart"))
+    flows = f"{project.database}_flows"
+    project.environment = {**project.environment, "WORKFLOWS_DATABASE_URL": project.url(flows)}
+    yield from _up(project, "default", "workflows", others=(flows,))

@@ -9,6 +9,9 @@ import pytest
 from tests.projects.conftest import Running
 from tests.support.waiting import wait_until
 
+# Migrating and filling a database, which the first test of a file waits for, takes its time.
+pytestmark = pytest.mark.timeout(400)
+
 
 def test_every_column_that_holds_an_account_has_the_type_of_its_key(people: Running) -> None:
     found = people.project.rows(

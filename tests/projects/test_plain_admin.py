@@ -17,7 +17,11 @@ PATIENCE = 30_000
 expect.set_options(timeout=PATIENCE)
 # A folder for pictures of what each test saw last, for who wants to look at them.
 PICTURES = os.environ.get("VALKYR_TEST_PICTURES", "")
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=REASON)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason=REASON),
+    pytest.mark.timeout(400),
+]
 
 
 @pytest.fixture(scope="module", name="chromium")

@@ -7,6 +7,9 @@ import pytest
 from tests.projects.conftest import Running
 from tests.support.waiting import wait_until
 
+# Migrating and filling a database, which the first test of a file waits for, takes its time.
+pytestmark = pytest.mark.timeout(400)
+
 
 def test_every_page_of_the_admin_reads_the_second_database(second: Running) -> None:
     told = second.project.run("-W", "ignore", "-m", "tests.projects.people.walk").splitlines()
@@ -94,7 +97,7 @@ def test_a_sessions_settings_hold_for_our_statements_alone(twin: Running) -> Non
         ("valkyr.E020", "VALKYR = {'DATABASE': 'nowhere'}"),
         ("valkyr.E021", "VALKYR = {'DATABASE': 'files'}"),
         ("valkyr.E022", "VALKYR = {'DATABASE': 'other'}"),
-        ("valkyr.E023", "DATABASE_ROUTERS = []; VALKYR = {'DATABASE': 'other'}"),
+        ("valkyr.E023", "DATABASE_ROUTERS = [ROUTERS + 'Nothing']; VALKYR = {'DATABASE': 'other'}"),
     ],
 )
 def test_databases_that_cannot_work_are_refused_by_name(
@@ -104,7 +107,8 @@ def test_databases_that_cannot_work_are_refused_by_name(
         "from tests.projects.people.settings import *\n"
         "DATABASES['files'] = {'ENGINE': 'django.db.backends.sqlite3', 'NAME': ':memory:'}\n"
         "DATABASES['other'] = DATABASES['default'] | {'NAME': 'other'}\n"
-        "DATABASE_ROUTERS = ['tests.projects.second.routers.Elsewhere']\n" + settings + "\n"
+        "ROUTERS = 'tests.projects.second.routers.'\n"
+        "DATABASE_ROUTERS = [ROUTERS + 'Elsewhere']\n" + settings + "\n"
     )
 
     told = twin.project.refused(

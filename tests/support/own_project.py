@@ -75,9 +75,10 @@ class OwnProject:
             text=True, capture_output=True, timeout=LONGEST, check=False,
         )  # fmt: skip
 
-    def seed(self, *, database: str = "default") -> dict[str, str]:
-        """Migrate and fill the database of that alias."""
-        self.run("manage.py", "migrate", "-v0", "--database", database)
+    def seed(self, *databases: str) -> dict[str, str]:
+        """Migrate the databases of these aliases and fill them."""
+        for database in databases:
+            self.run("manage.py", "migrate", "-v0", "--database", database)
         told: dict[str, str] = json.loads(self.run("-m", "tests.projects.people.seed"))
         return told
 

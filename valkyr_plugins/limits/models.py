@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q, TextChoices
 from uuid6 import uuid7
 
-from executions.public.database import ClockTimestamp
+from executions.public.database import ClockTimestamp, cascade
 from executions.public.models import Workflow, WorkflowExecution, Workspace
 
 # What quotas count, and after what budgets begin anew.
@@ -35,7 +35,7 @@ class SpenderLimit(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+        settings.AUTH_USER_MODEL, on_delete=cascade, null=True, blank=True, related_name="+"
     )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 

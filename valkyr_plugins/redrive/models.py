@@ -10,7 +10,7 @@ from django.db.models import Q
 from uuid6 import uuid7
 
 from dlq.public.models import DeadLetterEntry, FailureGroup
-from executions.public.database import ClockTimestamp
+from executions.public.database import ClockTimestamp, set_null
 from executions.public.models import Workspace
 
 # The states of redrives and of their items, and the moves of a redrive.
@@ -93,7 +93,7 @@ class Redrive(models.Model):
     )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
+        on_delete=set_null,
         null=True,
         blank=True,
         related_name="+",

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from uuid6 import uuid7
 
-from executions.public.database import ClockTimestamp
+from executions.public.database import ClockTimestamp, set_null
 from executions.public.models import WorkflowExecution
 
 
@@ -42,7 +42,7 @@ class Checkpoint(models.Model):
     variables = models.JSONField(default=dict)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
+        on_delete=set_null,
         null=True,
         related_name="+",
         db_constraint=False,  # as above

@@ -22,3 +22,10 @@ class Elsewhere:
         return "default" if model._meta.app_label == "dlq" else None
 
     db_for_write = db_for_read
+
+
+class Nothing:
+    """Lets nothing of the project's into another database."""
+
+    def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool | None:
+        return db == "default" if app_label in ACCOUNTS else None

@@ -24,7 +24,7 @@ from executions.public.api import (
     page,
     shown_user_id,
 )
-from executions.public.database import database_now
+from executions.public.database import alias, database_now
 from valkyr_plugins.limits.api.budgets import Amount
 from valkyr_plugins.limits.costs import COLUMNS, totals
 from valkyr_plugins.limits.models import CostEntry
@@ -151,6 +151,6 @@ def nameable(user: User) -> QuerySet[Any]:
 
     A superuser administers them all.
     """
-    people = get_user_model()._default_manager.all()
+    people = get_user_model()._default_manager.using(alias())
     workspaces = reach_of(user).workspaces(Action.ADMINISTER)
     return people.filter(valkyr_memberships__workspace__in=workspaces).distinct()

@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
                 ('soft_percent', models.PositiveSmallIntegerField(blank=True, default=80, null=True)),
                 ('kill_switch', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(db_default=executions.public.database.ClockTimestamp(), editable=False)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(blank=True, null=True, on_delete=executions.public.database.cascade, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
             ],
             options={
@@ -85,7 +85,7 @@ class Migration(migrations.Migration):
                 ('max_per_hour', models.PositiveBigIntegerField(blank=True, null=True)),
                 ('max_per_day', models.PositiveBigIntegerField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(db_default=executions.public.database.ClockTimestamp(), editable=False)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(blank=True, null=True, on_delete=executions.public.database.cascade, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
             ],
             options={

@@ -71,7 +71,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=executions.public.database.ClockTimestamp())),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('created_by', models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=executions.public.database.set_null, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('group', models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='redrives', to='dlq.failuregroup')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workspace')),
             ],

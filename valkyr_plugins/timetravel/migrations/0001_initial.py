@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                 ('sequence', models.PositiveIntegerField(help_text='Counts the checkpoints of an execution.')),
                 ('variables', models.JSONField(default=dict)),
                 ('created_at', models.DateTimeField(db_default=executions.public.database.ClockTimestamp(), editable=False)),
-                ('created_by', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('created_by', models.ForeignKey(db_constraint=False, null=True, on_delete=executions.public.database.set_null, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('execution', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='checkpoints', to='executions.workflowexecution')),
             ],
             options={

@@ -1,0 +1,125 @@
+"""Accounts in another database than ours: those that our rows name are copied beside them.
+
+A database checks keys, and joins, among its own tables only. So where a project keeps its accounts
+elsewhere, an account (or group) that a row of ours is about to name is copied into our database
+first, without its password. The original stays what counts: whoever signs in is read from there.
+Where both are in one database nothing here does anything.
+"""
+
+from functools import cache
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.db import models, router
+from django.db.models.signals import post_delete, post_save, pre_save
+from django.utils.crypto import salted_hmac
+
+from executions.database.routing import alias, is_ours, is_same
+
+KNOWN_AT_MOST = 10_000
+_known: set[tuple[type[Any], Any]] = set()
+
+
+@cache
+def apart() -> bool:
+    """Whether accounts are in another database than our tables."""
+    return not is_same(router.db_for_read(get_user_model()), alias())
+
+
+def originals(model: Any) -> Any:
+    """The rows of a model of accounts, where the project keeps them."""
+    return model._default_manager.using(router.db_for_read(model))
+
+
+def original(account: Any) -> Any:
+    """An account as the project keeps it, for who writes to it or relies on what it says."""
+    return originals(type(account)).get(pk=account.pk) if apart() else account
+
+
+def ensure(key: Any, model: Any = None) -> None:
+    """Let our database have the account (or group) of that key, as it is now, if it has not."""
+    model = model or get_user_model()
+    if key is None or not apart() or (model, key) in _known:
+        return
+    found = originals(model).filter(pk=key).first()
+    if found is not None:
+        _copy(found)
+
+
+def _copy(account: Any) -> None:
+    model = type(account)
+    values = {f.attname: getattr(account, f.attname) for f in model._meta.concrete_fields}
+    if values.get("password"):
+        # Enough to see that it changed, which ends the account's sessions.
+        digest = salted_hmac("executions.database.accounts", values["password"], algorithm="sha256")
+        values["password"] = f"!copy${digest.hexdigest()}"
+    copy = model(**values)
+    copy._state.db = alias()
+    models.Model.save_base(copy, raw=True, using=alias())
+    if len(_known) >= KNOWN_AT_MOST:
+        _known.clear()
+    _known.add((model, account.pk))
+
+
+# What keeps the copies as the originals are.
+
+
+def connect() -> None:
+    """Listen, where accounts are in another database."""
+    if not apart():
+        return
+    pre_save.connect(_before_ours, dispatch_uid=f"{__name__}.before")
+    for model in (get_user_model(), Group):
+        post_save.connect(_changed, sender=model, dispatch_uid=f"{__name__}.changed")
+        post_delete.connect(_gone, sender=model, dispatch_uid=f"{__name__}.gone")
+
+
+def _before_ours(sender: Any, instance: Any, raw: bool = False, **_: Any) -> None:
+    """Copy what a row of ours is about to name."""
+    if raw or not is_ours(sender):
+        return
+    for field in sender._meta.concrete_fields:
+        if field.remote_field and field.remote_field.model in (get_user_model(), Group):
+            ensure(getattr(instance, field.attname), field.remote_field.model)
+
+
+def _changed(sender: Any, instance: Any, using: str, raw: bool = False, **_: Any) -> None:
+    if raw or is_same(using, alias()):
+        return
+    if sender._base_manager.using(alias()).filter(pk=instance.pk).exists():
+        _copy(instance)
+
+
+def _gone(sender: Any, instance: Any, using: str, **_: Any) -> None:
+    if is_same(using, alias()):
+        return
+    _known.discard((sender, instance.pk))
+    copy = sender._base_manager.using(alias()).filter(pk=instance.pk).first()
+    if copy is not None:
+        copy.delete(using=alias())
+
+
+# What becomes of rows of ours when the account that they name is deleted.
+
+
+def _here(using: str) -> bool:
+    """Whether the database that deletes an account is ours; else `_gone` follows."""
+    return not apps.ready or is_same(using, alias())
+
+
+def cascade(collector: Any, field: Any, rows: Any, using: str) -> None:
+    """Rows go with the account."""
+    if _here(using):
+        models.CASCADE(collector, field, rows, using)
+
+
+def set_null(collector: Any, field: Any, rows: Any, using: str) -> None:
+    """Rows stay, and name nobody."""
+    if _here(using):
+        models.SET_NULL(collector, field, rows, using)
+
+
+# Django does not ask the wrong database for rows that it may not need.
+cascade.lazy_sub_objs = set_null.lazy_sub_objs = True  # type: ignore[attr-defined]

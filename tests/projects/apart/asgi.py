@@ -1,0 +1,3 @@
+from tests.projects.people.asgi import application
+
+__all__ = ["application"]
