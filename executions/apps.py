@@ -36,11 +36,11 @@ class ExecutionsConfig(ApiConfig):
         from executions.observability import metrics
         from executions.triggers import cron, error_workflow  # noqa: F401 - connect on import
 
+        checks.refuse()  # before anything reads a setting
         route()
         accounts.connect()
         metrics.connect()
         time_limits.connect(self)
-        checks.refuse()
         own_servers.name(messaging.own_addresses)
         own_servers.name(connections.own_addresses)
         messaging.be_ready()
