@@ -57,8 +57,10 @@ def test_a_run_whose_gate_is_gone_goes_on_at_its_timer(queue: World) -> None:
 
     gates._stages.clear()
     gates._gates.clear()
+    waits.due_timers()  # timers of other tests' runs may be due as well
     Run.objects.filter(pk=run.pk).update(due_at=run.queued_at)
-    assert waits.due_timers() == 1
+    assert waits.due_timers() >= 1
+    assert Run.objects.get(pk=run.pk).state == "PENDING"
     queue.drain()
 
     assert states([execution]) == {execution: "SUCCESS"}
