@@ -1,7 +1,7 @@
 """What keeps a project's Celery from carrying workflows, named with what to do.
 
 `manage.py check` reads settings. `manage.py check --database default` also looks at what runs: the
-broker, a worker for each queue, beat.
+broker, a worker for each queue, beat. What does not run is a warning.
 """
 
 from collections.abc import Iterator, Sequence
@@ -79,8 +79,18 @@ def _ours(app: Celery) -> bool:
 
 
 def running(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """What runs, for who asks for checks that need the database."""
-    return list(what_is_missing()) if databases else []
+    """What runs, for who asks for checks that need the database.
+
+    Warnings: `manage.py migrate` asks too, before any worker runs, and would refuse for an error.
+    """
+    return list(what_is_missing()) if databases and _is_migrated() else []
+
+
+def _is_migrated() -> bool:
+    from executions.database import connection
+    from runners.models import Runner
+
+    return Runner._meta.db_table in connection.introspection.table_names()
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
@@ -92,18 +102,18 @@ def what_is_missing() -> Iterator[CheckMessage]:
     try:
         parts.broker()
     except Exception as error:
-        yield Error(
+        yield checks.Warning(
             f"The broker at {app.connection_for_write().as_uri()} cannot be reached: {error}.",
             hint="Start it, or correct broker_url.",
-            id="valkyr.E020",
+            id="valkyr.W030",
         )
     name = app.main or "your_project"
     for queue in sorted(OWN_QUEUES - served()):
         at_broker = messaging.at_broker(queue)
-        yield Error(
+        yield checks.Warning(
             f"No worker consumes the queue {at_broker!r}: steps sent there wait.",
             hint=f"Start one: celery -A {name} worker, for all queues, or with -Q {at_broker}.",
-            id="valkyr.E021",
+            id="valkyr.W031",
         )
     yield from _silent_beat(name)
 
@@ -115,9 +125,9 @@ def _silent_beat(name: str) -> Iterator[CheckMessage]:
     last = pulse.last_beat()
     if last is None or (database_now() - last).total_seconds() > health.SILENT_SECONDS:
         since = "yet" if last is None else f"since {last:%Y-%m-%d %H:%M:%S} UTC"
-        yield Error(
+        yield checks.Warning(
             f"Beat has not ticked {since}: nothing is retried, scheduled or taken over.",
             hint=f"Start one: celery -A {name} beat. It needs a worker of the queue "
             f"{messaging.at_broker(messaging.CONTROL)!r}, too.",
-            id="valkyr.E022",
+            id="valkyr.W032",
         )
