@@ -4,74 +4,16 @@ Requests go to the API's views past the project's middleware, which is for what 
 The audit trail says `command`.
 """
 
-import ast
-import importlib
-import os
-import sys
 import traceback
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import httpx
 
 from valkyr.cli.errors import CliError, Exit, usage
 from valkyr.cli.options import Choices
+from valkyr.cli.project_settings import set_up
 
-SETTINGS = "DJANGO_SETTINGS_MODULE"
 DOOR = "command"
-
-
-def set_up(settings: str | None, environment: Mapping[str, str] = os.environ) -> str:
-    """Load the Django project; the name of its settings. Raises CliError where there is none."""
-    name = settings or environment.get(SETTINGS) or named_by(Path("manage.py"))
-    if not name:
-        raise usage(
-            "No Django project is named.",
-            f"Go to the folder of its manage.py, give --settings, or set {SETTINGS}.",
-        )
-    os.environ[SETTINGS] = name
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.insert(0, here)
-    _import(name)
-    return name
-
-
-def named_by(manage: Path) -> str:
-    """The settings module that a manage.py sets, read without running it; or an empty text."""
-    try:
-        tree = ast.parse(manage.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, UnicodeDecodeError):
-        return ""
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        values = [a.value for a in call.args if isinstance(a, ast.Constant)]
-        if len(values) == 2 and values[0] == SETTINGS and isinstance(values[1], str):
-            return values[1]
-    return ""
-
-
-def _import(name: str) -> None:
-    import django
-    from django.apps import apps
-    from django.core.exceptions import ImproperlyConfigured
-
-    try:
-        importlib.import_module(name)
-        django.setup(set_prefix=False)
-    except ImportError as error:
-        raise CliError(
-            f"The settings {name} cannot be loaded: {error}.",
-            Exit.NOT_INSTALLED,
-            hint="Check the name, and that its packages are installed where `valkyr` runs.",
-        ) from error
-    except ImproperlyConfigured as error:
-        raise usage(f"The settings {name} are refused: {error}") from error
-    if not apps.is_installed("executions"):
-        raise CliError(
-            f"Valkyr is not among the INSTALLED_APPS of {name}.",
-            Exit.NOT_INSTALLED,
-            hint="Add *valkyr.APPS to INSTALLED_APPS, and include valkyr.urls.",
-        )
 
 
 def local_client(choices: Choices) -> httpx.Client:
@@ -114,17 +56,19 @@ def _user(name: str) -> Any:
 
 def _prefix() -> str:
     """Under which path the project has the API."""
-    from django.urls import NoReverseMatch, get_script_prefix, reverse
+    from django.urls import NoReverseMatch, get_script_prefix
+
+    from executions import addresses
 
     try:
-        path = reverse("openapi")
+        path = addresses.root()
     except NoReverseMatch:
         raise CliError(
             "The API is not among this project's addresses.",
             Exit.NOT_INSTALLED,
             hint='Add path("workflows/", include("valkyr.urls")) to the urlpatterns.',
         ) from None
-    return "/" + path.removeprefix(get_script_prefix()).removesuffix("v1/schema").strip("/")
+    return "/" + path.removeprefix(get_script_prefix()).strip("/")
 
 
 class InProcess(httpx.BaseTransport):

@@ -107,6 +107,11 @@ class CommandOutput:
         if not (self.quiet or self.json):
             click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
 
+    def warn(self, text: str) -> None:
+        """What somebody has to do: on standard error, also with `--quiet`."""
+        if not self.json:
+            click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
+
     def progress(self, text: str) -> AbstractContextManager[Any]:
         """A line on the terminal that `update`s while something takes long; None elsewhere."""
         console = None if self.quiet or self.json else _console(sys.stderr)

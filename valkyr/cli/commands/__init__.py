@@ -4,7 +4,10 @@ A new command is a module here and a line below.
 """
 
 COMMANDS = {
+    "init": "onboarding:init",
+    "doctor": "onboarding:doctor",
     "validate": "definitions:validate",
+    "publish": "definitions:publish",
     "export": "definitions:export",
     "schema": "definitions:schema",
     "workflows": "definitions:workflows",

@@ -73,7 +73,7 @@ def _document(path: Path) -> Verdict:
 
 
 def _offline(choices: Choices, documents: dict[Path, Verdict]) -> dict[Path, Verdict]:
-    from valkyr.cli.local import set_up
+    from valkyr.cli.project_settings import set_up
 
     set_up(choices.settings, choices.environment)
     from executions.public.publishing import versioning
@@ -108,6 +108,32 @@ def _tell(output: CommandOutput, one: Verdict) -> None:
         for found in one[kind]:
             if kind == "problems" or not output.quiet:
                 output.text(f"  {kind[:-1]}  {found['path'] or '.'}: {found['message']}")
+
+
+@click.command(cls=ApiCommand)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--workspace", metavar="NAME", help="Into this workspace.")
+@click.pass_obj
+def publish(choices: Choices, files: tuple[Path, ...], workspace: str | None) -> None:
+    """Import workflow files, YAML or JSON, or folders of them, and publish each.
+
+    A workflow of the same name gets a new version. Executions that run keep theirs.
+    """
+    output, found = CommandOutput(choices), _files(files)
+    told = []
+    with connected(choices) as api:
+        place = workspace and workspace_id(api, workspace)
+        for path in found:
+            kind = MEDIA["json" if path.suffix == ".json" else "yaml"]
+            text = path.read_bytes()
+            row = api.upload(
+                "/v1/Workflow/import", text, kind, onConflict="update", workspaceId=place
+            )
+            version = api.post(f"/v1/Workflow/{row['id']}/publish", {})
+            told.append({"id": row["id"], "slug": row["slug"], "file": str(path)} | version)
+            output.note(f"{path}: published {row['slug']}.")
+    if choices.json:
+        output.value(told)
 
 
 @click.command(cls=ApiCommand)

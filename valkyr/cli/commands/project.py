@@ -29,7 +29,7 @@ def up(arguments: tuple[str, ...]) -> int:
 @click.pass_obj
 def manage(choices: Choices, arguments: tuple[str, ...]) -> None:
     """Run a management command, such as `manage prune --help`."""
-    from valkyr.cli.local import set_up
+    from valkyr.cli.project_settings import set_up
 
     set_up(choices.settings, choices.environment)
     from django.core.management import execute_from_command_line

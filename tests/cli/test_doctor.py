@@ -1,0 +1,216 @@
+"""`valkyr doctor` finds each mistake that is planted into a project that runs well."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.hosts.project import HostProject, database_of_its_own, started
+from tests.support.uv import PROJECT
+from tests.support.waiting import wait_until
+from tests.support.wheel import Environment
+
+pytestmark = pytest.mark.timeout(400)
+HERE = Environment(Path(sys.prefix))
+# A clock that is an hour ahead, found before PostgreSQL's own.
+SKEWED = """
+CREATE SCHEMA skewed;
+CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+AS 'SELECT pg_catalog.clock_timestamp() + interval ''1 hour''';
+"""
+AHEAD = "DATABASES['default']['OPTIONS'] = {'options': '-c search_path=skewed,public,pg_catalog'}"
+
+
+class Patient:
+    """A project with its worker and beat, and `valkyr` in it."""
+
+    def __init__(self, host: HostProject, named: dict[str, str]) -> None:
+        self.host, self._named = host, named
+
+    def valkyr(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "valkyr", *words],
+            cwd=self.host.folder,
+            env={"PATH": os.environ["PATH"], "HOME": str(self.host.folder), **self._named, **more},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def ids(self, **more: str) -> set[str]:
+        """What doctor finds, by its ids."""
+        found: list[dict[str, Any]] = self.told(**more)["findings"]
+        return {one["id"] for one in found if not one["warning"]}
+
+    def told(self, **more: str) -> dict[str, Any]:
+        done = self.valkyr("doctor", "--json", **more)
+        assert done.returncode in {0, 1}, done.stderr[-3000:]
+        found: dict[str, Any] = json.loads(done.stdout)
+        assert found["ok"] == (done.returncode == 0)
+        return found
+
+    def execute(self, statement: str) -> None:
+        with psycopg.connect(**_parameters(self._named), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+
+@pytest.fixture(scope="module")
+def patient(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Patient]:
+    folder = started(tmp_path_factory.mktemp("doctor"), HERE, "shop")
+    settings = folder / "shop" / "settings.py"
+    settings.write_text(
+        settings.read_text().replace("sqlite3'", "postgresql'", 1).replace("BASE_DIR / 'db.", "'")
+    )
+    broker = os.environ["REDIS_URL"].rpartition("/")[0] + "/9"
+    with database_of_its_own("doctor") as server:
+        settings.write_text(settings.read_text().replace("'sqlite3'", "'doctor'"))
+        named = server | {
+            "PYTHONPATH": str(PROJECT), "CELERY_BROKER_URL": broker, "C_FORCE_ROOT": "1",
+        }  # fmt: skip
+        host = HostProject(folder, HERE, **named)
+        made = Patient(host, named)
+        try:
+            said = made.valkyr("init", "--yes")
+            assert said.returncode == 0, said.stderr
+            host.manage("migrate", "--verbosity", "0")
+            host.manage(
+                "createsuperuser", "--noinput", "--username", "ann", "--email", "a@example.org",
+                DJANGO_SUPERUSER_PASSWORD="correct horse",
+            )  # fmt: skip
+            host.start("worker", "-m", "celery", "-A", "shop", "worker", "--concurrency", "2")
+            host.start("beat", "-m", "celery", "-A", "shop", "beat")
+            wait_until(lambda: made.told()["ok"], 90, f"a healthy project: {host.logs()}")
+            yield made
+        finally:
+            host.stop()
+
+
+def _parameters(named: dict[str, str]) -> dict[str, Any]:
+    names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
+    found = {ours: named[theirs] for ours, theirs in names.items()}
+    return found | {"dbname": named["PGDATABASE"]}
+
+
+def test_a_project_in_which_all_is_there_is_found_well(patient: Patient) -> None:
+    done = patient.valkyr("doctor")
+
+    assert done.returncode == 0, done.stdout
+    for part in ("settings", "addresses", "celery", "migrations", "clock", "queues", "beat"):
+        assert part in done.stdout
+    assert "problem" not in done.stdout
+
+
+# What is planted at the end of a file, what doctor calls it, and words of what to do.
+PLANTED = {
+    "apps": (
+        "settings",
+        "INSTALLED_APPS = [a for a in INSTALLED_APPS if a not in valkyr.APPS + valkyr.PLUGINS]",
+        "doctor.settings", "Add *valkyr.APPS to INSTALLED_APPS",
+    ),
+    "an unknown setting": (
+        "settings", "VALKYR = {'LEASE_SECOND': 20}", "doctor.settings", "LEASE_SECOND",
+    ),
+    "a value without sense": (
+        "settings", "VALKYR = {'LEASE_SECONDS': 'soon'}", "doctor.settings", "LEASE_SECONDS",
+    ),
+    "settings that fail": ("settings", "1 / 0", "doctor.settings", "manage.py check"),
+    "routes": (
+        "urls", "urlpatterns = urlpatterns[:1]", "executions.W101", 'include("valkyr.urls")',
+    ),
+    "the Celery app": (
+        "celery", None, "valkyr.E010", "valkyr.configure_celery(app)",
+    ),
+    "eager tasks": ("settings", "CELERY_TASK_ALWAYS_EAGER = True", "valkyr.E011", "Switch it off"),
+    "a serializer": ("settings", "CELERY_ACCEPT_CONTENT = ['pickle']", "valkyr.E012", "'json'"),
+    "a visibility time-out": (
+        "settings", "CELERY_BROKER_TRANSPORT_OPTIONS = {'visibility_timeout': 60}",
+        "runners.E002", "Set it above",
+    ),
+    "SQLite": (
+        "settings", "DATABASES['default']['ENGINE'] = 'django.db.backends.sqlite3'",
+        "valkyr.E021", "Add one to DATABASES",
+    ),
+    "an empty database": (
+        "settings", "DATABASES['default']['NAME'] = 'postgres'", "doctor.migrations", "migrate",
+    ),
+    "a clock": ("settings", AHEAD, "doctor.clock", "NTP"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", PLANTED)
+def test_a_mistake_in_a_file_is_found(mistake: str, patient: Patient) -> None:
+    name, planted, code, hint = PLANTED[mistake]
+    if mistake == "a clock":
+        patient.execute(SKEWED)
+    file = patient.host.folder / "shop" / f"{name}.py"
+    text = file.read_text()
+    if planted is None:
+        file.write_text(text.replace("valkyr.configure_celery(app)", ""))
+    else:
+        file.write_text(f"{text}\n{planted}\n")
+    try:
+        told = patient.told()
+    finally:
+        file.write_text(text)
+
+    assert not told["ok"]
+    (found,) = (one for one in told["findings"] if not one["warning"])
+    assert found["id"] == code
+    assert hint in found["message"] + found["hint"]
+
+
+OUTSIDE = {
+    "no database": ({"PGPORT": "1"}, "doctor.database"),
+    "no broker": ({"CELERY_BROKER_URL": "redis://127.0.0.1:1/0"}, "valkyr.W030"),
+}
+
+
+@pytest.mark.parametrize("mistake", OUTSIDE)
+def test_a_server_that_is_missing_is_found(mistake: str, patient: Patient) -> None:
+    variables, code = OUTSIDE[mistake]
+
+    assert patient.ids(**variables) == {code}
+
+
+def test_a_project_without_people_is_found(patient: Patient) -> None:
+    patient.execute("UPDATE auth_user SET is_active = false")
+    try:
+        assert patient.ids() == {"doctor.people"}
+    finally:
+        patient.execute("UPDATE auth_user SET is_active = true")
+
+
+def test_a_module_that_a_workflow_needs_is_missed(patient: Patient) -> None:
+    done = patient.valkyr("publish", "--local", "workflows")
+    assert done.returncode == 0, done.stderr
+    change = "UPDATE executions_workflowversion SET source = replace(source::text, %s)::jsonb"
+    patient.execute(change.replace("%s", "'data.template', 'shop.gone'"))
+    try:
+        found = patient.told()["findings"]
+    finally:
+        patient.execute(change.replace("%s", "'shop.gone', 'data.template'"))
+
+    (one,) = (one for one in found if not one["warning"])
+    assert one["id"] == "doctor.modules"
+    assert "'hello' uses the module 'shop.gone'" in one["message"]
+
+
+def test_what_has_ended_is_missed(patient: Patient) -> None:
+    """The last test of this file: it ends the project's processes."""
+    patient.host.stop()
+    patient.execute("UPDATE dlq_beatpulse SET ticked_at = now() - interval '1 hour'")
+
+    done = patient.valkyr("doctor")
+
+    assert done.returncode == 1
+    assert "No worker consumes the queue 'valkyr.io'" in done.stdout
+    assert "celery -A shop worker" in done.stdout
+    assert "Beat has not ticked since" in done.stdout
+    assert patient.ids() == {"valkyr.W031", "valkyr.W032"}

@@ -1,0 +1,262 @@
+"""`valkyr doctor`: what an installation needs, looked at part by part over the project's settings.
+
+What Django's system checks say is taken from them (`valkyr/checks.py` and those of the apps); here
+is what they cannot see. A part that needs another one is skipped where that has a problem.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from valkyr.cli.errors import CliError
+from valkyr.cli.options import Choices
+
+OURS = ("valkyr", "executions", "runners", "dlq", "valkyr_plugins")
+# Warnings without which commands and people do not get far.
+SERIOUS = frozenset({"executions.W101", "valkyr.W030", "valkyr.W031", "valkyr.W032"})
+# The parts of an installation that checks speak of; all others are `settings`.
+PARTS = {
+    "executions.W101": "addresses",
+    "runners.E002": "broker",
+    "valkyr.W030": "broker",
+    "valkyr.W031": "queues",
+    "valkyr.E014": "beat",
+    "valkyr.W015": "beat",
+    "valkyr.W032": "beat",
+    "valkyr.E010": "celery",
+    "valkyr.E011": "celery",
+    "valkyr.E012": "celery",
+    "valkyr.E013": "celery",
+    "valkyr.E020": "database",
+    "valkyr.E021": "database",
+    "valkyr.E022": "database",
+    "valkyr.E023": "database",
+}
+ORDER = (
+    "settings", "addresses", "celery", "database", "migrations", "clock", "people", "modules",
+    "broker", "queues", "beat",
+)  # fmt: skip
+POSTGRESQL = 150_000
+APART = timedelta(seconds=5)
+
+
+@dataclass(frozen=True)
+class DoctorFinding:
+    """A problem, or with `warning` advice: of which part, what was found, and what to do."""
+
+    part: str
+    id: str
+    message: str
+    hint: str
+    warning: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found, and the parts that were looked at, in the order of the report."""
+
+    findings: list[DoctorFinding]
+    parts: list[str]
+
+    def of(self, part: str) -> list[DoctorFinding]:
+        """What was found of a part."""
+        return [one for one in self.findings if one.part == part]
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is a problem, not only advice."""
+        return any(not one.warning for one in self.findings)
+
+
+def examine(choices: Choices) -> Report:
+    """Look at all parts of the project in this folder."""
+    from valkyr.cli.project_settings import set_up
+
+    try:
+        set_up(choices.settings, choices.environment)
+    except CliError as error:
+        # The settings module tells several mistakes in several lines.
+        lines = error.message.splitlines()
+        found = [DoctorFinding("settings", "doctor.settings", one, error.hint) for one in lines]
+        return Report(found, ["settings"])
+    except Exception as error:  # whatever the project's modules raise as they are imported
+        text = f"The project cannot be loaded: {type(error).__name__}: {error}"
+        hint = "Run `manage.py check`, which shows where."
+        return Report([DoctorFinding("settings", "doctor.settings", text, hint)], ["settings"])
+    findings: list[DoctorFinding] = []
+    looked = [*ORDER[: ORDER.index("database") + 1]]
+    findings += _static()
+    if not _has(findings, "database"):
+        findings += _database()
+    if not _has(findings, "database"):
+        looked += ["migrations", "clock"]
+        findings += [*_migrations(), *_clock()]
+        if not _has(findings, "migrations"):
+            looked += ["people", "modules"]
+            findings += [*_people(), *_modules()]
+            if not _has(findings, "celery", "settings", "clock"):
+                looked += ["broker", "queues", "beat"]
+                findings += _running()
+    looked += [one.part for one in findings]
+    return Report(findings, [part for part in ORDER if part in looked])
+
+
+def _has(findings: list[DoctorFinding], *parts: str) -> bool:
+    return any(one.part in parts and not one.warning for one in findings)
+
+
+def _static() -> list[DoctorFinding]:
+    """The system checks that need no network."""
+    from django.core import checks
+
+    return _told(checks.run_checks)
+
+
+def _running() -> list[DoctorFinding]:
+    """What has to run: the broker, a worker for each queue, beat."""
+    from valkyr.checks import what_is_missing
+
+    return _told(lambda: list(what_is_missing()))
+
+
+def _told(run: Callable[[], list[Any]]) -> list[DoctorFinding]:
+    """The checks' messages: errors of all apps, and advice that is about us."""
+    try:
+        messages = run()
+    except Exception as error:  # a check of somebody's that cannot be run
+        text = f"System checks cannot be run: {type(error).__name__}: {error}"
+        return [DoctorFinding("settings", "doctor.checks", text, "See `manage.py check`.")]
+    found = []
+    for one in messages:
+        name = one.id or ""
+        serious = one.is_serious() or name in SERIOUS
+        ours = name.partition(".")[0] in OURS
+        if not one.is_silenced() and (serious or ours):
+            part = PARTS.get(name, "settings")
+            found.append(DoctorFinding(part, name, str(one.msg), one.hint or "", not serious))
+    return found
+
+
+def _database() -> Iterator[DoctorFinding]:
+    """The database takes connections, and is new enough."""
+    from django.db import Error
+
+    from executions.database import alias, connection
+
+    try:
+        connection.ensure_connection()
+        version = connection.connection.info.server_version
+    except Error as error:
+        yield DoctorFinding(
+            "database",
+            "doctor.database",
+            f"The database {alias()!r} takes no connection: {str(error).strip()}",
+            "Start it, or correct DATABASES.",
+        )
+        return
+    if version < POSTGRESQL:
+        yield DoctorFinding(
+            "database",
+            "doctor.version",
+            f"The database {alias()!r} is PostgreSQL {version // 10_000}; expected 15 or newer.",
+            "Upgrade the server.",
+        )
+
+
+def _migrations() -> Iterator[DoctorFinding]:
+    """All migrations are applied."""
+    from django.db.migrations.executor import MigrationExecutor
+
+    from executions.database import alias, connection
+
+    executor = MigrationExecutor(connection)
+    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if missing:
+        first = missing[0][0]
+        where = "" if alias() == "default" else f" --database {alias()}"
+        yield DoctorFinding(
+            "migrations",
+            "doctor.migrations",
+            f"{len(missing)} migrations are not applied, the first of them "
+            f"{first.app_label}.{first.name}.",
+            f"Run `python manage.py migrate{where}`.",
+        )
+
+
+def _clock() -> Iterator[DoctorFinding]:
+    """This machine's clock and the database's agree."""
+    from executions.database.clock import database_now
+
+    before = datetime.now(UTC)
+    theirs = database_now()
+    after = datetime.now(UTC)
+    apart = max(before - theirs, theirs - after)
+    if apart > APART:
+        yield DoctorFinding(
+            "clock",
+            "doctor.clock",
+            f"This machine's clock and the database's are {apart.total_seconds():,.0f} s apart; "
+            f"expected at most {APART.total_seconds():g} s.",
+            "Let both follow the same time server (NTP).",
+        )
+
+
+def _people() -> Iterator[DoctorFinding]:
+    """Somebody may see and start workflows."""
+    from django.contrib.auth import get_user_model
+
+    from executions.models import Membership
+
+    users: Any = get_user_model()._default_manager
+    if not users.filter(is_superuser=True, is_active=True).exists() and not (
+        Membership.objects.filter(user__is_active=True).exists()
+    ):
+        yield DoctorFinding(
+            "people",
+            "doctor.people",
+            "There is no active superuser, and nobody has a role in a workspace.",
+            "Run `python manage.py createsuperuser`, or give somebody a role in the admin.",
+        )
+
+
+def _modules() -> Iterator[DoctorFinding]:
+    """Modules that published workflows use are there, with the packages that they need."""
+    from executions.models import Workflow
+    from runners.modules.registry import specs
+
+    known = specs()
+    live = Workflow.objects.filter(enabled=True, archived_at=None, latest_version__isnull=False)
+    users: dict[str, list[str]] = {}
+    for workflow in live.select_related("latest_version").order_by("pk").iterator(200):
+        newest: Any = workflow.latest_version
+        for name in _used(newest.source):
+            if name not in known or known[name].category == "not installed":
+                users.setdefault(name, []).append(workflow.slug)
+    for name, slugs in sorted(users.items()):
+        more = f" and {len(slugs) - 1} more" if len(slugs) > 1 else ""
+        install = known[name].description.removeprefix("Not installed. ") if name in known else ""
+        yield DoctorFinding(
+            "modules",
+            "doctor.modules",
+            f"The workflow {slugs[0]!r}{more} uses the module {name!r}, which is not installed.",
+            install or "Add its plugin to INSTALLED_APPS, or name its package in EXTRA_MODULES.",
+        )
+
+
+def _used(definition: Any) -> set[str]:
+    """The modules that a definition names, wherever its tasks are."""
+    if isinstance(definition, dict):
+        found = {name for value in definition.values() for name in _used(value)}
+        tasks = definition.get("tasks")
+        for task in tasks if isinstance(tasks, list) else ():
+            if isinstance(task, dict) and isinstance(task.get("use"), str):
+                found.add(task["use"])
+        return found
+    if isinstance(definition, list):
+        return {name for value in definition for name in _used(value)}
+    return set()

@@ -1,0 +1,155 @@
+"""What a Django project consists of, read without running it."""
+
+import ast
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from valkyr.cli.errors import usage
+from valkyr.cli.init.source import SourceFile, Unclear
+from valkyr.cli.project_settings import SETTINGS, named_by
+
+# Folders that hold others' code.
+FOREIGN = frozenset(
+    {"node_modules", "site-packages", "venv", "env", "__pycache__", "build", "dist"}
+)
+
+
+@dataclass(frozen=True)
+class CeleryApp:
+    """Where the project makes its Celery app: the file, the statement, the name."""
+
+    source: SourceFile
+    made: ast.stmt
+    name: str
+
+
+class DjangoProject:
+    """The project whose manage.py lies in a folder."""
+
+    def __init__(self, root: Path, settings: str) -> None:
+        """`settings` is the name of its settings module."""
+        self.root, self.settings_name = root, settings
+        self._sources: dict[Path, SourceFile] = {}
+        file = self.file_of(settings)
+        if file is None:
+            raise usage(
+                f"The settings module {settings} is no file below {root}.",
+                "Give --settings MODULE, as manage.py names it.",
+            )
+        self.settings = list(self._with_starred(self.source(file)))
+
+    @property
+    def package(self) -> str:
+        """The top package of the settings; an empty text where they are a single file."""
+        return self.settings_name.rpartition(".")[0].partition(".")[0]
+
+    def source(self, path: Path) -> SourceFile:
+        """A file of the project; the same object each time."""
+        if path not in self._sources:
+            self._sources[path] = SourceFile(path)
+        return self._sources[path]
+
+    @property
+    def sources(self) -> list[SourceFile]:
+        """The files that were looked at."""
+        return list(self._sources.values())
+
+    def file_of(self, module: str) -> Path | None:
+        """The file of a module of the project's own."""
+        place = self.root.joinpath(*module.split("."))
+        for file in (place.with_suffix(".py"), place / "__init__.py"):
+            if file.is_file():
+                return file
+        return None
+
+    def setting(self, name: str) -> tuple[SourceFile, ast.stmt] | None:
+        """The last statement that assigns a setting, in the file that counts."""
+        for source in self.settings:
+            if found := source.assignments(name):
+                return source, found[-1]
+        return None
+
+    def celery_apps(self) -> list[CeleryApp]:
+        """The Celery apps that files of the project make, at a module's top."""
+        return [CeleryApp(source, *one) for source in self._with("Celery") for one in _apps(source)]
+
+    def calls(self, name: str) -> bool:
+        """Whether any file of the project calls a function of that name."""
+        return any(any(source.calls(name)) for source in self._with(name))
+
+    def imports(self, module: str) -> bool:
+        """Whether any file imports from a module whose last name is this."""
+        return any(
+            isinstance(node, ast.ImportFrom)
+            and (node.level or "." in str(node.module))
+            and str(node.module).rpartition(".")[2] == module
+            for source in self._with(module)
+            for node in ast.walk(source.tree)
+        )
+
+    def _with(self, name: str) -> Iterator[SourceFile]:
+        """The files that hold a word, new ones too; none that cannot be parsed."""
+        made = [source for source in self.sources if not source.exists]
+        yield from (source for source in made if name.encode() in source.new)
+        for path in self._python_files():
+            if name.encode() in path.read_bytes():
+                with suppress(Unclear):
+                    yield self.source(path)
+
+    def _python_files(self) -> Iterator[Path]:
+        for folder, below, files in os.walk(self.root):
+            inside = Path(folder)
+            below[:] = sorted(
+                name
+                for name in below
+                if name not in FOREIGN
+                and not name.startswith(".")
+                and not (inside / name / "pyvenv.cfg").exists()
+            )
+            yield from (inside / name for name in sorted(files) if name.endswith(".py"))
+
+    def _with_starred(self, source: SourceFile) -> Iterator[SourceFile]:
+        """The settings' file, and those that it takes over with `from … import *`."""
+        yield source
+        for node in source.tree.body:
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                file = self.file_of(self._absolute(source, node))
+                if file is not None and file not in self._sources:
+                    yield from self._with_starred(self.source(file))
+
+    def _absolute(self, source: SourceFile, node: ast.ImportFrom) -> str:
+        parts = source.path.relative_to(self.root).with_suffix("").parts
+        kept = list(parts[: len(parts) - node.level]) if node.level else []
+        return ".".join([*kept, *([node.module] if node.module else [])])
+
+
+def project_in(root: Path, settings: str | None, environment: str | None) -> DjangoProject:
+    """The project of a folder; raises CliError where there is none."""
+    if not (root / "manage.py").is_file():
+        raise usage(
+            f"There is no manage.py in {root}.",
+            "Go to the folder of a Django project, or make one: django-admin startproject NAME",
+        )
+    name = settings or environment or named_by(root / "manage.py")
+    if not name:
+        raise usage(
+            "manage.py does not say where the settings are.",
+            f"Give --settings MODULE, or set {SETTINGS}.",
+        )
+    try:
+        return DjangoProject(root, name)
+    except Unclear as error:
+        raise usage(f"The settings {name} cannot be understood: {error}.") from error
+
+
+def _apps(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
+    for node in source.tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
+            made = node.value.func
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            named = getattr(made, "id", getattr(made, "attr", "")) == "Celery"
+            if named and isinstance(target, ast.Name):
+                yield node, target.id

@@ -1,0 +1,64 @@
+"""The Django project in this folder: which settings it has, and loading them."""
+
+import ast
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from valkyr.cli.errors import CliError, Exit, usage
+
+SETTINGS = "DJANGO_SETTINGS_MODULE"
+
+
+def set_up(settings: str | None, environment: Mapping[str, str] = os.environ) -> str:
+    """Load the Django project; the name of its settings. Raises CliError where there is none."""
+    name = settings or environment.get(SETTINGS) or named_by(Path("manage.py"))
+    if not name:
+        raise usage(
+            "No Django project is named.",
+            f"Go to the folder of its manage.py, give --settings, or set {SETTINGS}.",
+        )
+    os.environ[SETTINGS] = name
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)
+    _import(name)
+    return name
+
+
+def named_by(manage: Path) -> str:
+    """The settings module that a manage.py sets, read without running it; or an empty text."""
+    try:
+        tree = ast.parse(manage.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, UnicodeDecodeError):
+        return ""
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        values = [a.value for a in call.args if isinstance(a, ast.Constant)]
+        if len(values) == 2 and values[0] == SETTINGS and isinstance(values[1], str):
+            return values[1]
+    return ""
+
+
+def _import(name: str) -> None:
+    import django
+    from django.apps import apps
+    from django.core.exceptions import ImproperlyConfigured
+
+    try:
+        importlib.import_module(name)
+        django.setup(set_prefix=False)
+    except ImportError as error:
+        raise CliError(
+            f"The settings {name} cannot be loaded: {error}.",
+            Exit.NOT_INSTALLED,
+            hint="Check the name, and that its packages are installed where `valkyr` runs.",
+        ) from error
+    except ImproperlyConfigured as error:
+        raise usage(f"The settings {name} are refused: {error}") from error
+    if not apps.is_installed("executions"):
+        raise CliError(
+            f"Valkyr is not among the INSTALLED_APPS of {name}.",
+            Exit.NOT_INSTALLED,
+            hint="Add *valkyr.APPS to INSTALLED_APPS, and include valkyr.urls.",
+        )
