@@ -183,7 +183,7 @@ def test_its_own_tasks_go_where_it_sends_them(project: HostProject) -> None:
 
     assert "'hello'" in said
     assert "'letters'" in said
-    assert said.split()[-3:] == ["pickle", "False", "None"]
+    assert said.split()[-3:] == ["pickle", "False", "30"]
 
 
 def test_its_database_has_none_of_our_tables(project: HostProject) -> None:
