@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from valkyr.cli.init.project import CeleryApp, DjangoProject
-from valkyr.cli.init.source import SourceFile, Unclear
+from valkyr.cli.init.source import SourceFile, UnclearSource
 
 APPS = {
     "rest_framework": '"rest_framework"',
@@ -61,7 +61,7 @@ class ByHand:
 
 
 @dataclass
-class Plan:
+class ProjectChanges:
     """The edits of Python files, other new files, and what is left to the owner."""
 
     edited: list[SourceFile] = field(default_factory=list)
@@ -69,9 +69,9 @@ class Plan:
     by_hand: list[ByHand] = field(default_factory=list)
 
 
-def plan(project: DjangoProject, prefix: str, broker: str) -> Plan:
+def plan(project: DjangoProject, prefix: str, broker: str) -> ProjectChanges:
     """What is missing; nothing is written."""
-    found = Plan()
+    found = ProjectChanges()
     steps: list[Callable[[], ByHand | None]] = [
         lambda: _apps(project),
         lambda: _database(project),
@@ -107,7 +107,7 @@ def _apps(project: DjangoProject) -> ByHand | None:
         else:  # a sum, or what something returns
             source.insert_after(node, f"INSTALLED_APPS = [*INSTALLED_APPS, {', '.join(missing)}]")
         source.import_module("valkyr", source.assignments("INSTALLED_APPS")[0])
-    except Unclear as error:
+    except UnclearSource as error:
         source.restore(kept)
         return ByHand(what, f"In {_name(project, source)} {error}.", by_hand)
     return None
@@ -194,7 +194,7 @@ def _configured(project: DjangoProject, app: CeleryApp, what: str, add: str) -> 
         source.insert_after(_last_use(app), f"valkyr.configure_celery({app.name})")
         made = source.assignments(app.name)[0]
         source.import_module("valkyr", made)
-    except Unclear as error:
+    except UnclearSource as error:
         source.restore(kept)
         return ByHand(what, f"In {_name(project, source)} {error}.", add)
     return None
@@ -280,14 +280,14 @@ def _routes(project: DjangoProject, prefix: str) -> ByHand | None:
         return ByHand(what, "ROOT_URLCONF of the settings names no file of the project.", add)
     try:
         source = project.source(file)
-    except Unclear as error:
+    except UnclearSource as error:
         return ByHand(what, f"{file}: {error}.", add)
     if any(_includes_us(call) for call in source.calls("include")):
         return None
     kept = source.new
     try:
         _add_route(source, route)
-    except Unclear as error:
+    except UnclearSource as error:
         source.restore(kept)
         return ByHand(what, f"In {_name(project, source)} {error}.", add)
     return None
@@ -302,7 +302,7 @@ def _includes_us(call: ast.Call) -> bool:
 def _add_route(source: SourceFile, route: str) -> None:
     found = source.assignments("urlpatterns")
     if not found:
-        raise Unclear("no statement assigns urlpatterns")
+        raise UnclearSource("no statement assigns urlpatterns")
     first = found[0]
     value = None if isinstance(first, ast.AugAssign) else first.value
     if isinstance(value, ast.List):

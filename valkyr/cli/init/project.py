@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from valkyr.cli.errors import usage
-from valkyr.cli.init.source import SourceFile, Unclear
+from valkyr.cli.init.source import SourceFile, UnclearSource
 from valkyr.cli.project_settings import SETTINGS, named_by
 
 # Folders that hold others' code.
@@ -96,7 +96,7 @@ class DjangoProject:
         yield from (source for source in made if name.encode() in source.new)
         for path in self._python_files():
             if name.encode() in path.read_bytes():
-                with suppress(Unclear):
+                with suppress(UnclearSource):
                     yield self.source(path)
 
     def _python_files(self) -> Iterator[Path]:
@@ -141,7 +141,7 @@ def project_in(root: Path, settings: str | None, environment: str | None) -> Dja
         )
     try:
         return DjangoProject(root, name)
-    except Unclear as error:
+    except UnclearSource as error:
         raise usage(f"The settings {name} cannot be understood: {error}.") from error
 
 

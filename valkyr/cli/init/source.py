@@ -15,7 +15,7 @@ INDENT = "    "
 NEWLINE = ord("\n")
 
 
-class Unclear(Exception):
+class UnclearSource(Exception):
     """The file is written in a way that cannot be edited safely; the text says which."""
 
 
@@ -23,7 +23,7 @@ class SourceFile:
     """A file of the project, or one to be made, and its text after the edits."""
 
     def __init__(self, path: Path) -> None:
-        """Read it; raises Unclear for what is not Python."""
+        """Read it; raises UnclearSource for what is not Python."""
         self.path = path
         self.exists = path.is_file()
         try:
@@ -32,7 +32,7 @@ class SourceFile:
             self.new = self.old
             _ = self.tree
         except (OSError, SyntaxError, ValueError) as error:
-            raise Unclear(f"it cannot be read: {error}") from error
+            raise UnclearSource(f"it cannot be read: {error}") from error
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -87,12 +87,12 @@ class SourceFile:
                 yield node
 
     def extend(self, value: ast.List | ast.Tuple, items: Sequence[str]) -> None:
-        """Add expressions at the end of a list or a tuple; raises Unclear."""
+        """Add expressions at the end of a list or a tuple; raises UnclearSource."""
         before = [ast.dump(item) for item in value.elts]
         start, end = self._span(value)
         opening = self.new[start:end][:1]
         if opening not in (b"[", b"("):
-            raise Unclear("the tuple has no brackets")
+            raise UnclearSource("the tuple has no brackets")
         if not value.elts:
             self._insert(start + 1, ", ".join(items) + ("," if opening == b"(" else ""))
         else:
@@ -103,7 +103,7 @@ class SourceFile:
         )  # fmt: skip
         after = [ast.dump(item) for item in found.elts]
         if after != before + [ast.dump(ast.parse(f"[{i}]").body[0].value.elts[0]) for i in items]:  # type: ignore[attr-defined]
-            raise Unclear("the list's end is written in an unusual way")
+            raise UnclearSource("the list's end is written in an unusual way")
 
     def _extend_after(self, value: ast.List | ast.Tuple, items: Sequence[str], end: int) -> None:
         last_start, last_end = self._span(value.elts[-1])
@@ -115,7 +115,7 @@ class SourceFile:
             indent = INDENT if margin.strip() else margin.decode()
             closing = self.new.rfind(b"\n", 0, end - 1) + 1
             if self.new[closing : end - 1].strip():
-                raise Unclear("the list's end is written in an unusual way")
+                raise UnclearSource("the list's end is written in an unusual way")
             self._insert(closing, "".join(f"{indent}{item},\n" for item in items))
             if not comma:
                 self._insert(last_end, ",")
@@ -148,12 +148,12 @@ class SourceFile:
             self._insert(self._mark, f"{text}\n" + ("\n" if self.new else ""))
 
     def import_names(self, module: str, *names: str) -> None:
-        """Make names of a module known; raises Unclear where one means something else here."""
+        """Make names of a module known; raises UnclearSource where one means another thing here."""
         missing = []
         for name in names:
             origin = self.origin(name)
             if origin and origin.rpartition(".")[2] != name:
-                raise Unclear(f"{name} is {origin} there")
+                raise UnclearSource(f"{name} is {origin} there")
             if not origin:
                 missing.append(name)
         if not missing:
@@ -173,7 +173,7 @@ class SourceFile:
         line_end = self.new.find(b"\n", end)
         rest = self.new[end : line_end if line_end >= 0 else len(self.new)].split(b"#")[0].strip()
         if rest:
-            raise Unclear(f"line {node.end_lineno} holds several statements")
+            raise UnclearSource(f"line {node.end_lineno} holds several statements")
         if line_end < 0:
             self.append(text)
         else:
@@ -211,7 +211,7 @@ class SourceFile:
         try:
             _ = self.tree
         except SyntaxError as error:
-            raise Unclear(f"the edited text would not be Python: {error}") from error
+            raise UnclearSource(f"the edited text would not be Python: {error}") from error
 
 
 def _is_standard(node: ast.Import | ast.ImportFrom) -> bool:
