@@ -17,7 +17,7 @@ SERIALIZER = "json"
 CHORD_COUNTER = "executions.vendor_seams.celery_results:ChordCounter"
 REDIS = ("redis", "unix", "sentinel", "valkey")
 # Each option of a task of ours that could otherwise come from the app's settings, which are about
-# its other tasks too. docs/celery.md gives the reasons. 0 is no limit of our own.
+# its other tasks too. docs/explanation/celery.md gives the reasons. 0 is no limit of our own.
 OPTIONS: dict[str, Any] = {
     "acks_late": True,
     "acks_on_failure": True,

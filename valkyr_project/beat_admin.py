@@ -1,4 +1,7 @@
-"""Beat's own admin with Unfold's looks: the same pages, forms and actions."""
+"""Beat's own admin with Unfold's looks: the same pages, forms and actions.
+
+What is changed there is in the audit trail, as what any form of this admin changes.
+"""
 
 from typing import Any
 
@@ -11,8 +14,9 @@ from django_celery_beat.models import (
     PeriodicTask,
     SolarSchedule,
 )
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from executions.admin.base import AuditedAdmin
 
 for model in (ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule):
     admin.site.unregister(model)
@@ -32,22 +36,24 @@ class PeriodicTaskForm(beat.PeriodicTaskForm):
 
 
 @admin.register(PeriodicTask)
-class PeriodicTaskAdmin(beat.PeriodicTaskAdmin, ModelAdmin):
+class PeriodicTaskAdmin(beat.PeriodicTaskAdmin, AuditedAdmin):
     """What beat sends, and when."""
 
     form = PeriodicTaskForm
+    # Beat's own has an inline script, which no page of this admin may have.
+    change_form_template = None
 
 
 @admin.register(CrontabSchedule)
-class CrontabAdmin(beat.CrontabScheduleAdmin, ModelAdmin):
+class CrontabAdmin(beat.CrontabScheduleAdmin, AuditedAdmin):
     """Times by a crontab."""
 
 
 @admin.register(IntervalSchedule)
-class IntervalAdmin(beat.IntervalScheduleAdmin, ModelAdmin):
+class IntervalAdmin(beat.IntervalScheduleAdmin, AuditedAdmin):
     """Times by an interval."""
 
 
 @admin.register(SolarSchedule, ClockedSchedule)
-class OtherScheduleAdmin(ModelAdmin):
+class OtherScheduleAdmin(AuditedAdmin):
     """Times by the sun, or one time."""

@@ -23,7 +23,7 @@ celery_consumer.leave_delays_out()
 # Flower reads events and asks workers; it needs the broker's settings and none of the apps, which
 # would double its memory.
 app = Celery(
-    "valkyr",
+    "valkyr_project",  # what `celery -A` names, in advice too
     amqp="executions.vendor_seams.kombu_connection:Amqp",
     fixups=[] if os.environ.get("VALKYR_PROCESS") == "flower" else None,
 )

@@ -142,7 +142,7 @@ def test_refused_requests_are_counted_by_address_and_a_valid_sign_in_still_passe
 
 
 def test_what_is_open_to_anybody_is_counted_by_address_and_apart(settings: Any) -> None:
-    settings.REFUSAL_RATE = 2
+    settings.VALKYR = settings.VALKYR | {"REFUSAL_RATE": 2}
 
     def ask(address: str) -> int:
         status: int = APIClient(REMOTE_ADDR=address).get("/v1/schema/workflow").status_code

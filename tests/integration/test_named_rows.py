@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from executions.access import powers_on
 from executions.accounts import tokens
-from executions.accounts.authentication import AccountsInSession, token_of
+from executions.accounts.authentication import account_in_session, token_of
 from executions.accounts.errors import TokenRefused
 from executions.accounts.sessions import SessionClient, begin
 from executions.api.starting import startable
@@ -41,15 +41,15 @@ def same(found: Model, stored: Model, *but: str) -> bool:
 
 def test_an_account_is_found_with_every_column(ada: Any) -> None:
     session = begin(ada, SessionKind.BROWSER, timedelta(hours=1), SessionClient())
-    accounts = AccountsInSession(session.pk)
 
-    found = accounts.objects.get(id=str(ada.pk))
+    found = account_in_session(session.pk, str(ada.pk))
 
-    assert type(found) is User
-    assert same(found, User.objects.get(pk=ada.pk))
-    assert accounts.last_used == session.last_used_at <= accounts.now
-    with pytest.raises(TokenRefused):
-        accounts.objects.get(id=ada.pk + 1)
+    assert type(found.user) is User
+    assert same(found.user, User.objects.get(pk=ada.pk))
+    assert found.last_used == session.last_used_at <= found.now
+    for other in (ada.pk + 1, "not a key", None):
+        with pytest.raises(TokenRefused):
+            account_in_session(session.pk, other)
 
 
 def test_a_token_is_found_with_its_user(ada: Any) -> None:

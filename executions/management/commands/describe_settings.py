@@ -1,4 +1,4 @@
-"""Writes the settings' part of docs/configuration.md."""
+"""Writes the settings' part of docs/reference/configuration.md."""
 
 from argparse import ArgumentParser
 from pathlib import Path

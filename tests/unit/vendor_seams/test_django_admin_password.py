@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import resolve, reverse
 
-from executions.admin.accounts import password_change
+from valkyr_project.user_admin import password_change
 
 
 def test_the_admin_serves_our_page() -> None:
