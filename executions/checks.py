@@ -36,7 +36,7 @@ def refuse() -> None:
     forget()
     if sys.argv[1:2] == ["check"]:
         tolerate(True)
-    elif found := [*map(str, problems(classes())), *_keys()]:
+    elif found := list(dict.fromkeys([*map(str, problems(classes())), *_keys()])):
         raise ImproperlyConfigured("\n".join(found))
 
 

@@ -137,7 +137,7 @@ class OwnProject:
     def worker(self) -> Iterator[Any]:
         """A Celery worker of the project, for all queues."""
         arguments = (
-            *("-m", "celery", "-A", "valkyr_project", "worker", "-c", "2"),
+            *("-m", "celery", "-A", "tests.projects.people", "worker", "-c", "2"),
             *("-Q", "default,io,control", "--loglevel", "WARNING"),
             *("--without-gossip", "--without-mingle"),
         )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.support.stack import PROJECT
 
-PACKAGES = ("valkyr_project", "executions", "runners", "dlq", "valkyr_plugins", "tests")
+PACKAGES = ("valkyr", "valkyr_project", "executions", "runners", "dlq", "valkyr_plugins", "tests")
 COLUMN = '    release_note = models.TextField(db_default="new")\n'
 # Where one is added: before a line that each of the two models has once.
 COLUMNS = {

@@ -12,5 +12,5 @@ DATABASES = {
     "workflows": DATABASES["default"],
 }
 DATABASE_ROUTERS = ["tests.projects.second.routers.Accounts"]
-VALKYR = {"DATABASE": "workflows"}
+VALKYR = VALKYR | {"DATABASE": "workflows"}
 ASGI_APPLICATION = "tests.projects.people.asgi.application"

@@ -5,4 +5,4 @@ from tests.projects.people.settings import *  # noqa: F403
 
 _ours = {**DATABASES["default"]["OPTIONS"], "application_name": "valkyr-only"}
 DATABASES["workflows"] = {**DATABASES["default"], "OPTIONS": _ours}
-VALKYR = {"DATABASE": "workflows"}
+VALKYR = VALKYR | {"DATABASE": "workflows"}
