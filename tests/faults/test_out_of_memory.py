@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -20,20 +21,29 @@ pytestmark = pytest.mark.timeout(300)
 MEBIBYTES = 1_000  # of the group: what a worker and its children share, and room to take
 TAKES = 4_000
 QUEUE = "short"
-# Takes memory until the process of that id has ended, then holds it until its input closes.
+# Takes memory until the kernel has killed a process for it, waits until the process of that id has
+# ended, and holds the memory until its input closes.
 EATER = """
 import sys
 from pathlib import Path
 stat, held = Path(f"/proc/{sys.argv[1]}/stat"), []
+def kills():
+    return Path("/proc/vmstat").read_text().partition("oom_kill ")[2].split()[0]
 sys.stdin.readline()
+before = kills()
+while kills() == before:
+    held.append(b"x" * 2**20)
 try:
     while stat.read_text().rpartition(")")[2].split()[0] not in "ZX":
-        held.append(b"x" * 2**20)
+        pass
 except (FileNotFoundError, ProcessLookupError):
     pass
 print("ended", flush=True)
 sys.stdin.read()
 """
+# The kernel may kill again before the first one's memory is free: these processes come next.
+SPARE = "import sys; held = b'x' * (30 * 2**20); print('here', flush=True); sys.stdin.read()"
+SPARES = 3
 
 
 @pytest.fixture
@@ -93,16 +103,33 @@ def take_all_memory_of(victim: int, group: MemoryGroup, noticed: Callable[[], bo
     """Let another process take memory until the kernel kills that one, and it was noticed."""
     # The kernel takes it first, as it takes every isolated step.
     Path(f"/proc/{victim}/oom_score_adj").write_text("1000")
-    command = [sys.executable, "-c", EATER, str(victim)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as eater:
+    with ExitStack() as stack:
+        for _ in range(SPARES):
+            spare = stack.enter_context(_beside([SPARE], group, "999"))
+            assert spare.stdout
+            assert spare.stdout.readline() == b"here\n"
+        eater = stack.enter_context(_beside([EATER, str(victim)], group, "0"))
         assert eater.stdin
         assert eater.stdout
-        group.join(eater.pid)
         eater.stdin.write(b"\n")
         eater.stdin.flush()
         assert eater.stdout.readline() == b"ended\n", "the kernel took the eater instead"
         wait_until(noticed, 30, "the release of the victim's run")
-        eater.stdin.close()
+
+
+@contextmanager
+def _beside(
+    program: list[str], group: MemoryGroup, adjustment: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process in the group that ends with this block; the kernel kills it by `adjustment`."""
+    command = [sys.executable, "-c", *program]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        group.join(process.pid)
+        Path(f"/proc/{process.pid}/oom_score_adj").write_text(adjustment)
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def released(run: Run, token: int) -> bool:
