@@ -118,14 +118,24 @@ def given() -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+_django: Any = None
+
+
 def _source() -> Any:
-    """Django's setting as it is; None without it, or in a program without Django."""
+    """Django's setting as it is; None without it, or in a program without Django.
+
+    Asked for several times a step: Django's settings are looked for until they are there.
+    """
+    global _django  # noqa: PLW0603 - one a process
+    if _django is not None:
+        return getattr(_django, NAME, None)
     if "django.conf" not in sys.modules and not os.environ.get("DJANGO_SETTINGS_MODULE"):
         return None
     from django.conf import settings as django_settings
 
     if not (django_settings.configured or os.environ.get("DJANGO_SETTINGS_MODULE")):
         return None
+    _django = django_settings
     return getattr(django_settings, NAME, None)
 
 

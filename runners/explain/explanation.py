@@ -36,8 +36,8 @@ def waiting_tasks(
 ) -> list[tuple[Task, Reason]]:
     """The tasks of one place that wait for others, with their reasons, in the graph's order."""
     outcomes = task_outcomes(graph, facts)
-    begun = {graph.steps.task_of(index) for index in facts}
-    dead = {graph.steps.task_of(i) for i, fact in facts.items() if fact.status is StepStatus.DEAD}
+    begun = {graph.steps.task_of[index] for index in facts}
+    dead = {graph.steps.task_of[i] for i, fact in facts.items() if fact.status is StepStatus.DEAD}
     found = []
     for number in graph.order:
         task = graph.tasks[number]

@@ -242,12 +242,12 @@ class TemplateData:
             prefix, inner = split(path)
             place = self.place if prefix == self.prefix else self._around(prefix)
             steps, index = place.graph.steps, place.graph.by_path[inner]
-            task = place.graph.tasks[steps.task_of(index)]
+            task = place.graph.tasks[steps.task_of[index]]
             if state == "SKIPPED":
                 found = result(None, "skipped")
             elif state == "FAILED":
                 found = result(None, "error", failed(error, error_type, path))
-            elif steps.following(index) is None:
+            elif steps.following[index] is None:
                 found = result(outputs, outcome)
             else:
                 if place is self.place:

@@ -110,6 +110,8 @@ class Unit:
 
     def cost_totals(self) -> tuple[int, Decimal]:
         """Tokens, and the amount in the installation's own currency, as a run's row keeps them."""
+        if not self.costs:
+            return 0, Decimal(0)
         ours = default_currency()
         amounts = [cost.amount for cost in self.costs if cost.currency == ours]
         tokens = sum(cost.tokens for cost in self.costs)

@@ -129,12 +129,12 @@ def task_outcomes(graph: Graph, facts: Mapping[int, StepFact]) -> dict[int, str]
     """The outcome of each task that has ended, from its steps' facts."""
     outcomes: dict[int, str] = {}
     for index, fact in facts.items():
-        task = graph.steps.task_of(index)
+        task = graph.steps.task_of[index]
         if fact.status is StepStatus.SKIPPED:
             outcomes[task] = SKIPPED
         elif fact.status is StepStatus.FAILED_OVER:
             outcomes[task] = "error"
-        elif fact.status is StepStatus.DONE and graph.steps.following(index) is None:
+        elif fact.status is StepStatus.DONE and graph.steps.following[index] is None:
             outcomes[task] = fact.outcome or "success"
     return outcomes
 
@@ -148,14 +148,14 @@ def plan(graph: Graph, facts: Mapping[int, StepFact]) -> Plan:
     """
     result = Plan()
     outcomes = task_outcomes(graph, facts)
-    touched = {graph.steps.task_of(index) for index in facts}
+    touched = {graph.steps.task_of[index] for index in facts}
     for index, fact in facts.items():
         if fact.status is StepStatus.LIVE:
             result.live = True
         elif fact.status is StepStatus.DEAD:
             result.dead.append(index)
         elif fact.status is StepStatus.DONE:
-            following = graph.steps.following(index)
+            following = graph.steps.following[index]
             if following is not None and following not in facts:
                 result.start.append(following)
     for number in graph.order:

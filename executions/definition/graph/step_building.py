@@ -6,6 +6,7 @@ killed again. Building one step takes a fraction of a millisecond.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, overload
@@ -97,7 +98,9 @@ class LazySteps(Sequence[Step]):
     TemplateSyntaxProblems where a template does not compile; publishing refuses such a definition.
     """
 
-    __slots__ = ("_body", "_built", "_lock", "_paths", "_task_of", "_unbuilt", "pure", "writers")
+    __slots__ = (
+        "_body", "_built", "_lock", "_paths", "_unbuilt", "following", "pure", "task_of", "writers",
+    )  # fmt: skip
 
     def __init__(self, body: BodyContext, tasks: Sequence[Mapping[str, Any]]) -> None:
         """`tasks` are the body's, as resolved."""
@@ -108,7 +111,13 @@ class LazySteps(Sequence[Step]):
             for position, module in enumerate(task["modules"])
         ]
         self._paths = [f"{task['id']}.{one['id']}" for task in tasks for one in task["modules"]]
-        self._task_of = tuple(step.task for step in self._unbuilt if step is not None)
+        # By a step's index: its task, and the next step in that task's chain or None. Plans of wide
+        # fans look at each step of these after each step: indexing costs a third of a call.
+        self.task_of = tuple(step.task for step in self._unbuilt if step is not None)
+        self.following = tuple(
+            index + 1 if task == after else None
+            for index, (task, after) in enumerate(zip_longest(self.task_of, self.task_of[1:]))
+        )
         self._built: list[Step | None] = [None] * len(self._unbuilt)
         self._lock = Lock()
         documents = [module for task in tasks for module in task["modules"]]
@@ -126,16 +135,15 @@ class LazySteps(Sequence[Step]):
     def __getitem__(self, index: slice) -> list[Step]: ...
 
     def __getitem__(self, index: int | slice) -> Step | list[Step]:
+        found = self._built[index]
+        if found.__class__ is Step:  # nearly always
+            return found
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        return self._built[index] or self._build(index % len(self))
+        return self._build(index % len(self))
 
     def __iter__(self) -> Iterator[Step]:
         return (self[index] for index in range(len(self)))
-
-    def task_of(self, index: int) -> int:
-        """The task that a step belongs to; builds nothing."""
-        return self._task_of[index]
 
     def path(self, index: int) -> str:
         """A step's path within its graph; builds nothing."""
@@ -144,12 +152,6 @@ class LazySteps(Sequence[Step]):
     def paths(self) -> Mapping[str, int]:
         """The index of each step by its path; builds nothing."""
         return MappingProxyType({path: index for index, path in enumerate(self._paths)})
-
-    def following(self, index: int) -> int | None:
-        """The next step in the same task's chain; builds nothing."""
-        after = index + 1
-        same = after < len(self._task_of) and self._task_of[after] == self._task_of[index]
-        return after if same else None
 
     def mentioning(self, word: str) -> Iterator[Step]:
         """The steps that have the word in a template; builds no others."""
