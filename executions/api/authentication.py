@@ -59,8 +59,8 @@ class TokenAuthentication(JWTAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         """The account of a live session and the token; None for what is no bearer token.
 
-        None as well for a bearer token that is none of ours where the project has added classes of
-        its own, which may know it.
+        Also None for a bearer token that Valkyr did not issue, if the project added authentication
+        classes: one of them may know it.
         """
         try:
             found = super().authenticate(request)

@@ -135,7 +135,7 @@ class DefinitionSettings(SettingsModel):
     )
     checkpoint_interval_nodes: int = setting(
         5,
-        "A checkpoint after every so many steps (`everySteps`)",
+        "How many steps are between two checkpoints (`everySteps`)",
         variables=("CHECKPOINT_INTERVAL_NODES",),
         ge=1,
         le=1_000,

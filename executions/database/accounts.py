@@ -101,7 +101,7 @@ def _gone(sender: Any, instance: Any, using: str, **_: Any) -> None:
         copy.delete(using=alias())
 
 
-# What becomes of rows of ours when the account that they name is deleted.
+# When an account is deleted, these rules say what happens to our rows that name it.
 
 
 def _here(using: str) -> bool:

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 
 # In the web process: 0.35 s of one thread, in pure Python, which other threads interrupt.
 REQUEST = 100_000
-# Further payloads of the same request may take so many each: an order with 25 lines takes 480.
+# Evaluations that each further payload of a request adds: an order with 25 lines takes 480.
 # A thousand of them take 2.1 s at most.
 FURTHER = 500
 # All schemas of a definition that is checked: 0.8 s. A part of a schema takes some 100.

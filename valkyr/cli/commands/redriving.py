@@ -86,7 +86,7 @@ def redrive() -> None:
 @click.option("--expression", help="Gives each entry's merge patch.")
 @click.option("--rate", type=click.FloatRange(0, min_open=True), help="Entries a second at most.")
 @click.option("--max-in-flight", type=click.IntRange(1), help="Sent and not ended yet.")
-@click.option("--canary", type=click.IntRange(0), help="Send so many first and wait for them.")
+@click.option("--canary", type=click.IntRange(0), help="Send this many first and wait for them.")
 @click.option("--stop-above", type=click.FloatRange(0, 100), help="Per cent that fail again.")
 @click.option("--reason", help="Kept with each entry.")
 @click.option("--dry-run", is_flag=True, help="Preview only; requeue nothing.")

@@ -62,7 +62,7 @@ def start(choices: Choices, /, name: str, batch: Any, **given: Any) -> None:
 @click.command(cls=ApiCommand)
 @_start_options
 @click.option("--wait/--no-wait", default=True, show_default=True)
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Wait so many seconds.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds to wait at most.")
 @click.pass_obj
 def run(choices: Choices, /, name: str, wait: bool, timeout: float | None, **given: Any) -> int:
     """Start an execution, wait for its end and print its output.
