@@ -73,7 +73,7 @@ def told(path, value):
 APPS = [
     "unfold", "unfold.contrib.filters", "django.contrib.admin", "django.contrib.auth",
     "django.contrib.contenttypes", "django.contrib.sessions", "django.contrib.messages",
-    "django.contrib.staticfiles", "guardian", "django_celery_beat", "rest_framework",
+    "django.contrib.staticfiles", "django_celery_beat", "rest_framework",
     "executions", "runners", "dlq", "valkyr_plugins.connectors", "shop",
 ]  # fmt: skip
 
