@@ -113,5 +113,6 @@ def _recorded(work: Work, unit: Unit, outcome: str) -> None:
     _steps(module, outcome).inc()
     milliseconds = unit.head.milliseconds if unit.head else unit.milliseconds
     _duration(module).observe(milliseconds / 1000)
-    for more, number in Tally(done.step.module for done in unit.more).items():
-        _steps(more, "success").inc(number)
+    if unit.more:
+        for more, number in Tally(done.step.module for done in unit.more).items():
+            _steps(more, "success").inc(number)

@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 from uuid import UUID
 
+from executions.vendor_seams.python_signals import current_handler
 from runners.conf import default_currency
 from runners.failures.failure_text import storable_text
 from runners.modules.base import PublishedEvent, StepError
@@ -249,7 +250,7 @@ class time_limit:  # noqa: N801 - a block, not a thing
         if threading.current_thread() is not threading.main_thread():
             return
         self.here = True
-        if signal.getsignal(signal.SIGALRM) is not _ring:
+        if current_handler(signal.SIGALRM) is not _ring:
             signal.signal(signal.SIGALRM, _ring)
         _Timer.armed = True
         signal.setitimer(signal.ITIMER_REAL, max(0.001, self.seconds))

@@ -215,6 +215,7 @@ class TemplateData:
     items: dict[int, Any] = field(default_factory=dict)  # of the nearest map, by index
     last: dict[str, Any] | None = None  # what `loop.previous` is, once loaded
     histories: dict[str, list[Any]] = field(default_factory=dict)
+    execution: dict[str, Any] = field(default_factory=dict)  # as templates see it, but its attempt
 
     @property
     def graph(self) -> Graph:
@@ -282,12 +283,17 @@ class TemplateData:
             "vars": self.variables,
             "tasks": tasks,
             "previous": None if step.previous is None else self.chain.get(step.previous),
-            "execution": described(self.context, self.place.graph, attempt),
+            "execution": self._execution(attempt),
             "secrets": REFERENCES,
         }
         if self.place.outer is not None:
             scope |= turn(self)
         return scope
+
+    def _execution(self, attempt: int) -> dict[str, Any]:
+        if not self.execution:
+            self.execution = described(self.context, self.place.graph, attempt)
+        return self.execution | {"attempt": attempt}
 
 
 def described(context: SegmentContext, graph: Graph, attempt: int) -> dict[str, Any]:
