@@ -28,7 +28,7 @@ hypothesis.settings.load_profile("untimed")
 # What starts and kills stacks and workers of its own, and waits for them: a machine that is busy
 # with computing tests would upset its clocks. `.ci/test` runs it after them.
 STARTING = (
-    "tests/browser/studio/states/",
+    "tests/browser/studio/journeys/",
     "tests/browser/test_desk.py",
     "tests/cli/",
     "tests/faults/",
@@ -43,33 +43,51 @@ STARTING = (
     "tests/servers/",
 )
 
-# Files that share what takes long to make, here a whole stack, are one worker's.
-TOGETHER = ("tests/browser/test_desk.py", "tests/browser/studio/states/")
+# Files that share what takes long to make, such as a whole stack, are one worker's.
+TOGETHER = (
+    ("tests/browser/test_desk.py", "tests/browser/studio/journeys/"),
+    (
+        "tests/cli/test_connecting.py", "tests/cli/test_dead_letters.py",
+        "tests/cli/test_definitions.py", "tests/cli/test_local.py", "tests/cli/test_output.py",
+        "tests/cli/test_running.py",
+    ),
+    ("tests/projects/test_own_accounts.py", "tests/projects/test_plain_admin.py"),
+)  # fmt: skip
 
 # One file is one worker's: what takes longest begins first, in this order, or all wait for it in
-# the end.
+# the end. Of those that start processes, a folder's files stand together: each of pytest's workers
+# that comes to a folder makes its database, servers and workers, and again if it comes back. Most
+# of tests/faults are short, so they fill up the end.
 LONGEST = (
     "tests/browser/test_admin_pages.py",
     "tests/fuzz/",
     "tests/property/test_engine.py",
-    "tests/hosts/",
     "tests/live/test_many.py",
     "tests/browser/test_monitor.py",
     "tests/browser/test_admin_operations.py",
+    "tests/hosts/",
     "tests/integration/test_walkthrough.py",
-    "tests/browser/studio/states/",
+    "tests/browser/studio/journeys/",
     "tests/browser/test_desk.py",
-    "tests/faults/test_real_graphs_of_items.py",
     "tests/integration/test_up.py",
-    "tests/faults/test_real_graphs.py",
-    "tests/faults/test_random_kills.py",
+    "tests/integration/test_benchmarks.py",
+    "tests/cli/",
+    "tests/projects/",
+    "tests/servers/test_somebodys_project.py",
     "tests/servers/test_upgrade.py",
+    "tests/servers/test_drain.py",
+    "tests/servers/test_rabbitmq.py",
+    "tests/servers/",
+    "tests/plugins/telemetry/traces/",
+    "tests/integration/test_embedded_servers.py",
+    "tests/integration/test_secret_canary.py",
+    "tests/faults/test_blame.py",
+    "tests/faults/test_random_kills.py",
     "tests/faults/test_redis_lost.py",
+    "tests/faults/test_real_graphs_of_items.py",
+    "tests/faults/test_real_graphs.py",
     "tests/faults/test_restore.py",
     "tests/faults/test_remote_runners.py",
-    "tests/servers/test_drain.py",
-    "tests/integration/test_benchmarks.py",
-    "tests/servers/test_rabbitmq.py",
     "tests/faults/test_deployed_tree.py",
     "tests/faults/test_alerts.py",
     "tests/faults/test_stuck_steps.py",
@@ -198,8 +216,12 @@ def _turn(item: pytest.Item) -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage from now on, and leave the tests themselves out of it."""
+    """Collect garbage from now on, and leave the tests themselves out of it.
+
+    Seldom: with Python's own thresholds it takes a twelfth of the time of a request.
+    """
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
     gc.enable()
 
 
@@ -208,7 +230,8 @@ class OneWorkersFiles(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         """What must stay together with a test."""
-        return TOGETHER[0] if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
+        together = (files[0] for files in TOGETHER if nodeid.startswith(files))
+        return next(together, super()._split_scope(nodeid))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:

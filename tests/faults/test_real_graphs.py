@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
-from tests.support.real_graphs import NAMES, real_graph, repeated
+from tests.support.real_graphs import NAMES, SMALL, real_graph, repeated
 from tests.support.repeated_graphs import failing_here_and_there, run_to_its_end
 from tests.support.workflows import publish, start, wait_for_end
 
@@ -32,7 +32,8 @@ def test_real_graphs_run_to_their_ends_with_random_failures_and_retries(fleet: F
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("name", NAMES)
+# The others are a body too, of a map: test_real_graphs_of_items.py.
+@pytest.mark.parametrize("name", SMALL)
 def test_a_real_graph_is_run_three_times_over(fleet: Fleet, name: str) -> None:
     failing = failing_here_and_there(Random(name), "loop.index")
     run_to_its_end(repeated(name, "flow.loop", {"count": 3}, **failing))

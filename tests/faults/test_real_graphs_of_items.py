@@ -5,16 +5,16 @@ from random import Random
 import pytest
 
 from tests.support.fleet import Fleet
-from tests.support.real_graphs import NAMES, repeated
+from tests.support.real_graphs import NAMES, SMALL, repeated
 from tests.support.repeated_graphs import failing_here_and_there, run_to_its_end
 
-# Items of a map multiply a graph by twenty: the small ones have effects, the others are pure.
-SMALL = ("blast-small", "epigenomics-hep-1seq", "srasearch-10a")
+# Items of a map multiply a graph: the small ones have effects, the others are pure. Of eight items
+# three are under way at once, so places are filled again, and a map ends with fewer than it has.
 
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_real_graph_is_run_for_each_of_twenty_items(fleet: Fleet, name: str) -> None:
-    config = {"items": list(range(20)), "maxConcurrency": 5}
+def test_a_real_graph_is_run_for_each_of_eight_items(fleet: Fleet, name: str) -> None:
+    config = {"items": list(range(8)), "maxConcurrency": 3}
     more = failing_here_and_there(Random(name), "index") if name in SMALL else {}
     run_to_its_end(repeated(name, "flow.map", config, **more))

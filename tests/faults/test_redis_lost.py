@@ -73,7 +73,7 @@ def test_workers_take_messages_again_after_redis_refused_their_acknowledgements(
     workflow = publish({"tasks": [effect("work", seconds=2)]})
     quick = publish({"tasks": [effect("work")]})
     with Client.from_url(redis.url) as server:
-        held = start_many(workflow, [{}] * 40)
+        held = start_many(workflow, [{}] * 16)
         wait_until(lambda: _ended(held) >= 1, 60, "the end of the first step")
         # Every step in hand ends while its message cannot be acknowledged.
         server.config_set("min-replicas-to-write", 1)

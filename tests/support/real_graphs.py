@@ -7,6 +7,7 @@ from typing import Any
 
 FOLDER = Path(__file__).with_name("dags")
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
+SMALL = ("blast-small", "epigenomics-hep-1seq", "srasearch-10a")
 
 
 def real_graph(name: str, use: str = "flow.noop", **by_task: Any) -> dict[str, Any]:
