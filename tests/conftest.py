@@ -43,8 +43,11 @@ STARTING = (
     "tests/servers/",
 )
 
-# Files that share what takes long to make, here a whole stack, are one worker's.
-TOGETHER = ("tests/browser/test_desk.py", "tests/browser/studio/states/")
+# Files that share what takes long to make, such as a whole stack, are one worker's.
+TOGETHER = (
+    ("tests/browser/test_desk.py", "tests/browser/studio/states/"),
+    ("tests/hosts/test_bureau.py", "tests/hosts/test_minimal.py", "tests/hosts/test_what_beat"),
+)
 
 # One file is one worker's: what takes longest begins first, in this order, or all wait for it in
 # the end.
@@ -208,7 +211,8 @@ class OneWorkersFiles(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         """What must stay together with a test."""
-        return TOGETHER[0] if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
+        together = (files[0] for files in TOGETHER if nodeid.startswith(files))
+        return next(together, super()._split_scope(nodeid))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import migrations
 from django.db.migrations.operations.base import Operation
-from django.db.models import Field
+from django.db.models import Field, Model
 
 from executions.labels import label, translated
 
@@ -36,11 +36,16 @@ def _dependency(given: Any) -> Any:
 def _operation(given: Operation) -> Operation:
     _, arguments, named = given.deconstruct()
     if "fields" in named:
-        fields = [(name, _field(field)) for name, field in named["fields"]]
-        return type(given)(*arguments, **named | {"fields": fields})
+        named["fields"] = [(name, _field(field)) for name, field in named["fields"]]
+        named["bases"] = tuple(map(_base, named.get("bases", (Model,))))
+        return type(given)(*arguments, **named)
     if "field" in named:
         return type(given)(*arguments, **named | {"field": _field(named["field"])})
     return given
+
+
+def _base(given: Any) -> Any:
+    return translated(given) if isinstance(given, str) else given
 
 
 def _field(given: Any) -> "Field[Any, Any]":
