@@ -36,7 +36,7 @@ class Admin:
 
     def operation(self, page: str, name: str) -> str:
         """The address of an operation that an object's page offers."""
-        found = [link for link in LINKS.findall(self.get(page).text) if f"operate/{name}/" in link]
+        found = [link for link in LINKS.findall(self.get(page).text) if f"/{name}" in link]
         assert found, f"{page} offers no {name}"
         return html.unescape(found[0])
 

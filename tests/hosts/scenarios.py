@@ -38,9 +38,9 @@ def dead_letter_and_back(project: HostProject, client: Client) -> None:
     assert (project.folder / "files" / "inside.txt").read_text() == "noted"
 
 
-def dead_letter(project: HostProject, client: Client) -> tuple[str, str]:
-    """An execution whose step failed for good, and the dead letter."""
-    workflow = client.publish(workflows.NOTE)
+def dead_letter(project: HostProject, client: Client, name: str = "note") -> tuple[str, str]:
+    """An execution whose step failed for good, and the dead letter; `name` is the workflow's."""
+    workflow = client.publish(workflows.NOTE | {"name": name})
     execution = client.execute(workflow, {"path": "../outside.txt"})
     assert client.ended(execution, project.logs())["state"] != "SUCCESS"
     (letter,) = client.dead_letters(workflow)

@@ -45,11 +45,13 @@ def test_workflows_run(scenario: str, bureau_host: Host) -> None:
 
 def test_a_dead_letter_goes_on_from_its_admin(bureau_host: Host, admin: Admin) -> None:
     project, client = bureau_host.project, bureau_host.client
-    execution, letter = scenarios.dead_letter(project, client)
+    execution, letter = scenarios.dead_letter(project, client, "note-admin")
     page = f"{INDEX}dlq/deadletterentry/{letter}/change/"
 
-    fixed = '{"path": "by-admin.txt", "content": "noted"}'
-    admin.post(admin.operation(page, "fix"), input=fixed, reason="A wrong path")
+    admin.post(
+        admin.operation(page, "requeue-with"),
+        overrides='{"path": "by-admin.txt"}', reason="A wrong path",
+    )  # fmt: skip
 
     assert client.ended(execution, project.logs())["state"] == "SUCCESS"
     assert (project.folder / "files" / "by-admin.txt").exists()
