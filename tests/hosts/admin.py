@@ -50,7 +50,7 @@ class Admin:
                 continue
             seen.add(path)
             links = LINKS.findall(self.get(path).text)
-            astray = [link for link in links if not link.startswith(below)]
+            astray = [link for link in links if not f"{link}/".startswith(below)]
             assert not astray, f"{path} leads to {astray[:5]}"
             waiting += [link for link in links if not any(part in link for part in OTHERS)]
         return seen

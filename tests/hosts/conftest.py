@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,14 +71,13 @@ def _bureau_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     with ExitStack() as stack:
         database = stack.enter_context(database_of_its_own("host_bureau"))
         stack.enter_context(database_of_its_own("host_flows"))
-        broker, results = _broker(stack), redis(12)
+        broker, is_ready = _broker(stack)
         host = HostProject(
-            made, environment, BROKER=broker, RESULTS=results, C_FORCE_ROOT="1", **database
+            made, environment, BROKER=broker, RESULTS=redis(12), C_FORCE_ROOT="1", **database
         )
         stack.callback(host.stop)
-        host.manage("makemigrations", "people", "runners", "--verbosity", "0")
         host.prepare("flows", mail="ann@example.org")
-        host.manage("collectstatic", "--noinput", "--verbosity", "0")
+        is_ready()
         celery = ("-m", "celery", "-A", "bureau.queueing")
         host.start("beat", *celery, "beat")
         host.start(
@@ -92,10 +91,14 @@ def _bureau_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
         yield _signed_in(host, "portal/internal/flows/", "ann@example.org")
 
 
-def _broker(stack: ExitStack) -> str:
-    """A RabbitMQ of its own, or the tests' Redis where there is none; in CI there is."""
+def _broker(stack: ExitStack) -> tuple[str, Callable[[], None]]:
+    """A RabbitMQ that starts, or the tests' Redis where there is none, and what waits for it.
+
+    In CI there is one.
+    """
     if rabbitmq.missing() and not os.environ.get("CI"):
-        return redis(13)
+        return redis(13), lambda: None
     node = RabbitMQ(stack.enter_context(passable_folder()))
     stack.callback(node.stop)
-    return node.start()
+    node.launch()
+    return node.url, node.wait

@@ -31,6 +31,7 @@ os.environ["DJANGO_SETTINGS_MODULE"] = found[1]
 os.environ["DJANGO_SUPERUSER_PASSWORD"] = sys.argv[2]
 sys.path.insert(0, os.getcwd())
 import django
+from django.conf import settings
 from django.core.management import call_command
 
 django.setup()
@@ -38,6 +39,8 @@ databases, account = json.loads(sys.argv[1])
 for name in ("default", *databases):
     call_command("migrate", verbosity=0, database=name)
 call_command("createsuperuser", interactive=False, verbosity=0, **account)
+if settings.STATIC_ROOT:
+    call_command("collectstatic", interactive=False, verbosity=0)
 """
 
 
@@ -88,7 +91,7 @@ class HostProject:
         return done.stderr
 
     def prepare(self, *databases: str, **account: str) -> None:
-        """Migrate the databases beside `default`, and make a superuser, all in one process."""
+        """Migrate, make a superuser and collect static files, all in one process."""
         done = self._run("-c", PREPARE, json.dumps([databases, account]), PASSWORD)
         assert done.returncode == 0, f"{done.stdout[-3000:]}{done.stderr[-5000:]}"
 

@@ -1,6 +1,7 @@
 """Which database has what."""
 
 FLOWS = {"executions", "valkyr_runners", "dlq"}
+ACCOUNTS = {"auth", "contenttypes", "people"}
 
 
 def is_flows(label: str) -> bool:
@@ -14,4 +15,6 @@ class FlowsRouter:
     db_for_write = db_for_read
 
     def allow_migrate(self, db, app_label, **hints):
-        return db == "flows" if is_flows(app_label) else None
+        if db == "flows":
+            return is_flows(app_label) or app_label in ACCOUNTS
+        return not is_flows(app_label)
