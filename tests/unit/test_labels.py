@@ -1,7 +1,7 @@
 """A project may give our apps other labels: what names them follows, and a conflict is told."""
 
 from importlib import import_module
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -81,8 +81,11 @@ def test_pages_of_the_admin_follow() -> None:
     assert addresses.page("dlq_failuregroup") == "dlq/failuregroup/"
 
 
-def test_an_app_of_the_same_label_is_refused_with_what_to_write(settings: Any) -> None:
-    settings.INSTALLED_APPS = [*settings.INSTALLED_APPS, "company.runners"]
+def test_an_app_of_the_same_label_is_refused_with_what_to_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    installed = SimpleNamespace(INSTALLED_APPS=["runners", "company.runners"])
+    monkeypatch.setattr(labels, "settings", installed)
 
     with pytest.raises(ImproperlyConfigured) as refused:
         RunnersConfig("runners", import_module("runners"))
