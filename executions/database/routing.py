@@ -102,7 +102,9 @@ def route() -> None:
     A project need not list it: a name that only half of the statements follow would put rows into
     two databases, and Django refuses that our rows name accounts in another one.
     """
-    if (named() or alias() != DEFAULT_DB_ALIAS) and not any(isinstance(one, Router) for one in router.routers):
+    if (named() or alias() != DEFAULT_DB_ALIAS) and not any(
+        isinstance(one, Router) for one in router.routers
+    ):
         router.routers.append(Router())
 
 
