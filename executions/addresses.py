@@ -15,6 +15,7 @@ from django.conf import settings
 from django.urls import NoReverseMatch, get_script_prefix, reverse
 
 from executions.configuration import settings as valkyr_settings
+from executions.labels import translated
 
 # The names of all routes of ours begin so.
 PREFIX = "valkyr-"
@@ -39,7 +40,7 @@ def below_root(name: str, *args: Any, **named: Any) -> str:
 
 def admin(name: str, *args: Any) -> str:
     """The address of a page of the admin, such as `admin("dlq_failuregroup_change", pk)`."""
-    return reverse(f"admin:{name}", args=args or None)
+    return reverse(f"admin:{translated(name)}", args=args or None)
 
 
 def admin_or_none(name: str, *args: Any) -> str:
@@ -77,7 +78,7 @@ def page(model: str, pk: Any = None, **query: Any) -> str:
 
     It is put together as Django's admin does, since looking it up would load the urlconf.
     """
-    app, _, name = model.rpartition("_")
+    app, _, name = translated(model).rpartition("_")
     path = f"{app}/{name}/" if pk is None else f"{app}/{name}/{pk}/change/"
     return f"{path}?{urlencode(query)}" if query else path
 

@@ -26,6 +26,8 @@ class ExecutionsConfig(ApiConfig):
 
     def ready(self) -> None:
         """Refuse limits and keys that make no sense now, not at first use; listen to executions."""
+        from django.core.signals import request_finished, request_started
+
         from executions import checks, messaging
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
         from executions.audit import sign_ins  # noqa: F401 - connects on import
@@ -33,6 +35,7 @@ class ExecutionsConfig(ApiConfig):
         from executions.database import accounts, connections, time_limits
         from executions.database import checks as database_checks  # noqa: F401 - registers
         from executions.database.routing import route
+        from executions.definition.templating import budget
         from executions.observability import metrics
         from executions.triggers import cron, error_workflow  # noqa: F401 - connect on import
 
@@ -43,4 +46,6 @@ class ExecutionsConfig(ApiConfig):
         time_limits.connect(self)
         own_servers.name(messaging.own_addresses)
         own_servers.name(connections.own_addresses)
+        request_started.connect(budget.begin_request, dispatch_uid="valkyr.rendering")
+        request_finished.connect(budget.end_request, dispatch_uid="valkyr.rendering")
         messaging.be_ready()

@@ -36,7 +36,7 @@ def refuse() -> None:
     forget()
     if sys.argv[1:2] == ["check"]:
         tolerate(True)
-    elif found := list(dict.fromkeys([*map(str, problems(classes())), *_keys()])):
+    elif found := list(dict.fromkeys([*map(str, problems(classes())), *_keys(), *_times()])):
         raise ImproperlyConfigured("\n".join(found))
 
 
@@ -61,7 +61,8 @@ def settings(**_: Any) -> list[CheckMessage]:
     found: list[CheckMessage] = [
         Error(str(problem), hint=REFERENCE, id="valkyr.E001") for problem in problems(classes())
     ]
-    return found or [Error(text, id="valkyr.E002") for text in _keys()]
+    found = found or [Error(text, id="valkyr.E002") for text in _keys()]
+    return found + [Error(text, id="valkyr.E003") for text in _times()]
 
 
 @register()
@@ -140,6 +141,17 @@ def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
             id="executions.W103",
         )
     ]
+
+
+def _times() -> Iterator[str]:
+    """What is wrong with the project's way to write times."""
+    if not django_settings.USE_TZ:
+        yield (
+            "USE_TZ is False, so times are read without their zone; expected True, since leases "
+            "and schedules compare times of several machines. Set USE_TZ = True and keep "
+            "TIME_ZONE: Django's guide for this is at "
+            "https://docs.djangoproject.com/en/stable/topics/i18n/timezones/#migration-guide."
+        )
 
 
 def _keys() -> Iterator[str]:

@@ -34,6 +34,7 @@ OPTIONS: dict[str, Any] = {
 }
 _configured: Celery | None = None
 _waiting: list[Callable[[], None]] = []
+_ours: set[str] = set()
 
 
 def task(name: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -41,7 +42,13 @@ def task(name: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     Whoever sends one names its queue, as `send` does: no route of the app is about our tasks.
     """
+    _ours.add(name)
     return shared_task(name=name, **(OPTIONS | options))
+
+
+def is_ours(task: str) -> bool:
+    """Whether a task of that name was declared here."""
+    return task in _ours
 
 
 def carry_by(app: Celery) -> None:

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, TypedDict
 from django.apps import AppConfig, apps
 
 from executions.configuration import SettingsModel
+from executions.labels import refuse_conflict
 
 
 class PeriodicTask(TypedDict):
@@ -30,12 +31,19 @@ class PeriodicTask(TypedDict):
 class ApiConfig(AppConfig):
     """An app with operations of the API: the engine's three, and plugins."""
 
+    # The type in our migrations, whatever DEFAULT_AUTO_FIELD of the project is.
+    default_auto_field = "django.db.models.BigAutoField"
+
     # Django takes the only class of `apps.py` that does not say False: the app's, not this one.
     default = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.default = cls.__dict__.get("default", True)
+
+    def __init__(self, app_name: str, app_module: Any) -> None:
+        super().__init__(app_name, app_module)
+        refuse_conflict(app_name, self.label)
 
     api: ClassVar[str] = ""
     """The Python module whose `urlpatterns` join the engine's API, or none."""

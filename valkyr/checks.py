@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from celery import Celery
+from django.apps import apps
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 
@@ -65,7 +66,7 @@ def _beat(app: Celery) -> Iterator[CheckMessage]:
             "it with app.conf.beat_schedule.update(…).",
             id="valkyr.E014",
         )
-    if not str(app.conf.beat_scheduler).endswith("DatabaseScheduler") and not _ours(app):
+    if not _keeps_rows(app):
         yield checks.Warning(
             f"beat_scheduler is {app.conf.beat_scheduler!r}: beat does not send the schedules of "
             "workflows. They start up to five seconds late.",
@@ -116,6 +117,26 @@ def what_is_missing() -> Iterator[CheckMessage]:
             id="valkyr.W031",
         )
     yield from _silent_beat(name)
+    yield from _disabled_entries(app)
+
+
+def _disabled_entries(app: Celery) -> Iterator[CheckMessage]:
+    """Entries of ours that somebody switched off in beat's own admin."""
+    if not apps.is_installed("django_celery_beat") or not _keeps_rows(app):
+        return
+    from django_celery_beat.models import PeriodicTask
+
+    off = PeriodicTask.objects.filter(name__in=beat.entries(), enabled=False)
+    for name in sorted(off.values_list("name", flat=True)):
+        yield checks.Warning(
+            f"Beat's entry {name!r} is disabled: {beat.entries()[name]['task']} is never sent.",
+            hint="Enable it under Periodic tasks in the admin.",
+            id="valkyr.W033",
+        )
+
+
+def _keeps_rows(app: Celery) -> bool:
+    return str(app.conf.beat_scheduler).endswith("DatabaseScheduler") or _ours(app)
 
 
 def _silent_beat(name: str) -> Iterator[CheckMessage]:

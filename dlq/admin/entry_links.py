@@ -3,12 +3,13 @@
 from typing import Any
 from urllib.parse import quote
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dlq.conf import sentry_template
 from dlq.models import DeadLetterEntry
+from executions import addresses
 from executions.admin import links
 from executions.admin.marks import filled, trace
 from executions.configuration import settings as valkyr_settings
@@ -47,11 +48,7 @@ def page(model: str, pk: Any) -> str:
 
 def monitor(entry: DeadLetterEntry) -> str:
     """The execution's live view."""
-    try:
-        name = "admin:executions_workflowexecution_monitor"
-        return reverse(name, args=[entry.execution_id])
-    except NoReverseMatch:
-        return ""
+    return addresses.admin_or_none("executions_workflowexecution_monitor", entry.execution_id)
 
 
 def flower(entry: DeadLetterEntry) -> str:

@@ -3,12 +3,13 @@ import django.contrib.postgres.indexes
 import django.db.models.deletion
 import executions.database.accounts
 import executions.database.clock
+import executions.database.migrations
 import uuid6
 from django.conf import settings
 from django.db import migrations, models
 
 
-class Migration(migrations.Migration):
+class Migration(executions.database.migrations.Migration):
 
     initial = True
 

@@ -71,7 +71,7 @@ def give(
         wanted = {NAMES[name] for name in permissions}
         rows.exclude(permission__codename__in=wanted).delete()
         known = Permission.objects.using(alias()).filter(
-            content_type__app_label="executions", content_type__model="workflow"
+            content_type__app_label=Workflow._meta.app_label, content_type__model="workflow"
         )
         model: Any = rows.model
         for permission in known.filter(codename__in=wanted):

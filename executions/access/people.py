@@ -25,9 +25,17 @@ def name_path(path: str = "user") -> str:
     return f"{path}__{get_user_model().USERNAME_FIELD}"
 
 
+def key_field() -> Any:
+    """The field that is an account's key: of a model that inherits from another, the other's."""
+    key: Any = get_user_model()._meta.pk
+    while key.remote_field:
+        key = key.target_field
+    return key
+
+
 def read_key(value: Any) -> Any:
     """A key of an account, from JSON, a token or an address; raises ValueError."""
-    key = get_user_model()._meta.pk
+    key = key_field()
     try:
         return key.clean(value, None)
     except ValidationError as error:

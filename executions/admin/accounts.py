@@ -7,14 +7,13 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 
 from executions.access.actor import Actor
 from executions.access.operation import Operation
 from executions.access.people import name_path
 from executions.access.powers import Power
 from executions.accounts import browser_sessions, sessions
-from executions.admin import marks
+from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
 from executions.admin.operations import AdminOperation
@@ -89,7 +88,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
         kept = browser_sessions.current(request)
         ended = sessions.end_others(request.user, kept, actor=Actor.of_request(request))
         self.message_user(request, f"{ended} ended.", messages.SUCCESS)
-        target = reverse("admin:executions_accountsession_changelist")
+        target = links.listing("executions_accountsession")
         if request.headers.get("HX-Request"):
             return HttpResponse(headers={"HX-Redirect": target})
         return HttpResponseRedirect(target)

@@ -190,7 +190,10 @@ class ActivityAdmin(FactAdmin):
     def get_urls(self) -> Any:
         """As Django's, and the export."""
         view = self.admin_site.admin_view(self.export_view)
-        return [path("export/", view, name="executions_activity_export"), *super().get_urls()]
+        return [
+            path("export/", view, name=f"{self.opts.app_label}_activity_export"),
+            *super().get_urls(),
+        ]
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
         """The rows of the list, as its filters are, as JSON lines; recorded, so not by GET."""

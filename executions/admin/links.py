@@ -3,19 +3,20 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+
+from executions.addresses import admin
 
 
 def page(model: str, pk: Any) -> str:
     """The address of one object's page; `model` is `app_model`, lower case."""
-    return reverse(f"admin:{model}_change", args=[pk])
+    return admin(f"{model}_change", pk)
 
 
 def listing(model: str, **filters: Any) -> str:
     """The address of a list with its filters."""
-    address = reverse(f"admin:{model}_changelist")
+    address = admin(f"{model}_changelist")
     return f"{address}?{urlencode(filters)}" if filters else address
 
 

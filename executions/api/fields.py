@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.contrib.auth import get_user_model
 from django.db import models
 from rest_framework import ISO_8601, serializers
 
 from executions.access import Powers
+from executions.access.people import key_field
 from executions.states import Permission
 
 # Serializers whose fields are declared in snake_case, as Python has them, and sent in camelCase.
@@ -178,7 +178,7 @@ LARGEST_KEY = {True: 2**63 - 1, False: 2**31 - 1}
 
 def shown_user_id(**options: Any) -> Field:
     """The field that tells an account's key, in the type that the project's accounts have."""
-    key = get_user_model()._meta.pk
+    key = key_field()
     if isinstance(key, models.IntegerField):
         return serializers.IntegerField(**options)
     if isinstance(key, models.UUIDField):
@@ -188,7 +188,7 @@ def shown_user_id(**options: Any) -> Field:
 
 def asked_user_id(*, strict: bool = False, **options: Any) -> Field:
     """The field that takes an account's key; `strict`: a number as a JSON integer alone."""
-    key = get_user_model()._meta.pk
+    key = key_field()
     if isinstance(key, models.IntegerField):
         most = LARGEST_KEY[isinstance(key, models.BigIntegerField | models.BigAutoField)]
         field = Whole if strict else serializers.IntegerField

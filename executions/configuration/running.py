@@ -66,8 +66,8 @@ class WorkerSettings(SettingsModel):
         None,
         "Address space of a process in a prefork pool (RLIMIT_AS): a step that asks for more fails "
         "alone, with `MemoryError`. The memory is that of the machine, or of the cgroup where it "
-        "has a limit. At least 512; 0 sets no limit. In a project of yours it has no effect, since "
-        "the processes are not ours alone",
+        "has a limit. At least 512; 0 sets no limit. A worker that consumes other queues than "
+        "Valkyr's has none, since its processes are not ours alone",
         unit="MiB",
         unset="a quarter of the memory, 1024 to 4096",
         ge=0,

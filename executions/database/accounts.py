@@ -49,7 +49,19 @@ def ensure(key: Any, model: Any = None) -> None:
 
 
 def _copy(account: Any) -> None:
+    """Write an account to our database: the row of each model that it inherits from, then its own.
+
+    The rows of parents come first, since the own one names them.
+    """
     model = type(account)
+    for one in (*reversed(model._meta.get_parent_list()), model):
+        _copy_row(account, one)
+    if len(_known) >= KNOWN_AT_MOST:
+        _known.clear()
+    _known.add((model, account.pk))
+
+
+def _copy_row(account: Any, model: Any) -> None:
     values = {f.attname: getattr(account, f.attname) for f in model._meta.concrete_fields}
     if values.get("password"):
         # Enough to see that it changed, which ends the account's sessions.
@@ -58,9 +70,6 @@ def _copy(account: Any) -> None:
     copy = model(**values)
     copy._state.db = alias()
     models.Model.save_base(copy, raw=True, using=alias())
-    if len(_known) >= KNOWN_AT_MOST:
-        _known.clear()
-    _known.add((model, account.pk))
 
 
 # What keeps the copies as the originals are.

@@ -14,8 +14,7 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import FieldDoesNotExist
 
 from executions.database.routing import connection
-
-OURS = ("executions", "runners", "dlq")
+from executions.labels import ENGINE, label
 
 
 def named(sql: str) -> str:
@@ -37,12 +36,29 @@ def _of_accounts() -> dict[str, str]:
     model = get_user_model()
     key = model._meta.pk
     return {
-        "{user_table}": _quoted(model._meta.db_table),
+        "{user_table}": _accounts_of(model),
         "{user_key}": _quoted(str(key.column)),
         "{user_type}": str(key.rel_db_type(connection)),
         "{user_groups}": _groups(),
         "{user_columns}": account_columns(),
     }
+
+
+def _accounts_of(model: Any) -> str:
+    """The table of accounts; one joined of several where their model inherits from others'."""
+    meta = model._meta
+    if not meta.parents:
+        return _quoted(meta.db_table)
+    columns = ", ".join(
+        f"{_quoted(f.model._meta.db_table)}.{_quoted(f.column)}" for f in meta.concrete_fields
+    )
+    joins = " ".join(
+        f"JOIN {_quoted(one._meta.db_table)} ON "
+        f"{_quoted(one._meta.db_table)}.{_quoted(one._meta.pk.column)} = "
+        f"{_quoted(meta.db_table)}.{_quoted(meta.pk.column)}"
+        for one in meta.get_parent_list()
+    )
+    return f"(SELECT {columns} FROM {_quoted(meta.db_table)} {joins})"  # noqa: S608 - quoted names
 
 
 def _groups() -> str:
@@ -63,10 +79,10 @@ def _groups() -> str:
 def _relabelled() -> dict[str, str]:
     """Our tables whose names differ, since their app has another label in this project."""
     names = {}
-    for config in apps.get_app_configs():
-        if config.name in OURS and config.label != config.name:
-            for model in config.get_models():
-                usual = f"{config.name}_{model._meta.model_name}"
+    for package in ENGINE:
+        if label(package) != package:
+            for model in apps.get_app_config(label(package)).get_models():
+                usual = f"{package}_{model._meta.model_name}"
                 if model._meta.managed and not model._meta.proxy:
                     names[usual] = model._meta.db_table
     return names

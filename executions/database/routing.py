@@ -41,9 +41,12 @@ def alias() -> str:
 
 def _as_routed() -> str:
     """Where the project's own routers write our models."""
-    for config in apps.get_app_configs():
-        if config.name == "executions":
-            return str(router.db_for_write(config.get_model("Workflow")))
+    ours = [one for one in apps.get_app_configs() if one.name == "executions"]
+    for config in ours:
+        for one in router.routers:
+            ask = None if isinstance(one, Router) else getattr(one, "db_for_write", None)
+            if ask is not None and (found := ask(config.get_model("Workflow"))):
+                return str(found)
     return DEFAULT_DB_ALIAS
 
 
@@ -94,12 +97,14 @@ def _place(of: str) -> tuple[str, ...]:
 
 
 def route() -> None:
-    """Let our router be asked after the project's own, where a database is named for us.
+    """Let our router be asked after the project's own, where our tables have a database.
 
     A project need not list it: a name that only half of the statements follow would put rows into
-    two databases.
+    two databases, and Django refuses that our rows name accounts in another one.
     """
-    if named() and not any(isinstance(one, Router) for one in router.routers):
+    if (named() or alias() != DEFAULT_DB_ALIAS) and not any(
+        isinstance(one, Router) for one in router.routers
+    ):
         router.routers.append(Router())
 
 

@@ -4,6 +4,7 @@ import django.contrib.postgres.indexes
 import django.db.models.deletion
 import executions.database.accounts
 import executions.database.clock
+import executions.database.migrations
 import uuid6
 from django.conf import settings
 from django.db import migrations, models
@@ -18,7 +19,7 @@ TIERS = {
 
 def create_defaults(apps, schema_editor):
     alias = schema_editor.connection.alias
-    tiers = apps.get_model("executions", "Tier").objects.using(alias)
+    tiers = executions.database.migrations.model(apps, "executions.Tier").objects.using(alias)
     for name, (concurrent, pending, hour, day) in TIERS.items():
         tiers.get_or_create(
             name=name,
@@ -29,7 +30,8 @@ def create_defaults(apps, schema_editor):
                 "max_per_day": day,
             },
         )
-    apps.get_model("executions", "Workspace").objects.using(alias).get_or_create(
+    workspaces = executions.database.migrations.model(apps, "executions.Workspace").objects
+    workspaces.using(alias).get_or_create(
         slug="default",
         defaults={"name": "Default", "tier": tiers.get(name="unlimited")},
     )
@@ -71,20 +73,18 @@ CREATE FUNCTION valkyr_account_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     was jsonb := to_jsonb(OLD);
     becomes jsonb := to_jsonb(NEW);
+    account {user_type} := (becomes->>TG_ARGV[0])::{user_type};
 BEGIN
     IF (was->>'is_active')::boolean AND NOT (becomes->>'is_active')::boolean THEN
-        PERFORM valkyr_end_sessions(NEW.{user_key}, 'SWITCHED_OFF');
+        PERFORM valkyr_end_sessions(account, 'SWITCHED_OFF');
     ELSIF was->>'password' IS DISTINCT FROM becomes->>'password' THEN
-        PERFORM valkyr_end_sessions(NEW.{user_key}, 'PASSWORD');
+        PERFORM valkyr_end_sessions(account, 'PASSWORD');
     ELSIF (was->>'is_superuser')::boolean AND NOT (becomes->>'is_superuser')::boolean
        OR (was->>'is_staff')::boolean AND NOT (becomes->>'is_staff')::boolean THEN
-        PERFORM valkyr_end_sessions(NEW.{user_key}, 'LOST_RIGHTS');
+        PERFORM valkyr_end_sessions(account, 'LOST_RIGHTS');
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER account_ends_sessions AFTER UPDATE ON {user_table}
-    FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*)
-    EXECUTE FUNCTION valkyr_account_changed();
 
 CREATE FUNCTION valkyr_role_lost() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -101,10 +101,15 @@ CREATE TRIGGER role_ends_sessions AFTER UPDATE OF role, user_id ON {memberships}
         AND OLD.role <> 'USER'))
     EXECUTE FUNCTION valkyr_role_lost();
 """
+# On each table that an account has a row of: its model may inherit from others. The keys are equal.
+WATCH = """
+CREATE TRIGGER account_ends_sessions AFTER UPDATE ON {table}
+    FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*)
+    EXECUTE FUNCTION valkyr_account_changed({key});
+"""
 DROP = (
     "DROP TRIGGER role_ends_sessions ON {memberships}",
     "DROP TRIGGER membership_ends_sessions ON {memberships}",
-    "DROP TRIGGER account_ends_sessions ON {user_table}",
     "DROP FUNCTION valkyr_role_lost()",
     "DROP FUNCTION valkyr_account_changed()",
     "DROP FUNCTION valkyr_end_sessions({user_type}, text)",
@@ -119,12 +124,11 @@ DROP = (
 
 def _names(apps, schema_editor):
     def table(model):
-        return schema_editor.quote_name(apps.get_model("executions", model)._meta.db_table)
+        name = executions.database.migrations.model(apps, f"executions.{model}")._meta.db_table
+        return schema_editor.quote_name(name)
 
     user = apps.get_model(settings.AUTH_USER_MODEL)._meta
     return {
-        "user_table": schema_editor.quote_name(user.db_table),
-        "user_key": schema_editor.quote_name(user.pk.column),
         "user_type": user.pk.rel_db_type(schema_editor.connection),
         "sessions": table("AccountSession"),
         "memberships": table("Membership"),
@@ -133,21 +137,34 @@ def _names(apps, schema_editor):
     }
 
 
+def _accounts(apps):
+    """The models that an account has a row of."""
+    user = apps.get_model(settings.AUTH_USER_MODEL)
+    return [model._meta for model in (user, *user._meta.get_parent_list())]
+
+
 def create_triggers(apps, schema_editor):
     names = _names(apps, schema_editor)
     schema_editor.execute(REFUSING, params=None)
     for model in APPEND_ONLY:
         schema_editor.execute(REFUSE.format(table=names[model]), params=None)
     schema_editor.execute(ENDING.format(**names), params=None)
+    for meta in _accounts(apps):
+        table = schema_editor.quote_name(meta.db_table)
+        key = schema_editor.quote_value(meta.pk.column)
+        schema_editor.execute(WATCH.format(table=table, key=key), params=None)
 
 
 def drop_triggers(apps, schema_editor):
     names = _names(apps, schema_editor)
+    for meta in _accounts(apps):
+        table = schema_editor.quote_name(meta.db_table)
+        schema_editor.execute(f"DROP TRIGGER account_ends_sessions ON {table}", params=None)
     for statement in DROP:
         schema_editor.execute(statement.format(**names), params=None)
 
 
-class Migration(migrations.Migration):
+class Migration(executions.database.migrations.Migration):
 
     initial = True
 

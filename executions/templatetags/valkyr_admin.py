@@ -13,6 +13,14 @@ register = template.Library()
 
 
 @register.simple_tag
+def admin_page(name: str, *args: Any) -> str:
+    """The address of a page of ours in the admin, such as `dlq_failuregroup_changelist`."""
+    from executions.addresses import admin
+
+    return admin(name, *args)
+
+
+@register.simple_tag
 def skin_styles() -> Any:
     """The style sheets, for pages that show no model."""
     from executions.admin.skin import MEDIA

@@ -1,11 +1,12 @@
 """The state that Django keeps beside a database connection.
 
-Relies on: `health_check_done`, `in_atomic_block`, `savepoint_ids` and `needs_rollback` of
-`BaseDatabaseWrapper` (Django 5.2).
+Relies on: `health_check_done`, `in_atomic_block`, `savepoint_ids`, `needs_rollback` and
+`closed_in_transaction` of `BaseDatabaseWrapper`, `_connection_pools` of PostgreSQL's (Django 5.2).
 No public way: `close()` refuses inside an atomic block, and Django cannot be told that a connection
 that was used around its cursors has answered.
 If it breaks: each hot statement pays a round trip for Django's health check, or a task that was
-interrupted in a transaction spoils every later task of its process.
+interrupted in a transaction spoils every later task of its process, or a forked child shares the
+sockets in its parent's pool.
 """
 
 from typing import Any
@@ -21,9 +22,11 @@ def discard(connection: Any) -> None:
     connection.in_atomic_block = False
     connection.savepoint_ids = []
     connection.needs_rollback = False
+    connection.closed_in_transaction = False  # Celery may have closed it there already
     connection.close()
 
 
 def forget(connection: Any) -> None:
-    """Drop the parent's connection in a forked child, without closing the parent's socket."""
+    """Drop the parent's connection and pool in a forked child, without closing their sockets."""
     connection.connection = None
+    getattr(connection, "_connection_pools", {}).pop(connection.alias, None)

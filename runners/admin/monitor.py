@@ -12,7 +12,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
-from django.urls import reverse
 
 from executions import addresses
 from executions.admin import links, marks
@@ -25,6 +24,7 @@ from runners.repair.forks import fork_execution
 
 # What stands for an id in the addresses that the scripts fill in.
 ANY = UUID(int=0)
+EXECUTION = "executions_workflowexecution"
 # Shown on the monitor in this order, as far as they are installed; what else can be done is on the
 # execution's own page.
 BUTTONS = ("pause", "resume", "cancel", "replay", "fork")
@@ -50,7 +50,7 @@ def monitor(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> Http
         "title": "Monitor",
         "opts": admin.opts,
         "execution": execution,
-        "page": links.page("executions_workflowexecution", execution.pk),
+        "page": links.page(EXECUTION, execution.pk),
         "workflow": links.to("executions_workflow", execution.workflow_id, execution.workflow),
         "version": links.to(
             "executions_workflowversion",
@@ -79,7 +79,7 @@ def _buttons(
             refusal = operation.operation.refuse(execution)
         else:
             refusal = "Your role in its workspace does not allow it."
-        address = reverse(f"admin:executions_workflowexecution_operate_{name}", args=[execution.pk])
+        address = addresses.admin(f"{EXECUTION}_operate_{name}", execution.pk)
         yield Button(name, operation.title, operation.icon, address, refusal)
 
 
@@ -93,8 +93,8 @@ def _facts(execution: WorkflowExecution) -> dict[str, Any]:
         "approval-page": links.page("runners_approval", ANY),
         "monitor-page": _monitor_of(ANY),
         "dead-letters": links.listing("dlq_deadletterentry", q=str(ANY)),
-        "executions": links.listing("executions_workflowexecution"),
-        "children": links.listing("executions_workflowexecution", q=str(execution.pk)),
+        "executions": links.listing(EXECUTION),
+        "children": links.listing(EXECUTION, q=str(execution.pk)),
         "runs": links.listing("runners_run", q=str(execution.pk)),
         "runners": links.listing("runners_runner"),
         "sign-in": f"{addresses.sign_in()}?next={_monitor_of(execution.pk)}",
@@ -102,7 +102,7 @@ def _facts(execution: WorkflowExecution) -> dict[str, Any]:
 
 
 def _monitor_of(pk: UUID) -> str:
-    return reverse("admin:executions_workflowexecution_monitor", args=[pk])
+    return addresses.admin(f"{EXECUTION}_monitor", pk)
 
 
 WorkflowExecutionAdmin.show("monitor", "Monitor", "monitoring", monitor)

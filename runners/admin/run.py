@@ -8,11 +8,11 @@ from uuid import UUID
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from executions import addresses
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.activity import done_to
@@ -296,7 +296,7 @@ def _crashes(obj: Run) -> str:
 
 def _monitor(obj: Run) -> Any:
     """The execution's monitor with this run selected."""
-    address = reverse("admin:executions_workflowexecution_monitor", args=[obj.execution_id])
+    address = addresses.admin("executions_workflowexecution_monitor", obj.execution_id)
     return links.link(f"{address}?run={obj.pk}", "Watch it among the others")
 
 

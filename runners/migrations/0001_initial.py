@@ -1,5 +1,6 @@
 import django.db.models.deletion
 import executions.database.clock
+import executions.database.migrations
 import runners.states
 import uuid6
 from django.db import migrations, models
@@ -40,8 +41,8 @@ COMMENT ON FUNCTION valkyr_queue_load IS
 
 def finish(apps, schema_editor):
     names = {
-        "runs": apps.get_model("runners", "Run")._meta.db_table,
-        "executions": apps.get_model("executions", "WorkflowExecution")._meta.db_table,
+        "runs": executions.database.migrations.model(apps, "runners.Run")._meta.db_table,
+        "executions": executions.database.migrations.model(apps, "executions.WorkflowExecution")._meta.db_table,
     }
     schema_editor.execute(STORAGE.format(**names), params=None)
     schema_editor.execute(QUEUE_LOAD.format(**names), params=None)
@@ -51,7 +52,7 @@ def undo(apps, schema_editor):
     schema_editor.execute("DROP FUNCTION valkyr_queue_load(text, integer)")
 
 
-class Migration(migrations.Migration):
+class Migration(executions.database.migrations.Migration):
 
     initial = True
 

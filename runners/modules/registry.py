@@ -22,7 +22,7 @@ from runners.modules.base import Module
 from runners.modules.config_check import check
 from runners.modules.declared import declared, needed
 from runners.modules.function_step import MODULE_ATTRIBUTE, step
-from runners.modules.not_installed import stand_in
+from runners.modules.not_installed import NotInstalled, stand_in
 
 # A picture for each module, by the names of Material Symbols; of others, their category's.
 
@@ -184,9 +184,7 @@ class Registry:
             if type_name not in declared():
                 self._load_third_parties()
             elif type_name not in self._modules:
-                self._modules[type_name] = stand_in(type_name, needed(type_name)) or _instance(
-                    *declared()[type_name].split(":")
-                )
+                self._modules[type_name] = _instance_or_stand_in(type_name)
             if type_name in self._modules:
                 return self._modules[type_name]
             raise UnknownModule(self._why_unknown(type_name))
@@ -290,6 +288,22 @@ def spec(module: Module[Any]) -> ModuleSpec:
             BadInput(bad.what, bad.error_type.value, bad.says) for bad in module.bad_inputs
         ),
     )
+
+
+def _instance_or_stand_in(type_name: str) -> Module[Any]:
+    """The module of a declared type; where a package of its extra is missing, what says so."""
+    need = needed(type_name)
+    if made := stand_in(type_name, need):
+        return made
+    path, _, name = declared()[type_name].partition(":")
+    try:
+        return _instance(path, name)
+    except ModuleNotFoundError as error:
+        # An extra has several packages, of which a project may have one for reasons of its own.
+        own = (error.name or "").partition(".")[0] == path.partition(".")[0]
+        if need is None or own:
+            raise
+        return NotInstalled(type_name, *need)
 
 
 def _instance(path: str, name: str) -> Module[Any]:

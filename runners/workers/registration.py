@@ -10,6 +10,8 @@ from typing import Any
 
 from celery.signals import (
     celeryd_after_setup,
+    task_postrun,
+    task_prerun,
     worker_before_create_process,
     worker_init,
     worker_process_init,
@@ -25,12 +27,13 @@ from executions import messaging
 from executions.database import connection
 from executions.database.clock import ClockTimestamp
 from executions.vendor_seams import billiard_slots
-from runners.conf import pool
+from runners.conf import config, pool
 from runners.models import Runner
 from runners.modules import registry
 from runners.process import activity, out_of_memory, parent
+from runners.process.memory_limit import WORKER, limit_memory
 from runners.stalls.keeper import Keeper
-from runners.workers import canary
+from runners.workers import canary, connections
 from runners.workers.shutdown import WorkerShutdown
 
 log = logging.getLogger(__name__)
@@ -59,6 +62,8 @@ def connect() -> None:
         (worker_process_shutdown, end_child),
         (worker_shutting_down, leave),
         (worker_shutdown, gone),
+        (task_prerun, connections.tidy_around),
+        (task_postrun, connections.tidy_around),
     ):
         signal.connect(receiver, weak=False, dispatch_uid=f"{__name__}.{receiver.__name__}")
 
@@ -132,8 +137,11 @@ def arrive(sender: Any = None, **_: Any) -> None:
 
 
 def begin_child(**_: Any) -> None:
-    """A child of the pool executes steps: the watchdog looks after it."""
+    """A child of the pool executes steps: bound to its share of memory, and watched."""
+    if _share is not WorkerShare.NOTHING:
+        connections.forget_parents()
     if _share is WorkerShare.ALL:
+        limit_memory(config().worker_memory, WORKER)
         parent.end_without()
         activity.be_watched()
 

@@ -9,7 +9,6 @@ from django.contrib.auth import get_user_model
 from executions.models import Membership, Tier, Workspace
 from tests.support.identity import Provider, running_provider
 from tests.support.rates import forget_rates
-from valkyr_plugins.sso.configuration import read_groups
 
 # The provider's page is of another origin, which the page for all would not forget.
 pytestmark = pytest.mark.own_page
@@ -19,8 +18,8 @@ pytestmark = pytest.mark.own_page
 def provider(settings: Any) -> Iterator[Provider]:
     forget_rates()
     with running_provider() as running:
-        groups = read_groups('{"engineers": "default:WORKFLOW"}')
-        settings.SINGLE_SIGN_ON = running.settings(groups=groups, only=True)
+        groups = {"engineers": "default:WORKFLOW"}
+        settings.VALKYR = settings.VALKYR | running.settings(roles=groups, only=True)
         yield running
 
 

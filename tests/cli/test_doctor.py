@@ -24,6 +24,19 @@ CREATE SCHEMA skewed;
 CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql
 AS 'SELECT pg_catalog.clock_timestamp() + interval ''1 hour''';
 """
+LATE = """
+@app.on_after_finalize.connect
+def add_periodic_tasks(sender, **_):
+    sender.conf.beat_schedule = {}
+"""
+# An account that migrations were not made by.
+READER = """
+DO $$ BEGIN
+    CREATE ROLE doctor_reader LOGIN PASSWORD 'reader';
+EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+GRANT USAGE ON SCHEMA public TO doctor_reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO doctor_reader;
+"""
 AHEAD = "DATABASES['default']['OPTIONS'] = {'options': '-c search_path=skewed,public,pg_catalog'}"
 
 
@@ -128,6 +141,10 @@ PLANTED = {
         "celery", None, "valkyr.E010", "valkyr.configure_celery(app)",
     ),
     "eager tasks": ("settings", "CELERY_TASK_ALWAYS_EAGER = True", "valkyr.E011", "Switch it off"),
+    "an overwritten schedule": (
+        "celery", LATE, "valkyr.E014", "app.conf.beat_schedule.update",
+    ),
+    "times without zones": ("settings", "USE_TZ = False", "doctor.settings", "USE_TZ = True"),
     "a serializer": ("settings", "CELERY_ACCEPT_CONTENT = ['pickle']", "valkyr.E012", "'json'"),
     "a visibility time-out": (
         "settings", "CELERY_BROKER_TRANSPORT_OPTIONS = {'visibility_timeout': 60}",
@@ -185,6 +202,25 @@ def test_a_project_without_people_is_found(patient: Patient) -> None:
         assert patient.ids() == {"doctor.people"}
     finally:
         patient.execute("UPDATE auth_user SET is_active = true")
+
+
+def test_an_account_that_may_only_read_is_found(patient: Patient) -> None:
+    patient.execute(READER)
+
+    told = patient.told(PGUSER="doctor_reader", PGPASSWORD="reader")
+
+    (found,) = (one for one in told["findings"] if not one["warning"])
+    assert found["id"] == "doctor.grants"
+    assert "DELETE, INSERT, UPDATE on dlq_" in found["message"]
+
+
+def test_an_entry_of_beat_that_is_switched_off_is_found(patient: Patient) -> None:
+    switch = "UPDATE django_celery_beat_periodictask SET enabled = {} WHERE name = 'valkyr: sweep'"
+    patient.execute(switch.format("false"))
+    try:
+        assert patient.ids() == {"valkyr.W033"}
+    finally:
+        patient.execute(switch.format("true"))
 
 
 def test_a_module_that_a_workflow_needs_is_missed(patient: Patient) -> None:

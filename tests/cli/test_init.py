@@ -108,6 +108,9 @@ def test_a_new_project_gets_all_that_is_missing(started: Folder) -> None:
     assert "from django.urls import include, path" in started.text("shop/urls.py")
     assert "valkyr.configure_celery(app)" in started.text("shop/celery.py")
     assert "from .celery import app as celery_app" in started.text("shop/__init__.py")
+    sessions = '    "executions.accounts.browser_sessions.BrowserSessions",\n'
+    assert sessions in started.text("shop/settings.py")
+    assert "auth.middleware" not in started.text("shop/settings.py")
     assert "name: hello" in started.text("workflows/hello.yaml")
     scheduler = "from shop.settings import *; print(CELERY_BEAT_SCHEDULER, VALKYR)"
     assert "DatabaseScheduler {}" in started.python(scheduler)
@@ -242,6 +245,21 @@ def test_the_projects_own_celery_app_is_taken(folder: Folder) -> None:
     assert "celery_app" in folder.text("shop/__init__.py")
 
 
+def test_a_celery_app_that_a_function_returns_is_taken(folder: Folder) -> None:
+    made = (
+        "def make_celery():\n    from celery import Celery\n\n    made = Celery('shop')\n"
+        "    made.conf.task_default_queue = 'shop'\n    return made\n\n\napp = make_celery()\n"
+    )
+    folder.write({**PLAIN, "shop/celery.py": made})
+
+    said = folder.init("--yes")
+
+    assert said.code == 0, said.err
+    after = folder.text("shop/celery.py")
+    assert "    valkyr.configure_celery(made)\n    return made\n" in after
+    assert after.startswith("import valkyr\n")
+
+
 def test_apps_named_one_by_one_are_not_added_again(folder: Folder) -> None:
     apps = ["rest_framework.apps.RestFrameworkConfig", *ADDED[1:], "valkyr_plugins.connectors"]
     settings = PLAIN["shop/settings.py"].replace('["shop"]', repr(apps))
@@ -265,6 +283,10 @@ UNCLEAR = {
     "a Celery app in a function": (
         {"shop/celery.py": "from celery import Celery\n\ndef make():\n    return Celery('x')\n"},
         "inside of a function",
+    ),
+    "computed middleware": (
+        {"shop/settings.py": PLAIN["shop/settings.py"] + "MIDDLEWARE = [] + []\n"},
+        "Its statement does not name django.contrib.auth.middleware.AuthenticationMiddleware once",
     ),
     "routes in a function": (
         {"shop/urls.py": "def routes():\n    return []\n"},

@@ -5,13 +5,13 @@ from django.db import OperationalError, connection, transaction
 
 from runners import statements
 from runners.pipeline import receive
+from runners.workers import connections
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.round_trips import round_trips
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World
 from tests.support.workflows import effect, publish, start, states, task
-from valkyr_project.celery import tidy_connections
 
 BRANCHES = {"tasks": [effect("a"), effect("b")]}
 
@@ -59,7 +59,7 @@ def test_an_execution_of_one_step_takes_six_round_trips(queue: World) -> None:
     for _ in ("first", "prepared"):
         execution = start(workflow)
         message = queue.queue.pop()
-        tidy_connections()
+        connections.tidy()
         with round_trips() as trips:
             receive.run_segment(message.execution, message.version, message.segment)
         assert states([execution])[execution] == "SUCCESS"

@@ -3,11 +3,12 @@
 `django-admin startproject` makes it; `Edits` are what its owner writes, as the docs say.
 """
 
+import json
 import os
 import secrets
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,28 @@ from tests.support.wheel import Environment
 from valkyr_project.embedded.child import free_port, start_child
 
 PASSWORD = secrets.token_urlsafe(16)
+# As `manage.py` would, whose settings it takes; a process takes a second to begin.
+PREPARE = """
+import json, os, re, sys
+from pathlib import Path
+
+text = Path("manage.py").read_text()
+found = re.search(r'"DJANGO_SETTINGS_MODULE", *"([^"]+)"', text.replace("\'", '"'))
+os.environ["DJANGO_SETTINGS_MODULE"] = found[1]
+os.environ["DJANGO_SUPERUSER_PASSWORD"] = sys.argv[2]
+sys.path.insert(0, os.getcwd())
+import django
+from django.conf import settings
+from django.core.management import call_command
+
+django.setup()
+databases, account = json.loads(sys.argv[1])
+for name in ("default", *databases):
+    call_command("migrate", verbosity=0, database=name)
+call_command("createsuperuser", interactive=False, verbosity=0, **account)
+if settings.STATIC_ROOT:
+    call_command("collectstatic", interactive=False, verbosity=0)
+"""
 
 
 @dataclass(frozen=True)
@@ -57,8 +80,24 @@ class HostProject:
 
     def manage(self, *command: str, **named: str) -> str:
         """Run `manage.py` and return what it prints; fails with what it said."""
-        done = subprocess.run(
-            [self._python, "manage.py", *command],
+        done = self._run("manage.py", *command, **named)
+        assert done.returncode == 0, f"{command}: {done.stdout[-3000:]}{done.stderr[-5000:]}"
+        return done.stdout
+
+    def refused(self, *command: str, **named: str) -> str:
+        """Run `manage.py` and return what it fails with."""
+        done = self._run("manage.py", *command, **named)
+        assert done.returncode != 0, f"{command}: {done.stdout[-3000:]}"
+        return done.stderr
+
+    def prepare(self, *databases: str, **account: str) -> None:
+        """Migrate, make a superuser and collect static files, all in one process."""
+        done = self._run("-c", PREPARE, json.dumps([databases, account]), PASSWORD)
+        assert done.returncode == 0, f"{done.stdout[-3000:]}{done.stderr[-5000:]}"
+
+    def _run(self, *command: str, **named: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self._python, *command],
             cwd=self.folder,
             env=self._environment() | named,
             capture_output=True,
@@ -66,8 +105,6 @@ class HostProject:
             timeout=180,
             check=False,
         )
-        assert done.returncode == 0, f"{command}: {done.stdout[-3000:]}{done.stderr[-5000:]}"
-        return done.stdout
 
     def start(self, name: str, *module: str) -> None:
         """Start `python -m <module>` under a name."""
@@ -82,15 +119,15 @@ class HostProject:
                 start_new_session=True,
             )
 
-    def start_all(
-        self, app: str, *worker: str, beat: Sequence[str] = (), sign_in: str = "admin/login/"
-    ) -> None:
-        """Start the web process, a worker and beat; returns when pages answer."""
+    def serve(self, page: str) -> None:
+        """Start the web process; returns when a page answers."""
         self.start("web", "manage.py", "runserver", "--noreload", f"127.0.0.1:{self.port}")
-        self.start("worker", "-m", "celery", "-A", app, "worker", "--loglevel", "INFO", *worker)
-        self.start("beat", "-m", "celery", "-A", app, "beat", "--loglevel", "INFO", *beat)
-        page = f"{self.url}/{sign_in}"
-        wait_until(lambda: self._answers(page), 60, f"an answer of {page}; {self.logs()}")
+        address = f"{self.url}/{page}"
+        wait_until(lambda: self._answers(address), 60, f"an answer of {address}; {self.logs()}")
+
+    def pid(self, name: str) -> int:
+        """The process that was started under a name."""
+        return self._running[name].pid
 
     def logs(self) -> str:
         """The end of each process's log."""

@@ -5,7 +5,7 @@ from tests.hosts.client import Client
 from tests.hosts.project import HostProject
 from tests.support.waiting import wait_until
 
-ALL = ("chain", "fan", "dead_letter_and_back", "approval", "schedule")
+ALL = ("chain", "fan", "dead_letter_and_back", "approval")
 
 
 def chain(project: HostProject, client: Client) -> None:
@@ -30,15 +30,21 @@ def fan(project: HostProject, client: Client) -> None:
 
 def dead_letter_and_back(project: HostProject, client: Client) -> None:
     """A step that fails for good is kept, and goes on with another input."""
-    workflow = client.publish(workflows.NOTE)
-    execution = client.execute(workflow, {"path": "../outside.txt"})
-    assert client.ended(execution, project.logs())["state"] != "SUCCESS"
-    (letter,) = client.dead_letters(workflow)
+    execution, letter = dead_letter(project, client)
 
-    client.post(f"v1/DeadLetterQueue/{letter['id']}/requeue", {"path": "inside.txt"})
+    client.post(f"v1/DeadLetterQueue/{letter}/requeue", {"path": "inside.txt"})
 
     assert client.ended(execution, project.logs())["state"] == "SUCCESS"
     assert (project.folder / "files" / "inside.txt").read_text() == "noted"
+
+
+def dead_letter(project: HostProject, client: Client, name: str = "note") -> tuple[str, str]:
+    """An execution whose step failed for good, and the dead letter; `name` is the workflow's."""
+    workflow = client.publish(workflows.NOTE | {"name": name})
+    execution = client.execute(workflow, {"path": "../outside.txt"})
+    assert client.ended(execution, project.logs())["state"] != "SUCCESS"
+    (letter,) = client.dead_letters(workflow)
+    return execution, letter["id"]
 
 
 def approval(project: HostProject, client: Client) -> None:
@@ -53,9 +59,8 @@ def approval(project: HostProject, client: Client) -> None:
     assert client.ended(execution, project.logs())["output"] == {"text": "fine"}
 
 
-def schedule(project: HostProject, client: Client) -> None:
-    """The project's beat starts an execution at the next minute."""
-    workflow = client.publish(workflows.CLOCK)
+def began_by_beat(project: HostProject, client: Client, workflow: str) -> None:
+    """The project's beat starts an execution of a workflow at the next minute."""
     path = f"v1/WorkflowExecution?workflowId={workflow}&state=SUCCESS"
 
     wait_until(lambda: client.get(path), 90, f"a scheduled execution; {project.logs()}")

@@ -117,6 +117,8 @@ def test_the_first_durable_run_ends_within_ten_minutes(
             "PIP_FIND_LINKS": str(wheels),
             "PIP_CONSTRAINT": str(constraint),
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PIP_CACHE_DIR": str(Path.home() / ".cache" / "pip"),
+            "PIP_NO_COMPILE": "1",  # Python compiles what it imports
             "CELERY_BROKER_URL": broker,
             "C_FORCE_ROOT": "1",
         }

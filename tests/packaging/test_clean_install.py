@@ -1,4 +1,7 @@
-"""The wheel alone, without an extra, in a clean environment: imported, and checked by Django."""
+"""The wheel without an extra, in a clean environment: imported, and checked by Django.
+
+The project has one package of an extra for reasons of its own.
+"""
 
 from pathlib import Path
 
@@ -78,7 +81,7 @@ for spec in registry.specs().values():
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    return environment_with(tmp_path_factory.mktemp("clean"))
+    return environment_with(tmp_path_factory.mktemp("clean"), "httpx")
 
 
 @pytest.fixture
@@ -107,6 +110,8 @@ def test_a_module_whose_extra_is_missing_says_what_to_install(
 
     assert done.returncode == 0, done.stderr[-5000:]
     told = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    assert told["http.paginate"] == "Not installed. To use it: pip install 'valkyr[http]'"
+    assert "http.request" not in told
     assert told["sql.query"] == "Not installed. To use it: pip install 'valkyr[sql]'"
     assert "data.set" not in told
 

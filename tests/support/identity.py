@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,7 +18,6 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.test import Client
 
 from tests.support.waiting import wait_until
-from valkyr_plugins.sso.configuration import SingleSignOn
 from valkyr_project.embedded.child import free_port
 
 CLIENT = "valkyr-tests"
@@ -40,9 +39,17 @@ class Provider:
         assert answer.status_code == 302, answer.text
         return answer.headers["Location"]
 
-    def settings(self, **more: Any) -> SingleSignOn:
-        """How to use this provider."""
-        return SingleSignOn(self.url, CLIENT, "s3cret", "Example ID", **more)
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """How to use this provider, as entries of `VALKYR`."""
+        return _entries(self.url, "Example ID", more)
+
+
+def _entries(url: str, name: str, more: Mapping[str, Any]) -> dict[str, Any]:
+    named = {
+        "OIDC_ISSUER": url, "OIDC_CLIENT_ID": CLIENT, "OIDC_CLIENT_SECRET": "s3cret",
+        "OIDC_NAME": name,
+    }  # fmt: skip
+    return named | {f"OIDC_{key.upper()}": value for key, value in more.items()}
 
 
 @contextmanager
@@ -110,9 +117,9 @@ class Liar:
             return {"id_token": signed} | self.token
         return self.user_info
 
-    def settings(self, **more: Any) -> SingleSignOn:
-        """How to use this provider."""
-        return SingleSignOn(self.url, CLIENT, "s3cret", "Liar", **more)
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """How to use this provider, as entries of `VALKYR`."""
+        return _entries(self.url, "Liar", more)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from valkyr.cli.options import Choices
 
 OURS = ("valkyr", "executions", "runners", "dlq", "valkyr_plugins")
 # Warnings without which commands and people do not get far.
-SERIOUS = frozenset({"executions.W101", "valkyr.W030", "valkyr.W031", "valkyr.W032"})
+SERIOUS = frozenset({"executions.W101", "valkyr.W030", "valkyr.W031", "valkyr.W032", "valkyr.W033"})
 # The parts of an installation that checks speak of; all others are `settings`.
 PARTS = {
     "executions.W101": "addresses",
@@ -24,6 +24,7 @@ PARTS = {
     "valkyr.E014": "beat",
     "valkyr.W015": "beat",
     "valkyr.W032": "beat",
+    "valkyr.W033": "beat",
     "valkyr.E010": "celery",
     "valkyr.E011": "celery",
     "valkyr.E012": "celery",
@@ -93,6 +94,8 @@ def examine(choices: Choices) -> Report:
     findings += _static()
     if not _has(findings, "database"):
         findings += _database()
+    if not _has(findings, "database"):
+        findings += _grants()
     if not _has(findings, "database"):
         looked += ["migrations", "clock"]
         findings += [*_migrations(), *_clock()]
@@ -166,6 +169,55 @@ def _database() -> Iterator[DoctorFinding]:
             f"The database {alias()!r} is PostgreSQL {version // 10_000}; expected 15 or newer.",
             "Upgrade the server.",
         )
+
+
+# Rows of the audit trail are only added: the database refuses the rest to everybody.
+APPEND_ONLY = frozenset({"Activity", "AuditSeal"})
+MISSING_GRANTS = """
+SELECT c.relname, string_agg(g.privilege, ', ' ORDER BY g.privilege)
+  FROM unnest(%s::text[], %s::text[]) AS g (name, privilege)
+  JOIN pg_class c ON c.relname = g.name AND c.relkind IN ('r', 'p')
+                 AND c.relnamespace = ANY (current_schemas(false)::regnamespace[])
+ WHERE NOT has_table_privilege(c.oid, g.privilege)
+ GROUP BY c.relname
+ ORDER BY c.relname
+"""
+
+
+def _grants() -> Iterator[DoctorFinding]:
+    """The database lets us read and write the tables that are there."""
+    from executions.database import alias, connection
+
+    wanted = [*_wanted_grants()]
+    with connection.cursor() as cursor:
+        cursor.execute(MISSING_GRANTS, [[one for one, _ in wanted], [one for _, one in wanted]])
+        missing = cursor.fetchall()
+    if missing:
+        table, privileges = missing[0]
+        user = connection.settings_dict["USER"] or connection.connection.info.user
+        yield DoctorFinding(
+            "database",
+            "doctor.grants",
+            f"{user!r} lacks privileges on {len(missing)} tables of the database {alias()!r}, "
+            f"among them {privileges} on {table}.",
+            f"As their owner: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public "
+            f'TO "{user}", also by ALTER DEFAULT PRIVILEGES; or let {user!r} migrate.',
+        )
+
+
+def _wanted_grants() -> Iterator[tuple[str, str]]:
+    """Tables and what we do there."""
+    from django.apps import apps
+    from django.contrib.auth import get_user_model
+
+    from executions.database.routing import is_ours
+
+    yield from (("django_migrations", "SELECT"), (get_user_model()._meta.db_table, "SELECT"))
+    for model in apps.get_models():
+        if is_ours(model) and model._meta.managed and not model._meta.proxy:
+            added = model.__name__ in APPEND_ONLY
+            for privilege in ("SELECT", "INSERT") + (() if added else ("UPDATE", "DELETE")):
+                yield model._meta.db_table, privilege
 
 
 def _migrations() -> Iterator[DoctorFinding]:

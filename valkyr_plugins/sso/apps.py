@@ -5,45 +5,66 @@ from pathlib import Path
 from typing import Any
 
 from executions.public.plugins import PluginConfig
-from valkyr_plugins.sso.configuration import from_environment
+from valkyr_plugins.sso.conf import SsoSettings
 
 # Of allauth nothing but the conversation with the provider is used.
 ALLAUTH = ("allauth", "allauth.account", "allauth.socialaccount")
+MIDDLEWARE = "allauth.account.middleware.AccountMiddleware"
 PASSWORDS = "django.contrib.auth.backends.ModelBackend"
 
 
 class SsoConfig(PluginConfig):
-    """Single sign-on by OpenID Connect; without a provider in the environment it adds nothing."""
+    """Single sign-on by OpenID Connect; without a provider in the settings it adds nothing."""
 
     name = "valkyr_plugins.sso"
     label = "valkyr_sso"
     verbose_name = "Single sign-on"
     pages = "valkyr_plugins.sso.urls"
 
+    settings_class = SsoSettings
+
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
-        """Install allauth, let sessions begin at the provider, and show its button."""
-        settings["SINGLE_SIGN_ON"] = from_environment()
-        apps = settings["INSTALLED_APPS"]
-        apps[apps.index(cls.name) : apps.index(cls.name)] = ALLAUTH
-        settings["MIDDLEWARE"].append("allauth.account.middleware.AccountMiddleware")
-        backends = settings["AUTHENTICATION_BACKENDS"]
-        backends[backends.index(PASSWORDS)] = f"{cls.name}.backends.PasswordBackend"
-        backends.append(f"{cls.name}.backends.SingleSignOnBackend")
-        settings["SIMPLE_JWT"]["USER_AUTHENTICATION_RULE"] = (
-            f"{cls.name}.backends.may_use_a_password"
-        )
+        """Install allauth, let sessions begin at the provider, and show its button.
+
+        The stand-alone platform calls it; a project does so at the end of its settings module:
+
+            from valkyr_plugins.sso.apps import SsoConfig
+
+            SsoConfig.configure(globals())
+        """
+        _install(settings, cls.name)
+        backends = list(settings.get("AUTHENTICATION_BACKENDS") or [PASSWORDS])
+        own = f"{cls.name}.backends.PasswordBackend"
+        settings["AUTHENTICATION_BACKENDS"] = [
+            *(own if one == PASSWORDS else one for one in backends),
+            f"{cls.name}.backends.SingleSignOnBackend",
+        ]
+        rule = {"USER_AUTHENTICATION_RULE": f"{cls.name}.backends.may_use_a_password"}
+        settings["SIMPLE_JWT"] = {**settings.get("SIMPLE_JWT", {}), **rule}
         settings["SOCIALACCOUNT_ADAPTER"] = f"{cls.name}.adapter.SocialAccounts"
         settings["SOCIALACCOUNT_REQUESTS_TIMEOUT"] = 5
         settings["ACCOUNT_ADAPTER"] = f"{cls.name}.adapter.Accounts"
         settings["ACCOUNT_EMAIL_VERIFICATION"] = "none"
         templates = settings["TEMPLATES"][0]
         # Before those of apps: the sign-in page of django-unfold has no place for the button.
-        templates["DIRS"].append(Path(__file__).parent / "templates")
+        templates.setdefault("DIRS", []).append(Path(__file__).parent / "templates")
         templates["OPTIONS"]["context_processors"].append(f"{cls.name}.views.sign_in")
 
     def ready(self) -> None:
-        """Name these addresses in the audit trail."""
+        """Refuse half a provider; name these addresses in the audit trail."""
         from executions.public.access import DOORS
+        from valkyr_plugins.sso.configuration import configured
 
+        configured()  # what makes no sense is refused now
         DOORS["valkyr-sso-"] = "single sign-on"
+
+
+def _install(settings: MutableMapping[str, Any], name: str) -> None:
+    """Add allauth's apps before the plugin, and its middleware, where they are not there yet."""
+    apps = list(settings["INSTALLED_APPS"])
+    place = apps.index(name)
+    apps[place:place] = [app for app in ALLAUTH if app not in apps]
+    settings["INSTALLED_APPS"] = apps
+    if MIDDLEWARE not in settings["MIDDLEWARE"]:
+        settings["MIDDLEWARE"] = [*settings["MIDDLEWARE"], MIDDLEWARE]

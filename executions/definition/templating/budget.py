@@ -8,13 +8,16 @@ and then and ends what the counts did not foresee.
     RenderBudget()                                    what this kind of process allows a rendering
     RenderBudget(seconds=5, deadline=monotonic() + 5) the same, within the time limit of a step
     RenderBudget(profile=WEB)                         what a web process allows, anywhere
+    begin_request() … end_request()                   the same for all that a request renders
     while_planning()                                  while an execution's row is locked
 """
 
 import os
 import time
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from executions.definition.templating.errors import OutOfTime, TooLarge
 
@@ -48,6 +51,25 @@ CONTROL = Profile("control", work=6_000_000, memory=96 * 1024 * 1024, seconds=0.
 WORKER = Profile("worker", work=40_000_000, memory=160 * 1024 * 1024, seconds=5.0)
 
 
+# A web process of a project has no name of ours: what it renders is known by the request.
+_in_request: ContextVar[bool] = ContextVar("in_request", default=False)
+
+
+def begin_request(**_: Any) -> None:
+    """Limit what this thread or task renders as in a web process; a receiver of Django's signal."""
+    _in_request.set(True)
+
+
+def end_request(**_: Any) -> None:
+    """The request is answered."""
+    _in_request.set(False)
+
+
+def current_profile() -> Profile:
+    """The limits of a rendering that begins now."""
+    return WEB if _in_request.get() else profile_of_process()
+
+
 def process_is(beginnings: tuple[str, ...]) -> bool:
     """Whether the name of this process begins with one of these: `web-8000` is a web process."""
     return os.environ.get("VALKYR_PROCESS", "").startswith(beginnings)
@@ -78,7 +100,7 @@ class RenderBudget:
     ) -> None:
         """`seconds` lowers the profile's CPU time; `deadline` is a time of `time.monotonic`."""
         if profile is None:
-            profile = profile_of_process()
+            profile = current_profile()
         self._profile = profile
         self.work = profile.work
         self.memory = profile.memory
@@ -137,4 +159,4 @@ def while_planning() -> RenderBudget:
     They are rendered while the execution is locked, and often in the control worker: one that is
     too costly fails wherever it is rendered.
     """
-    return RenderBudget(profile=CONTROL if profile_of_process() is WORKER else None)
+    return RenderBudget(profile=CONTROL if current_profile() is WORKER else None)

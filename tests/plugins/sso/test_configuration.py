@@ -1,19 +1,16 @@
-"""What the environment may say about an identity provider, and what is refused at the start."""
+"""What the settings may say about an identity provider, and what is refused at the start."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from valkyr_plugins.sso.configuration import (
-    Grant,
-    SingleSignOn,
-    from_environment,
-    groups_in,
-    read_groups,
-    roles_for,
-)
+from executions.configuration import forget
+from valkyr_plugins.sso.apps import SsoConfig
+from valkyr_plugins.sso.conf import Grant, read_groups
+from valkyr_plugins.sso.configuration import SingleSignOn, configured, groups_in, roles_for
 
 GOOD = {
     "VALKYR_OIDC_ISSUER": "https://id.example.org/realms/x",
@@ -22,17 +19,62 @@ GOOD = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _anew() -> Iterator[None]:
+    """Others' settings are not these tests'."""
+    forget()
+    yield
+    forget()
+
+
 def read(monkeypatch: Any, **more: str) -> SingleSignOn | None:
     for name, value in (GOOD | more).items():
         monkeypatch.setenv(name, value)
-    return from_environment()
+    return configured()
 
 
 def test_without_an_issuer_there_is_no_provider(monkeypatch: Any) -> None:
-    assert from_environment() is None
+    assert configured() is None
     monkeypatch.setenv("VALKYR_OIDC_ONLY", "1")
+    forget()
     with pytest.raises(ImproperlyConfigured, match="nobody could sign in"):
-        from_environment()
+        configured()
+
+
+def test_a_project_names_its_provider_in_its_settings(settings: Any) -> None:
+    settings.VALKYR = {name.removeprefix("VALKYR_"): value for name, value in GOOD.items()} | {
+        "OIDC_ROLES": {"g": "default:ADMIN"},
+        "OIDC_DOMAINS": ["example.org"],
+    }
+
+    sso = configured()
+
+    assert sso is not None
+    assert sso.issuer == GOOD["VALKYR_OIDC_ISSUER"]
+    assert sso.groups == {"g": (Grant("default", "ADMIN"),)}
+    assert sso.domains == ("example.org",)
+
+
+def test_the_settings_of_a_project_that_have_no_more_than_they_must_get_all_that_is_needed() -> (
+    None
+):
+    own = {
+        "INSTALLED_APPS": ("shop", "allauth", "valkyr_plugins.sso"),
+        "MIDDLEWARE": ("shop.middleware",),
+        "TEMPLATES": [{"OPTIONS": {"context_processors": []}}],
+    }
+
+    SsoConfig.configure(own)
+
+    assert own["INSTALLED_APPS"] == [
+        "shop", "allauth", "allauth.account", "allauth.socialaccount", "valkyr_plugins.sso",
+    ]  # fmt: skip
+    assert own["AUTHENTICATION_BACKENDS"] == [
+        "valkyr_plugins.sso.backends.PasswordBackend",
+        "valkyr_plugins.sso.backends.SingleSignOnBackend",
+    ]
+    assert own["MIDDLEWARE"][-1] == "allauth.account.middleware.AccountMiddleware"
+    assert "may_use_a_password" in own["SIMPLE_JWT"]["USER_AUTHENTICATION_RULE"]
 
 
 def test_the_environment_is_read_and_the_secret_never_shown(monkeypatch: Any) -> None:

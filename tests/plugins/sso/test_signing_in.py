@@ -21,14 +21,14 @@ from tests.support.identity import (
     running_provider,
 )
 from tests.support.rates import forget_rates
-from valkyr_plugins.sso.configuration import read_groups
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
-GROUPS = read_groups(
-    '{"engineers": "default:WORKFLOW", "owners": ["default:ADMIN", "lab:ADMIN"],'
-    ' "bots": "lab:USER"}'
-)
+GROUPS = {
+    "engineers": "default:WORKFLOW",
+    "owners": ["default:ADMIN", "lab:ADMIN"],
+    "bots": "lab:USER",
+}
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def sso(settings: Any, provider: Provider) -> Any:
     """Turn single sign-on on, with other settings if need be."""
 
     def use(**more: Any) -> None:
-        settings.SINGLE_SIGN_ON = provider.settings(groups=GROUPS, **more)
+        settings.VALKYR = settings.VALKYR | provider.settings(roles=GROUPS, **more)
 
     use()
     return use
@@ -328,7 +328,7 @@ def test_a_program_signs_in_by_no_provider(client: Client, provider: Provider, s
 
 def test_a_provider_that_is_away_is_a_clear_page(client: Client, settings: Any) -> None:
     with running_liar() as gone:
-        settings.SINGLE_SIGN_ON = gone.settings()
+        settings.VALKYR = settings.VALKYR | gone.settings()
         state = query_of(begin(client))["state"]
 
     for address in ("/sso/begin", f"/sso/callback?code=x&state={state}"):
@@ -399,7 +399,7 @@ LIES = {
 
 @pytest.mark.parametrize("name", LIES)
 def test_a_lie_lets_nobody_in(client: Client, settings: Any, liar: Liar, name: str) -> None:
-    settings.SINGLE_SIGN_ON = liar.settings()
+    settings.VALKYR = settings.VALKYR | liar.settings()
     asked = query_of(begin(client))
     liar.claims["nonce"] = asked["nonce"]
     LIES[name](liar)
@@ -414,7 +414,7 @@ def test_a_lie_lets_nobody_in(client: Client, settings: Any, liar: Liar, name: s
 def test_the_truth_lets_in_and_proves_the_code_is_ours(
     client: Client, settings: Any, liar: Liar
 ) -> None:
-    settings.SINGLE_SIGN_ON = liar.settings()
+    settings.VALKYR = settings.VALKYR | liar.settings()
     asked = query_of(begin(client))
     liar.claims["nonce"] = asked["nonce"]
 
@@ -432,7 +432,7 @@ def test_no_connection_is_held_while_the_provider_is_asked(
     ours, held = connections["default"], []
     ours.close()
     kept, ours.settings_dict["CONN_MAX_AGE"] = ours.settings_dict["CONN_MAX_AGE"], 0
-    settings.SINGLE_SIGN_ON = liar.settings()
+    settings.VALKYR = settings.VALKYR | liar.settings()
     liar.listen = lambda: held.append(ours.connection is not None)
     try:
         asked = query_of(begin(client))
@@ -458,7 +458,7 @@ def test_no_connection_is_held_while_the_provider_is_asked(
 def test_odd_claims_make_a_user_nonetheless(
     client: Client, settings: Any, liar: Liar, claims: dict[str, Any]
 ) -> None:
-    settings.SINGLE_SIGN_ON = liar.settings(groups=GROUPS)
+    settings.VALKYR = settings.VALKYR | liar.settings(roles=GROUPS)
     liar.user_info |= claims
     asked = query_of(begin(client))
     liar.claims["nonce"] = asked["nonce"]
@@ -477,7 +477,7 @@ def test_the_same_subject_of_another_issuer_is_somebody_else(
 ) -> None:
     sign_in(client, provider, "ada")
     first = who(client)
-    settings.SINGLE_SIGN_ON = liar.settings()
+    settings.VALKYR = settings.VALKYR | liar.settings()
     client.logout()
     asked = query_of(begin(client))
     liar.claims["nonce"] = asked["nonce"]

@@ -5,9 +5,13 @@ import subprocess
 import sys
 
 import pytest
+from django.core.handlers.wsgi import WSGIHandler
+from django.http import HttpRequest, HttpResponse
+from django.test import RequestFactory, override_settings
+from django.urls import path
 
 from executions.definition.templates import compile_template
-from executions.definition.templating import render_guard
+from executions.definition.templating import budget, render_guard
 from executions.definition.templating.render_guard import RenderedInRequest
 from executions.definition.templating.secrets import REFERENCES, reveal
 
@@ -96,3 +100,26 @@ def test_an_allowance_of_a_message_ends_in_a_worker_too() -> None:
 
     with pytest.raises(render_guard.TimeSpent), allowance.rendering():
         pass
+
+
+def _limits_of_a_request() -> str:
+    """What a view of a project renders within, asked for by a server of any kind."""
+    found: list[str] = []
+
+    def view(request: HttpRequest) -> HttpResponse:
+        found.append(budget.current_profile().name)
+        return HttpResponse()
+
+    with override_settings(MIDDLEWARE=[], ROOT_URLCONF=(path("", view),)):
+        environ = RequestFactory().get("/").environ
+        answer = WSGIHandler()(environ, lambda status, headers: None)
+        answer.close()
+    return found[0]
+
+
+def test_a_request_has_the_limits_of_a_web_process_whatever_its_process_is_called() -> None:
+    assert budget.current_profile().name == "worker"
+
+    assert _limits_of_a_request() == "web"
+
+    assert budget.current_profile().name == "worker"

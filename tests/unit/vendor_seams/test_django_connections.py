@@ -23,7 +23,14 @@ def other() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    "name", ["health_check_done", "in_atomic_block", "savepoint_ids", "needs_rollback"]
+    "name",
+    [
+        "health_check_done",
+        "in_atomic_block",
+        "savepoint_ids",
+        "needs_rollback",
+        "closed_in_transaction",
+    ],
 )
 def test_a_connection_has_what_the_seam_writes(other: Any, name: str) -> None:
     assert name in vars(other), f"{name}: {SEE}"
@@ -54,6 +61,31 @@ def test_a_connection_is_discarded_in_the_middle_of_a_transaction(other: Any) ->
     with other.cursor() as cursor:
         cursor.execute("SELECT 1")
         assert cursor.fetchone() == (1,), SEE
+
+
+def test_a_connection_that_was_closed_in_a_transaction_is_discarded(other: Any) -> None:
+    """As Celery closes it after a task that was interrupted."""
+    other.set_autocommit(False)
+    other.in_atomic_block = True
+    other.close()
+    assert other.closed_in_transaction, SEE
+
+    django_connections.discard(other)
+
+    with other.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        assert cursor.fetchone() == (1,), SEE
+
+
+def test_a_pool_is_forgotten_with_the_connection(other: Any) -> None:
+    pools = type(other)._connection_pools
+    pools["default"] = "a pool of the parent's"
+    raw = other.connection
+
+    django_connections.forget(other)
+
+    raw.close()
+    assert "default" not in pools, SEE
 
 
 def test_a_forgotten_connection_is_left_open(other: Any) -> None:

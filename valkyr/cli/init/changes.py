@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from valkyr.cli.init.project import CeleryApp, DjangoProject
+from valkyr.cli.init import celery_app
+from valkyr.cli.init.project import ByHand, DjangoProject
 from valkyr.cli.init.source import SourceFile, UnclearSource
 
 APPS = {
@@ -16,22 +17,9 @@ APPS = {
     "valkyr.PLUGINS": "*valkyr.PLUGINS",
 }
 ENGINE = ("executions", "runners", "dlq")
-SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+SESSIONS = "executions.accounts.browser_sessions.BrowserSessions"
+DJANGOS_SESSIONS = "django.contrib.auth.middleware.AuthenticationMiddleware"
 POSTGRESQL = 'DATABASES = {"default": {"ENGINE": "django.db.backends.postgresql", "NAME": "…"}}'
-CELERY = '''\
-"""The project's Celery app."""
-
-import os
-
-import valkyr
-from celery import Celery
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "{settings}")
-app = Celery("{package}")
-app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks()
-valkyr.configure_celery(app)
-'''
 HELLO = """\
 schema: valkyr/1
 name: hello
@@ -51,15 +39,6 @@ output: "{{ tasks.greet.output.text }}"
 """
 
 
-@dataclass(frozen=True)
-class ByHand:
-    """What the owner has to do: what is missing, why it is left, and the lines to add."""
-
-    what: str
-    why: str
-    add: str
-
-
 @dataclass
 class ProjectChanges:
     """The edits of Python files, other new files, and what is left to the owner."""
@@ -75,9 +54,10 @@ def plan(project: DjangoProject, prefix: str, broker: str) -> ProjectChanges:
     steps: list[Callable[[], ByHand | None]] = [
         lambda: _apps(project),
         lambda: _database(project),
-        lambda: _celery(project, broker),
-        lambda: _imported(project),
+        lambda: celery_app.configured(project, broker),
+        lambda: celery_app.imported(project),
         lambda: _settings(project),
+        lambda: _middleware(project),
         lambda: _routes(project, prefix),
     ]
     found.by_hand = [left for step in steps if (left := step()) is not None]
@@ -109,7 +89,7 @@ def _apps(project: DjangoProject) -> ByHand | None:
         source.import_module("valkyr", source.assignments("INSTALLED_APPS")[0])
     except UnclearSource as error:
         source.restore(kept)
-        return ByHand(what, f"In {_name(project, source)} {error}.", by_hand)
+        return ByHand(what, f"In {project.name_of(source)} {error}.", by_hand)
     return None
 
 
@@ -170,102 +150,34 @@ def _engines(value: Any) -> list[str]:
     ]
 
 
-def _celery(project: DjangoProject, broker: str) -> ByHand | None:
-    """A Celery app carries Valkyr's tasks, and each process of the project imports it."""
-    if project.calls("configure_celery"):
-        return None
-    apps = project.celery_apps()
-    what = "No Celery app carries Valkyr's tasks"
-    add = "import valkyr\n\nvalkyr.configure_celery(app)  # after the app is made"
-    if len(apps) > 1:
-        files = ", ".join(_name(project, app.source) for app in apps)
-        return ByHand(what, f"The project has several Celery apps: {files}.", add)
-    if apps:
-        return _configured(project, apps[0], what, add)
-    if project.calls("Celery"):
-        return ByHand(what, "The project makes its Celery app inside of a function.", add)
-    return _new_app(project, broker, what)
-
-
-def _configured(project: DjangoProject, app: CeleryApp, what: str, add: str) -> ByHand | None:
-    source = app.source
-    kept = source.new
-    try:
-        source.insert_after(_last_use(app), f"valkyr.configure_celery({app.name})")
-        made = source.assignments(app.name)[0]
-        source.import_module("valkyr", made)
-    except UnclearSource as error:
-        source.restore(kept)
-        return ByHand(what, f"In {_name(project, source)} {error}.", add)
-    return None
-
-
-def _last_use(app: CeleryApp) -> ast.stmt:
-    """The last statement that configures the app: `app.autodiscover_tasks()`, `app.conf.x = 1`."""
-    last = app.made
-    for node in app.source.tree.body:
-        if isinstance(node, ast.Expr | ast.Assign):
-            part: ast.AST = node.value if isinstance(node, ast.Expr) else node.targets[0]
-            while isinstance(part, ast.Attribute | ast.Call | ast.Subscript):
-                part = part.func if isinstance(part, ast.Call) else part.value
-            if isinstance(part, ast.Name) and part.id == app.name and node.lineno > last.lineno:
-                last = node
-    return last
-
-
-def _new_app(project: DjangoProject, broker: str, what: str) -> ByHand | None:
-    package = project.package
-    place = project.root / package / "celery.py"
-    begin = project.root / package / "__init__.py"
-    text = CELERY.format(settings=project.settings_name, package=package)
-    if not package or place.exists() or not begin.is_file():
-        why = (
-            f"{place.relative_to(project.root)} makes no Celery app at its top."
-            if place.exists()
-            else "The settings are in no package, which could hold a celery.py."
-        )
-        return ByHand(what, why, text)
-    project.source(place).append(text.removesuffix("\n"))
-    settings = _main(project)
-    if project.setting("CELERY_BROKER_URL") is None:
-        settings.append(f'\nCELERY_BROKER_URL = "{broker}"')
-    if project.setting("CELERY_BEAT_SCHEDULER") is None:
-        settings.append(f'CELERY_BEAT_SCHEDULER = "{SCHEDULER}"')
-    return None
-
-
-def _imported(project: DjangoProject) -> ByHand | None:
-    """Each process of the project imports the Celery app: web processes send by it, too."""
-    apps = [app for app in project.celery_apps() if any(app.source.calls("configure_celery"))]
-    if len(apps) != 1:
-        return None
-    (app,) = apps
-    module = app.source.path.stem
-    if project.imports(module):
-        return None
-    line = f"from .{module} import {app.name} as celery_app"
-    begin = app.source.path.with_name("__init__.py")
-    if begin.parent == project.root / project.package and begin.is_file():
-        project.source(begin).append(line)
-        return None
-    return ByHand(
-        f"Nothing imports {_name(project, app.source)}",
-        "Web processes would send by no Celery app.",
-        f"{line}  # in the __init__.py of a package that each process imports",
-    )
-
-
 def _settings(project: DjangoProject) -> ByHand | None:
     """The dictionary of Valkyr's settings is there."""
     if project.setting("VALKYR") is None:
-        _main(project).append("VALKYR = {}")
+        project.main.append("VALKYR = {}")
     return None
 
 
-def _main(project: DjangoProject) -> SourceFile:
-    """The settings' file that new settings go to: the one with INSTALLED_APPS."""
-    place = project.setting("INSTALLED_APPS")
-    return place[0] if place is not None else project.settings[0]
+def _middleware(project: DjangoProject) -> ByHand | None:
+    """Requests of browsers are checked against the sessions that people see and end."""
+    place = project.setting("MIDDLEWARE")
+    if place is None or any(_is_text(node, SESSIONS) for node in ast.walk(place[1])):
+        return None
+    source, node = place
+    found = [one for one in ast.walk(node) if _is_text(one, DJANGOS_SESSIONS)]
+    if len(found) == 1:
+        source.replace(found[0], f'"{SESSIONS}"')  # type: ignore[arg-type]
+        return None
+    if not found and isinstance(getattr(node, "value", None), ast.List | ast.Tuple):
+        return None  # nobody signs in by a browser
+    return ByHand(
+        f"MIDDLEWARE of {project.settings_name} has no {SESSIONS.rpartition('.')[2]}",
+        f"Its statement does not name {DJANGOS_SESSIONS} once.",
+        f'"{SESSIONS}",  # in place of Django\'s AuthenticationMiddleware',
+    )
+
+
+def _is_text(node: ast.AST, text: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == text
 
 
 def _routes(project: DjangoProject, prefix: str) -> ByHand | None:
@@ -289,7 +201,7 @@ def _routes(project: DjangoProject, prefix: str) -> ByHand | None:
         _add_route(source, route)
     except UnclearSource as error:
         source.restore(kept)
-        return ByHand(what, f"In {_name(project, source)} {error}.", add)
+        return ByHand(what, f"In {project.name_of(source)} {error}.", add)
     return None
 
 
@@ -310,7 +222,3 @@ def _add_route(source: SourceFile, route: str) -> None:
     else:
         source.insert_after(found[-1], f"urlpatterns = [*urlpatterns, {route}]")
     source.import_names("django.urls", "include", "path")
-
-
-def _name(project: DjangoProject, source: SourceFile) -> str:
-    return source.path.relative_to(project.root).as_posix()

@@ -18,8 +18,17 @@ FOREIGN = frozenset(
 
 
 @dataclass(frozen=True)
+class ByHand:
+    """What the owner has to do: what is missing, why it is left, and the lines to add."""
+
+    what: str
+    why: str
+    add: str
+
+
+@dataclass(frozen=True)
 class CeleryApp:
-    """Where the project makes its Celery app: the file, the statement, the name."""
+    """A Celery app of the project: the file, the statement that makes or returns it, its name."""
 
     source: SourceFile
     made: ast.stmt
@@ -75,6 +84,22 @@ class DjangoProject:
     def celery_apps(self) -> list[CeleryApp]:
         """The Celery apps that files of the project make, at a module's top."""
         return [CeleryApp(source, *one) for source in self._with("Celery") for one in _apps(source)]
+
+    def celery_factories(self) -> list[CeleryApp]:
+        """The Celery apps that functions of the project make and return at their end."""
+        return [
+            CeleryApp(source, *one) for source in self._with("Celery") for one in _returned(source)
+        ]
+
+    @property
+    def main(self) -> SourceFile:
+        """The settings' file that new settings go to: the one with INSTALLED_APPS."""
+        place = self.setting("INSTALLED_APPS")
+        return place[0] if place is not None else self.settings[0]
+
+    def name_of(self, source: SourceFile) -> str:
+        """The path of a file below the project's folder."""
+        return source.path.relative_to(self.root).as_posix()
 
     def calls(self, name: str) -> bool:
         """Whether any file of the project calls a function of that name."""
@@ -146,10 +171,25 @@ def project_in(root: Path, settings: str | None, environment: str | None) -> Dja
 
 
 def _apps(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    for node in source.tree.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
-            made = node.value.func
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            named = getattr(made, "id", getattr(made, "attr", "")) == "Celery"
-            if named and isinstance(target, ast.Name):
-                yield node, target.id
+    """Statements of a module that make a Celery app, and its name."""
+    yield from ((node, name) for node in source.tree.body if (name := _made(node)))
+
+
+def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
+    """The last statements of functions that return the Celery app that they made."""
+    for function in ast.walk(source.tree):
+        if isinstance(function, ast.FunctionDef):
+            names = {name for node in function.body if (name := _made(node))}
+            last = function.body[-1]
+            if isinstance(last, ast.Return) and getattr(last.value, "id", None) in names:
+                yield last, last.value.id  # type: ignore[union-attr]
+
+
+def _made(node: ast.stmt) -> str:
+    """The name that a statement gives to a new Celery app; an empty text for any other."""
+    if not (isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)):
+        return ""
+    made = node.value.func
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    is_celery = getattr(made, "id", getattr(made, "attr", "")) == "Celery"
+    return target.id if is_celery and isinstance(target, ast.Name) else ""

@@ -179,6 +179,27 @@ class SourceFile:
         else:
             self._insert(line_end + 1, f"{text}\n")
 
+    def insert_before(self, node: ast.stmt, text: str) -> None:
+        """Add a line before a statement that begins its own, as far to the right."""
+        start, _ = self._span(node)
+        line = self.new.rfind(b"\n", 0, start) + 1
+        indent = self.new[line:start].decode()
+        if indent.strip():
+            raise UnclearSource(f"line {node.lineno} holds several statements")
+        self._insert(line, f"{indent}{text}\n")
+
+    def replace(self, node: ast.expr, text: str) -> None:
+        """Write an expression in place of another."""
+        self._replace(*self._span(node), text)
+
+    def around(self, node: ast.stmt) -> ast.stmt | None:
+        """The statement of the module itself that holds another one's line."""
+        line = node.lineno
+        for one in self.tree.body:
+            if one.lineno <= line <= (one.end_lineno or line):
+                return one
+        return None
+
     def append(self, text: str) -> None:
         """Add lines at the end."""
         gap = "" if not self.new or self.new.endswith(b"\n") else "\n"

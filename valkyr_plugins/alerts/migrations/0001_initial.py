@@ -3,11 +3,12 @@
 import django.contrib.postgres.fields
 import django.db.models.deletion
 import executions.public.database
+import executions.public.migrations
 import uuid6
 from django.db import migrations, models
 
 
-class Migration(migrations.Migration):
+class Migration(executions.public.migrations.Migration):
 
     initial = True
 

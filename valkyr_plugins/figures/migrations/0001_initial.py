@@ -2,10 +2,11 @@
 
 import django.db.models.deletion
 import executions.public.database
+import executions.public.migrations
 from django.db import migrations, models
 
 
-class Migration(migrations.Migration):
+class Migration(executions.public.migrations.Migration):
 
     initial = True
 

@@ -2,12 +2,13 @@
 
 import django.db.models.deletion
 import executions.public.database
+import executions.public.migrations
 import uuid6
 from django.conf import settings
 from django.db import migrations, models
 
 
-class Migration(migrations.Migration):
+class Migration(executions.public.migrations.Migration):
 
     initial = True
 

@@ -1,12 +1,14 @@
 import django.db.models.deletion
 import executions.public.database
+import executions.public.migrations
 import uuid6
 from django.conf import settings
 from django.db import migrations, models
 
 # Whoever deletes these rows need not know of redrives, whose tables stay where the plugin is left out.
+# Table, constraint, column, the model that it names (else accounts), what follows a deletion.
 KEYS = (
-    ('dlq_redrive', 'redrive_created_by', 'created_by_id', settings.AUTH_USER_MODEL, 'SET NULL'),
+    ('dlq_redrive', 'redrive_created_by', 'created_by_id', '', 'SET NULL'),
     ('dlq_redrive', 'redrive_group', 'group_id', 'dlq.FailureGroup', 'SET NULL'),
     ('dlq_redriveitem', 'redrive_item_entry', 'entry_id', 'dlq.DeadLetterEntry', 'CASCADE'),
     ('dlq_redriveitem', 'redrive_item_again', 'again_id', 'dlq.DeadLetterEntry', 'SET NULL'),
@@ -18,15 +20,16 @@ ADD = (
 
 
 def add_keys(apps, schema_editor):
+    user = apps.get_model(settings.AUTH_USER_MODEL)
     for table, name, column, model, then in KEYS:
-        to = apps.get_model(model)._meta
+        to = (executions.public.migrations.model(apps, model) if model else user)._meta
         schema_editor.execute(
             ADD.format(table=table, name=f'{name}_key', column=column, then=then,
                        to=f'{schema_editor.quote_name(to.db_table)} ({to.pk.column})')
         )
 
 
-class Migration(migrations.Migration):
+class Migration(executions.public.migrations.Migration):
 
     initial = True
 

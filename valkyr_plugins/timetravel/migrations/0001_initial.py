@@ -2,6 +2,7 @@
 
 import django.db.models.deletion
 import executions.public.database
+import executions.public.migrations
 import uuid6
 from django.conf import settings
 from django.db import migrations, models
@@ -23,14 +24,14 @@ def cascade(apps, schema_editor):
     user = apps.get_model(settings.AUTH_USER_MODEL)._meta
     schema_editor.execute(
         CASCADES.format(
-            executions=apps.get_model("executions", "WorkflowExecution")._meta.db_table,
+            executions=executions.public.migrations.model(apps, "executions.WorkflowExecution")._meta.db_table,
             user_table=schema_editor.quote_name(user.db_table),
             user_key=schema_editor.quote_name(user.pk.column),
         )
     )
 
 
-class Migration(migrations.Migration):
+class Migration(executions.public.migrations.Migration):
 
     initial = True
 

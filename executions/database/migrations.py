@@ -1,0 +1,56 @@
+"""The base of our migrations, and of plugins', which refer to tables of the engine.
+
+Their files name the engine's apps by the usual labels, as `makemigrations` writes them. A project
+may give these apps other labels (`executions.labels`): what a file refers to is translated when it
+is loaded. A reference to a model that the project swaps, such as its accounts, stays as it is.
+"""
+
+from typing import Any
+
+from django.db import migrations
+from django.db.migrations.operations.base import Operation
+from django.db.models import Field, Model
+
+from executions.labels import label, translated
+
+
+class Migration(migrations.Migration):
+    """Translates the labels that it depends on, and those of models that its fields refer to."""
+
+    def __init__(self, name: str, app_label: str) -> None:
+        super().__init__(name, app_label)
+        self.dependencies = [_dependency(one) for one in self.dependencies]
+        self.operations = [_operation(one) for one in self.operations]
+
+
+def model(apps: Any, name: str) -> Any:
+    """A model of the engine (`runners.Run`) as a migration's state has it."""
+    return apps.get_model(translated(name))
+
+
+def _dependency(given: Any) -> Any:
+    swapped = hasattr(given, "setting")
+    return given if swapped else (label(given[0]), *given[1:])
+
+
+def _operation(given: Operation) -> Operation:
+    _, arguments, named = given.deconstruct()
+    if "fields" in named:
+        named["fields"] = [(name, _field(field)) for name, field in named["fields"]]
+        named["bases"] = tuple(map(_base, named.get("bases", (Model,))))
+        return type(given)(*arguments, **named)
+    if "field" in named:
+        return type(given)(*arguments, **named | {"field": _field(named["field"])})
+    return given
+
+
+def _base(given: Any) -> Any:
+    return translated(given) if isinstance(given, str) else given
+
+
+def _field(given: Any) -> "Field[Any, Any]":
+    _, _, arguments, named = given.deconstruct()
+    to = named.get("to")
+    if not to or hasattr(to, "setting_name") or translated(to) == to:
+        return given  # type: ignore[no-any-return]
+    return type(given)(*arguments, **named | {"to": translated(to)})  # type: ignore[no-any-return]

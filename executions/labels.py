@@ -1,0 +1,54 @@
+"""Labels of our apps in this project, which gives one of them another where its own app has ours.
+
+    class Runs(RunnersConfig):
+        label = "valkyr_runners"
+
+Tables, permissions and pages of the admin are named by the label. Code and migrations name our apps
+by their packages, and ask here.
+"""
+
+from functools import cache
+
+from django.apps import apps
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+ENGINE = ("executions", "runners", "dlq")
+
+
+def label(package: str) -> str:
+    """The label of one of our apps by its package; every other name is its own label."""
+    return _labels().get(package, package) if package in ENGINE else package
+
+
+def translated(name: str) -> str:
+    """A name that begins with a package of ours, by its label: `executions_workflow_change`."""
+    package = name.replace(".", "_").partition("_")[0]
+    return label(package) + name.removeprefix(package)
+
+
+@cache
+def _labels() -> dict[str, str]:
+    return {config.name: config.label for config in apps.get_app_configs()}
+
+
+def refuse_conflict(package: str, own: str) -> None:
+    """Raise ImproperlyConfigured where another installed app has the label `own`.
+
+    Django refuses that too, as soon as it has both, but does not say what to do.
+    """
+    if other := _namesake(package, own):
+        config = f"{package}.apps.{package.capitalize()}Config"
+        raise ImproperlyConfigured(
+            f"The apps {other!r} and {package!r} (Valkyr's) both have the label {own!r}; expected "
+            f"one app for each label. Give Valkyr's another one: in the project's apps.py write\n"
+            f'    class Ours({config}):\n        label = "valkyr_{own}"\n'
+            f"and in INSTALLED_APPS name it by its dotted path in place of {package!r}. Do so "
+            "before the first `migrate`: tables are named by the label."
+        )
+
+
+def _namesake(package: str, own: str) -> str:
+    loaded = [config.name for config in apps.app_configs.values() if config.label == own]
+    named = [name for name in settings.INSTALLED_APPS if name.rpartition(".")[2] == own]
+    return next((name for name in loaded + named if name != package), "")

@@ -1,0 +1,13 @@
+"""Apps of others, as this project wants them."""
+
+from django.contrib.admin.apps import AdminConfig
+
+from runners.apps import RunnersConfig
+
+
+class Backoffice(AdminConfig):
+    default_site = "bureau.site.Backoffice"
+
+
+class Runs(RunnersConfig):
+    label = "valkyr_runners"  # `company.runners` has the other

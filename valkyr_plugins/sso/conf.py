@@ -1,0 +1,132 @@
+"""What the settings say of the identity provider."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, SecretStr
+
+from executions.public.configuration import Flag, SettingsModel, setting
+
+ROLES = ("ADMIN", "WORKFLOW", "SYSTEM", "USER")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+# The column that keeps the issuer of an account is so long.
+LONGEST_ISSUER = 200
+_GRANT = re.compile(r"(?P<workspace>[-a-zA-Z0-9_]{1,80}):(?P<role>[A-Z]+)")
+ISSUER = (
+    "the provider's issuer as its discovery document spells it: an https:// address without a "
+    f"query, of at most {LONGEST_ISSUER} characters"
+)
+EXAMPLE = '{"engineers": "default:WORKFLOW"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A role in the workspace of a slug."""
+
+    workspace: str
+    role: str
+
+
+def _issuer(text: str) -> str:
+    parts = urlsplit(text)
+    local = parts.scheme == "http" and parts.hostname in LOOPBACK
+    plain = parts.hostname and not parts.query and not parts.fragment
+    if text and (not plain or len(text) > LONGEST_ISSUER or not (parts.scheme == "https" or local)):
+        raise ValueError(ISSUER)
+    return text
+
+
+def _scopes(value: Any) -> Any:
+    words = value.replace(",", " ").split() if isinstance(value, str) else value
+    return tuple(dict.fromkeys(["openid", *words])) if isinstance(words, list | tuple) else words
+
+
+def _domains(value: Any) -> Any:
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, list | tuple):
+        return words
+    return tuple(str(word).strip().lower().lstrip("@") for word in words if str(word).strip())
+
+
+def read_groups(given: Any) -> dict[str, tuple[Grant, ...]]:
+    """The grants of each group, from `{"group": "workspace:ROLE"}`, a list of them, or both.
+
+    Takes the dictionary, or its JSON. Raises ValueError, which names the group.
+    """
+    try:
+        value = json.loads(given) if isinstance(given, str) else given
+    except ValueError as error:
+        raise ValueError(f"JSON such as {EXAMPLE} ({error})") from None
+    if not isinstance(value, Mapping):
+        raise ValueError(f"an object such as {EXAMPLE}")  # noqa: TRY004 - pydantic's
+    return {group: _grants(group, one) for group, one in value.items()}
+
+
+def _grants(group: str, given: Any) -> tuple[Grant, ...]:
+    several = given if isinstance(given, list | tuple) else [given]
+    return tuple(_grant(group, text) for text in several)
+
+
+def _grant(group: str, text: Any) -> Grant:
+    match = _GRANT.fullmatch(text) if isinstance(text, str) else None
+    if match is None or match["role"] not in ROLES:
+        raise ValueError(
+            f"for the group {group!r} the workspace's slug, a colon and one of "
+            f"{', '.join(ROLES)}, e.g. default:WORKFLOW, not {text!r}"
+        )
+    return Grant(match["workspace"], match["role"])
+
+
+class SsoSettings(SettingsModel):
+    """The plugin `sso`; off without an issuer.
+
+    Register `https://<this installation>/sso/callback` at the provider. Who may do what then, and
+    what is not believed, is in [security.md](../explanation/security.md#single-sign-on).
+    """
+
+    title: ClassVar[str] = "Single sign-on"
+
+    oidc_issuer: Annotated[str, AfterValidator(_issuer)] = setting(
+        "",
+        "The OpenID Connect provider's issuer, spelled as in its discovery document; an `https://` "
+        "address",
+    )
+    oidc_client_id: str = setting("", "What the provider calls this installation")
+    oidc_client_secret: SecretStr = setting(SecretStr(""), "The secret that the provider gave")
+    oidc_client_secret_file: str = setting("", "A file that holds it, instead")
+    oidc_name: str = setting("single sign-on", "The button reads *Sign in with …*", max_length=60)
+    oidc_scopes: Annotated[tuple[str, ...], BeforeValidator(_scopes)] = setting(
+        ("openid", "profile", "email"),
+        "What is asked for, separated by spaces; some providers want `groups` here",
+        unset="`openid profile email`",
+    )
+    oidc_groups_claim: str = setting("groups", "The claim that lists a person's groups")
+    oidc_roles: Annotated[Any, BeforeValidator(read_groups)] = setting(
+        {},
+        "A group's name to `workspace-slug:ROLE`, or to a list of such, e.g. "
+        f"`{EXAMPLE}`, in the environment as JSON; applied at each sign-in",
+        unset="none",
+    )
+    oidc_create_users: Flag = setting(
+        True,
+        "Off: only people whom an administrator has linked (`manage.py link_sign_in <user name> "
+        "<subject>`) come in",
+    )
+    oidc_link_by_email: Flag = setting(
+        False,
+        "A verified address links the local account that carries it, except a superuser's",
+    )
+    oidc_domains: Annotated[tuple[str, ...], BeforeValidator(_domains)] = setting(
+        (),
+        "Domains of which people must have a verified address, separated by commas",
+        unset="all",
+    )
+    oidc_only: Flag = setting(
+        False,
+        "No passwords, neither in the admin nor for tokens; superusers excepted, at the admin's "
+        "sign-in page with `?password`",
+    )
