@@ -10,9 +10,15 @@ from uuid import UUID
 
 from executions import compensation
 from executions.database import transaction
-from executions.definition.graph.model import AUTOMATIC
+from executions.definition.graph.model import AUTOMATIC, Graph
 from executions.definition.graph.places import find, undo_path
-from executions.definition.graph.undo import UndoMove, UndoPlan, next_undo, status
+from executions.definition.graph.undo import (
+    UndoMove,
+    UndoPlan,
+    UndoStatus,
+    next_undo,
+    status,
+)
 from executions.states import CompensationState
 from runners import statements
 from runners.containers import child_executions
@@ -80,7 +86,8 @@ def go_on(state: SegmentState) -> bool | None:
         return False
     if state.paused or in_flight(execution_id):
         return False
-    _move(state, _planned(state))
+    graph, epoch = state.context.version.graph, state.context.epoch
+    _move(state, next_undo(remaining(execution_id, epoch, graph, 1)))
     return True
 
 
@@ -101,17 +108,20 @@ def _proceeds(state: SegmentState) -> bool:
     return True
 
 
-def _planned(state: SegmentState) -> UndoPlan:
-    context = state.context
-    row = statements.fetch_one(
+def remaining(
+    execution_id: UUID, epoch: int, graph: Graph, most: int
+) -> list[tuple[str, UndoStatus]]:
+    """The paths of the undo steps that are not over, in their order, and how each stands."""
+    found = statements.fetch(
         "undo_next",
         {
-            "execution": context.execution_id,
-            "epoch": context.epoch,
-            "undone": list(context.version.graph.undone),
+            "execution": execution_id,
+            "epoch": epoch,
+            "undone": list(graph.undone),
+            "most": most,
         },
     )
-    return next_undo([] if row is None else [(undo_path(row[0]), status(row[1]))])
+    return [(undo_path(path), status(states)) for path, states in found]
 
 
 def _move(state: SegmentState, plan: UndoPlan) -> None:

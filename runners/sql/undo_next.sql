@@ -1,6 +1,6 @@
--- The task that is undone next and how its undo stands: of those that succeeded in this execution
--- and have an undo, the one that ended last and is not undone yet. Nothing is undone of what another
--- execution did: a result that was reused, or came with a fork. Read under the execution's lock.
+-- The tasks that are undone next and how their undo steps stand: of those that succeeded in this
+-- execution and have an undo, those not undone yet, the one that ended last before the others.
+-- Nothing is undone of what another execution did: a result that was reused, or came with a fork.
 -- A path's undo is named after its task: `refine[2].charge.pay` and `refine[2].undo:charge.main`.
 SELECT d.step_path,
        (SELECT coalesce(array_agg(u.state), '{}')
@@ -16,4 +16,4 @@ SELECT d.step_path,
           AND u.state IN ('SUCCESS', 'SKIPPED')
           AND u.step_path = regexp_replace(d.step_path, '([^.]+)\.[^.]+$', 'undo:\1.main'))
  ORDER BY d.finished_at DESC, d.id DESC
- LIMIT 1
+ LIMIT %(most)s

@@ -1,0 +1,122 @@
+"""Random workflows with undo steps fail or are cancelled: everything that succeeded is undone once.
+
+Workers, messages and time are acted in one thread (tests/support/simulation.py), the rows are
+PostgreSQL's.
+"""
+
+import re
+from contextlib import suppress
+from random import Random
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from executions import lifecycle
+from executions.definition.graph.undo import (
+    Succeeded,
+    UndoMove,
+    UndoPlan,
+    UndoStatus,
+    next_undo,
+    undo_order,
+)
+from executions.errors import WrongState
+from executions.models import WorkflowExecution
+from runners.models import Run
+from tests.support.graphs import Drawn, draw
+from tests.support.interpreter import agrees, modules, places
+from tests.support.simulation import world
+from tests.support.workflows import ACTOR, describe, publish, start
+
+SETTINGS = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+PARTS = re.compile(r"(.*\]\.|)([^.]+)\.([^.]+)")
+INDEX = re.compile(r"\[\d+\]")
+seeds = st.integers(0, 2**32 - 1)
+ended = st.tuples(st.integers(0, 5), st.integers())
+paths = st.text("abc", min_size=1).map(lambda name: f"{name}.main")
+
+
+@given(st.dictionaries(paths, ended))
+def test_undoing_one_after_another_undoes_each_once_in_reverse(
+    done: dict[str, tuple[int, int]],
+) -> None:
+    order = undo_order(Succeeded(at, path) for path, at in done.items())
+    states = dict.fromkeys(order, UndoStatus.DUE)
+    undone = []
+    while (plan := next_undo(states.items())).move is not UndoMove.END:
+        assert plan.move is UndoMove.START
+        states[plan.path] = UndoStatus.LIVE
+        assert next_undo(states.items()) == UndoPlan(UndoMove.WAIT, plan.path)
+        states[plan.path] = UndoStatus.OVER
+        undone.append(plan.path)
+
+    assert undone == order
+    assert sorted(undone) == sorted(f"undo:{path}" for path in done)
+    newest_first = [done[path.removeprefix("undo:")] for path in undone]
+    assert newest_first == sorted(newest_first, reverse=True)
+
+
+@SETTINGS
+@given(seed=seeds)
+def test_whatever_gets_lost_each_step_that_succeeded_is_undone_once_the_newest_first(
+    engine: None, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    rng = Random(seed)
+    drawn = draw(rng, most=8, depth=2, waits=0.3, steps=40, undo=True)
+    with world(rng, monkeypatch, lose=0.05, double=0.1, die=0.03) as wild:
+        execution = start(publish(drawn.document))
+        wild.run(execution, turns=rng.randint(1, 150), whole=False)
+        if rng.random() < 0.7:
+            with suppress(WrongState):
+                lifecycle.cancel(execution, actor=ACTOR)
+        wild.run(execution)
+        wild.drain()
+    undone_as_drawn(drawn, execution)
+
+
+def undone_as_drawn(drawn: Drawn, execution: UUID) -> None:
+    """Nothing where it ended well, else all that succeeded, each with its own data."""
+    row = WorkflowExecution.objects.get(pk=execution)
+    runs = list(Run.objects.filter(execution_id=execution, state="SUCCESS").order_by("finished_at"))
+    undone = [run for run in runs if "undo:" in run.step_path]
+    if row.state == "SUCCESS":
+        assert not undone
+        return
+    due = _due(drawn, runs)
+    assert [run.step_path for run in undone] == due, describe([execution])
+    assert (row.compensation, row.ending) == (("DONE", row.state) if due else ("", ""))
+    assert not Run.objects.filter(execution_id=execution, finished_at=None).exists()
+    story = drawn.story(places(run.step_path for run in runs).__contains__)
+    for run in undone:
+        if run.step_path in story.undos:  # more may have run than if all had come to its end
+            assert agrees(story.undos[run.step_path]["value"], run.inputs["value"])
+
+
+def _due(drawn: Drawn, runs: list[Run]) -> list[str]:
+    """By the drawing alone: the undo of every task whose last step succeeded, the newest first."""
+    last = dict(_with_undo(drawn.document))
+    due = []
+    for run in reversed(runs):
+        place, name, module = PARTS.fullmatch(run.step_path).groups()  # type: ignore[union-attr]
+        if last.get(INDEX.sub("", place) + name) == module:
+            due.append(f"{place}undo:{name}.main")
+    return due
+
+
+def _with_undo(body: dict[str, object], around: str = "") -> list[tuple[str, str]]:
+    """Each task with an undo, by the containers around it, and its last module."""
+    found: list[tuple[str, str]] = []
+    for task in body["tasks"]:  # type: ignore[attr-defined]
+        if "undo" in task:
+            found.append((f"{around}{task['id']}", modules(task)[-1]["id"]))
+        if "body" in task:
+            found += _with_undo(task["body"], f"{around}{task['id']}.")
+    return found
