@@ -125,7 +125,6 @@ def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecu
         waits = must_wait(execution_id, workspace_id)
         execution = _locked(execution_id, "be undone", State.FAILED)
         compensation.refuse(execution, "be undone")
-        _refuse_orphan(execution_id)
         target = State.PENDING if waits else State.RUNNING
         _write(execution, target, place=CapacityState.HELD, finished_at=None)
         before, execution.state = execution.state, target
@@ -135,6 +134,7 @@ def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecu
                 "succeeded in it.",
                 before,
             )
+        execution.state = before
         _audit(actor, "execution.undo", execution, target, reason)
     return _fresh(execution_id)
 
