@@ -45,6 +45,7 @@ def undone(execution: UUID) -> list[tuple[str, Any]]:
 
 
 def seen(execution: UUID) -> tuple[str, str, str]:
+    """Its state, how far it is undone, and as what it ends."""
     row = WorkflowExecution.objects.get(pk=execution)
     return row.state, row.compensation, row.ending
 
