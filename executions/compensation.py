@@ -98,7 +98,7 @@ def refuse(execution: WorkflowExecution, verb: str, *, undoing: bool = False) ->
     )
 
 
-WHY = {
+WHY: dict[str, str] = {
     State.WAITING: "it is about to be undone, when its running steps have ended.",
     State.RUNNING: "it is being undone.",
     State.DONE: "it was undone.",

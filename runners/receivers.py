@@ -23,7 +23,7 @@ from runners.conf import config
 from runners.containers import child_executions
 from runners.dispatch import messages
 from runners.dispatch.canvas import Canvas
-from runners.planning import compensation, finish, plan_execution
+from runners.planning import compensation, plan_execution
 from runners.segment import run_rows
 from runners.waits.events import announce
 
@@ -63,7 +63,7 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
 def end_live_runs(execution_id: UUID) -> Any:
     """End the live runs of an execution that is over; return its figures."""
     statements.fetch("end_live", {"execution": execution_id, "spared": []})
-    return finish.metrics(execution_id)
+    return compensation.figures(execution_id)
 
 
 @stop_to_undo.provide

@@ -18,7 +18,6 @@ from runners import statements
 from runners.containers import iterations
 from runners.models import Run
 from runners.planning import compensation, plan_from_rows
-from runners.planning.compensation import figures as metrics
 from runners.segment import template_data
 from runners.segment.execution_lock import left_to_worker
 from runners.segment.state import SegmentState
@@ -115,7 +114,7 @@ def end_well(state: SegmentState, figures: Any = None) -> None:
         state.context.execution_id,
         ExecutionState.SUCCESS,
         output=output,
-        metrics=figures or metrics(state.context.execution_id),
+        metrics=figures or compensation.figures(state.context.execution_id),
     )
 
 
@@ -127,7 +126,7 @@ def _fail(state: SegmentState, message: str, trace: str = "") -> None:
         ExecutionState.FAILED,
         error_message=message,
         stack_trace=trace,
-        metrics=metrics(state.context.execution_id),
+        metrics=compensation.figures(state.context.execution_id),
     )
 
 

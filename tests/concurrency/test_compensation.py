@@ -26,6 +26,9 @@ from tests.support.workflows import (
     states,
     task,
 )
+from valkyr_plugins.timetravel.fork import fork
+from valkyr_plugins.timetravel.rollback import roll_back
+from valkyr_plugins.timetravel.verify import verify
 
 DEAD = {"errorType": "PERMANENT", "failTimes": 1}
 
@@ -291,6 +294,34 @@ def test_a_paused_compensation_goes_on_when_it_is_resumed(queue: World) -> None:
     queue.drain()
 
     assert seen(execution) == ("CANCELLED", "DONE", "CANCELLED")
+
+
+def test_what_was_undone_is_not_rolled_back_or_forked_from_its_middle(queue: World) -> None:
+    execution = failing(queue, undoable("a"), effect("bad", "a", **DEAD))
+
+    with pytest.raises(Compensated):
+        roll_back(execution, step_path="a.main", actor=ACTOR)
+    with pytest.raises(Compensated):
+        fork(execution, step_path="bad.main", actor=ACTOR)
+    again = fork(execution, actor=ACTOR)
+    queue.drain()
+
+    assert seen(again.pk) == ("FAILED", "DONE", "FAILED")
+    assert verify(execution).differences == []
+
+
+def test_a_fork_does_not_undo_what_its_origin_did(queue: World) -> None:
+    tasks = [undoable("a"), undoable("b", "a"), effect("bad", "b", **DEAD)]
+    document = {"tasks": tasks, "settings": {"compensation": "manual"}}
+    origin = start(publish(document))
+    queue.drain()
+
+    forked = fork(origin, step_path="b.main", actor=ACTOR)
+    queue.drain()
+    lifecycle.undo(forked.pk, actor=ACTOR)
+    queue.drain()
+
+    assert [path for path, _ in undone(forked.pk)] == ["undo:b.main"]
 
 
 def test_the_database_knows_no_compensation_without_an_ending(queue: World) -> None:
