@@ -296,6 +296,21 @@ def test_a_paused_compensation_goes_on_when_it_is_resumed(queue: World) -> None:
     assert seen(execution) == ("CANCELLED", "DONE", "CANCELLED")
 
 
+def test_an_error_workflow_starts_when_all_is_undone(queue: World) -> None:
+    after = publish({"tasks": [task("tell")]})
+    execution = failing(
+        queue,
+        undoable("a"),
+        effect("bad", "a", **DEAD),
+        settings={"onFailure": {"workflow": after.slug}},
+    )
+
+    told = WorkflowExecution.objects.get(failure_of=execution)
+    undo = Run.objects.get(execution_id=execution, step_path="undo:a.main")
+    assert undo.finished_at is not None
+    assert told.created_at > undo.finished_at
+
+
 def test_what_was_undone_is_not_rolled_back_or_forked_from_its_middle(queue: World) -> None:
     execution = failing(queue, undoable("a"), effect("bad", "a", **DEAD))
 
