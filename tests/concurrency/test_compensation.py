@@ -8,10 +8,12 @@ from django.db import connection
 
 from dlq.models import DeadLetterEntry
 from dlq.resolve.fix_or_skip import fix, skip
+from dlq.resolve.operations import REQUEUE
 from dlq.resolve.requeue import requeue
 from executions import lifecycle
 from executions.errors import Compensated, WrongState
 from executions.models import Activity, WorkflowExecution
+from runners.explain.explanation import explain
 from runners.models import Run
 from runners.planning import plan_execution
 from runners.recovery.sweeper import executions as sweeper
@@ -309,6 +311,40 @@ def test_an_error_workflow_starts_when_all_is_undone(queue: World) -> None:
     undo = Run.objects.get(execution_id=execution, step_path="undo:a.main")
     assert undo.finished_at is not None
     assert told.created_at > undo.finished_at
+
+
+def test_dead_letters_say_whether_their_execution_can_go_on(queue: World) -> None:
+    execution = failing(
+        queue, undoable("a"), undoable("b", "a", **DEAD), effect("bad", "b", **DEAD)
+    )
+    letters = DeadLetterEntry.objects.filter(execution=execution)
+
+    assert "was undone, or is" in REQUEUE.refuse(letters.get(step_path="bad.main"))
+    assert REQUEUE.refuse(letters.get(step_path="undo:b.main")) == ""
+
+
+def test_it_is_explained_what_is_undone_when(queue: World) -> None:
+    execution = start(publish({"tasks": [undoable("a"), undoable("b", "a"), effect("c", "b")]}))
+    held = claimed(execution, "a.main")
+    work = recorded(held)
+    assert work is not None
+    work = recorded((held[0], work))
+    lifecycle.cancel(execution, actor=ACTOR)
+    row = WorkflowExecution.objects.get(pk=execution)
+    assert explain(row).reason.code == "waits_to_undo"
+
+    plan_execution.advance(execution)
+
+    found = explain(WorkflowExecution.objects.get(pk=execution))
+    assert found.reason.code == "undoing"
+    assert [(step.path, step.reason.code) for step in found.steps] == [
+        ("undo:b.main", found.steps[0].reason.code),
+        ("undo:a.main", "waits_to_be_undone"),
+    ]
+    assert "after undo:b.main" in found.steps[1].reason.message
+    queue.drain()
+    ended = explain(WorkflowExecution.objects.get(pk=execution))
+    assert "What it had done was undone." in ended.reason.message
 
 
 def test_what_was_undone_is_not_rolled_back_or_forked_from_its_middle(queue: World) -> None:
