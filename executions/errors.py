@@ -35,6 +35,12 @@ class WrongState(ValkyrError):
         self.state = state
 
 
+class Compensated(WrongState):
+    """The execution is being undone, or was: no step of the workflow itself runs in it again."""
+
+    code = "compensated"
+
+
 class WithProblems(ValkyrError):
     """Several mistakes at once, each with a path, a code and a sentence."""
 

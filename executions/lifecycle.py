@@ -10,28 +10,28 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from executions import payloads, ports
+from executions import compensation, payloads, ports
 from executions.access.actor import Actor, record
 from executions.access.operation import Operation
-from executions.admission import concurrency
-from executions.admission.capacity import (
-    active,
-    admit_next,
-    admitted,
-    limited,
-    lock_workspace,
-    request_slot,
-)
+from executions.admission.capacity import admit_next, admitted, limited, request_slot
+from executions.admission.reopening import must_wait
 from executions.database import statements, transaction
 from executions.database.clock import ClockTimestamp, Deadline
+from executions.definition.versions import compiled
 from executions.errors import NotFound, WrongState
 from executions.events import (
     execution_admitted,
     execution_finished,
     execution_resumed,
 )
-from executions.models import Tier, WorkflowExecution
-from executions.states import FINAL, UNFINISHED, CapacityState, ExecutionState
+from executions.models import WorkflowExecution
+from executions.states import (
+    FINAL,
+    UNFINISHED,
+    CapacityState,
+    CompensationState,
+    ExecutionState,
+)
 
 State = ExecutionState
 
@@ -49,6 +49,8 @@ def resume(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
     """Go on where a pause stopped; its time-out ran on. Raises NotFound, WrongState."""
     with transaction.atomic():
         execution = _locked(execution_id, "resume", State.PAUSED)
+        if execution.compensation == CompensationState.WAITING:
+            compensation.refuse(execution, "resume")
         _write(execution, State.RUNNING)
         execution_resumed.send(WorkflowExecution, execution_id=execution_id)
         _audit(actor, "execution.resume", execution, State.RUNNING, reason)
@@ -56,9 +58,13 @@ def resume(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 
 def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """End it; its live runs are cancelled and their results refused. Raises as `pause`."""
+    """End it; its live runs are cancelled and their results refused. Raises as `pause`.
+
+    Where steps that have an undo succeeded, it ends once they are undone.
+    """
     with transaction.atomic():
         execution = _locked(execution_id, "cancel", State.PENDING, State.RUNNING, State.PAUSED)
+        compensation.refuse(execution, "be cancelled")
         _end(execution, State.CANCELLED, message=f"Cancelled by {actor.name}.")
         _audit(actor, "execution.cancel", execution, State.CANCELLED, reason)
     return _fresh(execution_id)
@@ -68,7 +74,7 @@ def time_out(execution_id: UUID) -> bool:
     """End an execution whose deadline is past; False when it ended otherwise meanwhile."""
     with transaction.atomic():
         execution = _lock(execution_id)
-        if execution is None or execution.state in FINAL:
+        if execution is None or execution.state in FINAL or execution.compensation:
             return False
         _end(execution, State.TIMEOUT, message="The execution's time was over.")
     return True
@@ -109,16 +115,53 @@ def finish(
     )
 
 
-def reopen(execution_id: UUID, *, workspace_id: UUID) -> WorkflowExecution:
+def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
+    """Undo a FAILED execution; its dead letters cannot be requeued from then on.
+
+    Raises NotFound, WrongState.
+    """
+    with transaction.atomic():
+        workspace_id = _workspace(execution_id)
+        waits = must_wait(execution_id, workspace_id)
+        execution = _locked(execution_id, "be undone", State.FAILED)
+        compensation.refuse(execution, "be undone")
+        target = State.PENDING if waits else State.RUNNING
+        _write(execution, target, place=CapacityState.HELD, finished_at=None)
+        before, execution.state = execution.state, target
+        if not compensation.begin(execution, State.FAILED):
+            raise WrongState(
+                f"Execution {execution_id} has nothing to undo: no step that has an undo "
+                "succeeded in it.",
+                before,
+            )
+        execution.state = before
+        _audit(actor, "execution.undo", execution, target, reason)
+    return _fresh(execution_id)
+
+
+def reopen(execution_id: UUID, *, workspace_id: UUID, undoing: bool = False) -> WorkflowExecution:
     """Make room for a dead letter's new run; call inside a transaction, before other locks.
 
     RUNNING and PAUSED stay as they are, and wake if they sleep. FAILED goes to RUNNING with what
     was left of its time, or to PENDING when its workspace is full or its concurrency key taken.
-    Raises NotFound, WrongState.
+    `undoing` says that the dead letter is an undo step's: then the undoing goes on. Raises
+    NotFound, WrongState; Compensated where the step is the workflow's own, and was undone or is.
     """
-    waits = _must_wait(execution_id, workspace_id)
+    waits = must_wait(execution_id, workspace_id)
     execution = _locked(execution_id, "go on", State.RUNNING, State.PAUSED, State.FAILED)
-    if execution.state == State.FAILED:
+    compensation.refuse(execution, "go on", undoing=undoing)
+    if execution.compensation:
+        target = State.PENDING if waits else State.RUNNING
+        _write(
+            execution,
+            target,
+            compensation=CompensationState.RUNNING,
+            place=CapacityState.HELD,
+            finished_at=None,
+            metrics_snapshot=None,
+        )
+        execution.state = target
+    elif execution.state == State.FAILED:
         _refuse_orphan(execution_id)
         left = execution.timeout_seconds
         if execution.deadline_at and execution.finished_at:
@@ -192,34 +235,17 @@ def _refuse_orphan(execution_id: UUID) -> None:
         )
 
 
-def _must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
-    """Whether no place is free or others hold its key; locks both. A child needs neither."""
-    row = (
-        WorkflowExecution.objects.filter(pk=execution_id, parent=None)
-        .values_list("workflow_id", "concurrency_key", "concurrency_limit")
-        .first()
-    )
-    if row is None:
-        return False
-    workflow_id, text, limit = row
-    full = _full(workspace_id)
-    if text is None:
-        return full
-    key = concurrency.ConcurrencyKey(workflow_id, text)
-    concurrency.lock([key])
-    return full or concurrency.uses([key])[key].holders >= (limit or 1)
-
-
-def _full(workspace_id: UUID) -> bool:
-    """Whether no place is free; locks the workspace where places are counted."""
-    if not limited(workspace_id):
-        return False
-    lock_workspace(workspace_id)
-    ceiling = Tier.objects.get(workspaces=workspace_id).max_concurrent
-    return ceiling is not None and active(workspace_id) >= ceiling
+def _workspace(execution_id: UUID) -> UUID:
+    found = WorkflowExecution.objects.filter(pk=execution_id).values_list("workspace_id", flat=True)
+    workspace_id = found.first()
+    if workspace_id is None:
+        raise NotFound(f"There is no execution {execution_id}.")
+    return workspace_id
 
 
 def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -> None:
+    if compensation.begin(execution, state, error_message=message):
+        return
     _write(
         execution,
         state,
@@ -262,6 +288,7 @@ def _lock(execution_id: UUID) -> WorkflowExecution | None:
             "finished_at",
             "parent_run_id",
             "trigger_id",
+            "compensation",
         )
         .filter(pk=execution_id)
         .first()
@@ -317,10 +344,31 @@ def _refuse_unless(*states: str) -> Callable[[WorkflowExecution], str]:
     return refuse
 
 
+def _refuse_cancel(row: WorkflowExecution) -> str:
+    if row.compensation and row.state in UNFINISHED:
+        return "Nothing to do: this execution is being undone, and ends then."
+    return _refuse_unless(*UNFINISHED)(row)
+
+
+def _refuse_undo(row: WorkflowExecution) -> str:
+    if row.state != ExecutionState.FAILED:
+        return f"Nothing to do: this execution is {ExecutionState(row.state).label}."
+    if row.compensation:
+        return "Nothing to do: this execution was undone already."
+    if not compiled(row.version_id).graph.undone:
+        return "Nothing to do: no task of this workflow has an undo."
+    return ""
+
+
 CANCEL = Operation(
     name="cancel",
     apply=_applying(cancel),
-    refuse=_refuse_unless(*UNFINISHED),
+    refuse=_refuse_cancel,
+)
+UNDO = Operation(
+    name="undo",
+    apply=_applying(undo),
+    refuse=_refuse_undo,
 )
 PAUSE = Operation(
     name="pause",

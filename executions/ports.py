@@ -50,6 +50,13 @@ class Port(Generic[P, R]):
 end_runs: Port[[UUID], Any] = Port("executions.ports.end_runs", "runners")
 """End the live runs of an execution that is over, whose row is locked; return its figures."""
 
+stop_to_undo: Port[[UUID], bool] = Port("executions.ports.stop_to_undo", "runners")
+"""End the live runs of an execution that is to be undone, whose row is locked.
+
+Those that run and would have to be undone may end. False, with nothing done, where no step that
+has an undo succeeded or runs. After the commit the execution is planned.
+"""
+
 failed_step: Port[[UUID], dict[str, str] | None] = Port("executions.ports.failed_step", "runners")
 """Return the step that failed an execution, and its class of error; None without one."""
 

@@ -25,6 +25,16 @@ class TriggerType(TextChoices):
     QUEUE = "QUEUE", "queue"
 
 
+class CompensationState(TextChoices):
+    """How far an execution's undo steps are; NONE where none was ever due."""
+
+    NONE = "", "none"
+    WAITING = "WAITING", "waits for running steps"
+    RUNNING = "RUNNING", "undoing"
+    DONE = "DONE", "undone"
+    FAILED = "FAILED", "undo failed"
+
+
 class CapacityState(TextChoices):
     """Whether an execution under way counts against its workspace's limit."""
 
@@ -102,6 +112,17 @@ MOVES: dict[str, frozenset[str]] = {
     _S.SUCCESS: frozenset(),
     _S.CANCELLED: frozenset(),
     _S.TIMEOUT: frozenset(),
+}
+
+
+_C = CompensationState
+
+# From each state of a compensation, those it may go to; it begins WAITING.
+COMPENSATION_MOVES: dict[str, frozenset[str]] = {
+    _C.WAITING: frozenset({_C.RUNNING}),
+    _C.RUNNING: frozenset({_C.DONE, _C.FAILED}),
+    _C.DONE: frozenset(),
+    _C.FAILED: frozenset({_C.RUNNING}),
 }
 
 

@@ -16,13 +16,14 @@ from executions.events import (
     execution_rolled_back,
     execution_roused,
 )
-from executions.ports import end_runs, failed_step
+from executions.models import WorkflowExecution
+from executions.ports import end_runs, failed_step, stop_to_undo
 from runners import statements
 from runners.conf import config
 from runners.containers import child_executions
 from runners.dispatch import messages
 from runners.dispatch.canvas import Canvas
-from runners.planning import finish, plan_execution
+from runners.planning import compensation, plan_execution
 from runners.segment import run_rows
 from runners.waits.events import announce
 
@@ -61,8 +62,15 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
 @end_runs.provide
 def end_live_runs(execution_id: UUID) -> Any:
     """End the live runs of an execution that is over; return its figures."""
-    statements.fetch("end_live", {"execution": execution_id})
-    return finish.metrics(execution_id)
+    statements.fetch("end_live", {"execution": execution_id, "spared": []})
+    return compensation.figures(execution_id)
+
+
+@stop_to_undo.provide
+def stop_what_is_to_be_undone(execution_id: UUID) -> bool:
+    """End what need not end before the execution is undone; False where nothing is to be."""
+    version_id = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=execution_id)
+    return compensation.stop(execution_id, compiled(version_id).graph.undone)
 
 
 @receiver(execution_resumed)

@@ -13,6 +13,7 @@ from executions import lifecycle as executions
 from executions.access.actor import Actor
 from executions.database import transaction
 from executions.definition.catalog import catalog
+from executions.definition.graph.places import undoes
 from executions.models import WorkflowExecution
 from runners.models import Run
 from runners.repair import manual_results
@@ -40,7 +41,11 @@ def fix(
     given = manual_results.check(version_id, entry.step_path, outputs, outcome, _note(entry, actor))
     run_id = uuid7()
     with transaction.atomic():
-        execution = executions.reopen(entry.execution_id, workspace_id=entry.workspace_id)
+        execution = executions.reopen(
+            entry.execution_id,
+            workspace_id=entry.workspace_id,
+            undoing=undoes(entry.step_path),
+        )
         manual_results.give(execution, entry.run_id, run_id=run_id, given=given)
         transitions.resolve(
             entry,
@@ -73,7 +78,9 @@ def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
     note = f"Skipped by {actor.name} (dead letter {entry.pk})."
     with transaction.atomic():
         execution: WorkflowExecution = executions.reopen(
-            entry.execution_id, workspace_id=entry.workspace_id
+            entry.execution_id,
+            workspace_id=entry.workspace_id,
+            undoing=undoes(entry.step_path),
         )
         manual_results.skip(execution, entry.run_id, run_id=run_id, note=note)
         transitions.resolve(

@@ -15,6 +15,7 @@ from dlq.resolve.requeue import requeue
 from executions.access import Action
 from executions.access.actor import Actor
 from executions.access.operation import Operation
+from executions.definition.graph.places import undoes
 from executions.states import Permission
 from runners.models import Run
 
@@ -57,6 +58,18 @@ def _refuse_resolved(row: DeadLetterEntry) -> str:
     return f"Nothing to do: this dead letter is {Resolution(row.resolution).label}."
 
 
+def _refuse_gone(row: DeadLetterEntry) -> str:
+    """The execution of a step of the workflow itself must not have been undone."""
+    if reason := _refuse_resolved(row):
+        return reason
+    if not row.execution.compensation or undoes(row.step_path):
+        return ""
+    return (
+        "Nothing to go on with: its execution was undone, or is. Start the workflow again, or "
+        "replay the execution."
+    )
+
+
 def _refuse_kept(row: DeadLetterEntry) -> str:
     if row.resolution == Resolution.DISCARDED:
         return ""
@@ -72,16 +85,12 @@ def _refuse_unpinned(row: DeadLetterEntry) -> str:
     return "" if row.pinned else "Nothing to do: it is not pinned."
 
 
-REQUEUE = Operation(
-    name="requeue", apply=_requeue, needs=Permission.REDRIVE, refuse=_refuse_resolved
-)
+REQUEUE = Operation(name="requeue", apply=_requeue, needs=Permission.REDRIVE, refuse=_refuse_gone)
 REQUEUE_WITH = Operation(
-    name="requeue_with", apply=_requeue, needs=Permission.REDRIVE_CHANGED, refuse=_refuse_resolved
+    name="requeue_with", apply=_requeue, needs=Permission.REDRIVE_CHANGED, refuse=_refuse_gone
 )
-FIX = Operation(name="fix", apply=_fix, needs=Permission.REDRIVE_CHANGED, refuse=_refuse_resolved)
-SKIP = Operation(
-    name="skip", apply=_skip, needs=Permission.REDRIVE_CHANGED, refuse=_refuse_resolved
-)
+FIX = Operation(name="fix", apply=_fix, needs=Permission.REDRIVE_CHANGED, refuse=_refuse_gone)
+SKIP = Operation(name="skip", apply=_skip, needs=Permission.REDRIVE_CHANGED, refuse=_refuse_gone)
 DISCARD = Operation(
     name="discard", apply=_discard, needs=Permission.DISCARD, refuse=_refuse_resolved
 )

@@ -14,6 +14,7 @@ from executions import lifecycle as executions
 from executions.access.actor import Actor
 from executions.admission.capacity import limited
 from executions.database import transaction
+from executions.definition.graph.places import undoes
 from executions.lifecycle import Reopenable
 from runners.models import Run
 from runners.repair import reruns
@@ -44,7 +45,11 @@ def requeue(
     run_id = uuid7()
     with transaction.atomic():
         transitions.must_be_open(entry, "requeued")
-        execution = executions.reopen(entry.execution_id, workspace_id=entry.workspace_id)
+        execution = executions.reopen(
+            entry.execution_id,
+            workspace_id=entry.workspace_id,
+            undoing=undoes(entry.step_path),
+        )
         reruns.again(
             execution,
             entry.run_id,

@@ -31,6 +31,8 @@ from executions.states import (
     ACTIVE,
     UNFINISHED,
     CapacityState,
+    CompensationState,
+    ExecutionState,
     Permission,
     TriggerType,
     VersionKind,
@@ -65,6 +67,17 @@ RESUME = AdminOperation(
 )
 
 
+UNDO = AdminOperation(
+    lifecycle.UNDO,
+    title="Undo…",
+    icon="undo",
+    done="being undone",
+    question="The undo steps of what succeeded run, the newest first. Its dead letters cannot be "
+    "requeued any more.",
+    danger=True,
+)
+
+
 class StateFilter(TabFilter):
     """Executions by state."""
 
@@ -80,6 +93,15 @@ class StateFilter(TabFilter):
     }
 
 
+def _compensation(row: WorkflowExecution) -> str:
+    if not row.compensation:
+        return ""
+    label = str(CompensationState(row.compensation).label)
+    if row.state in UNFINISHED:
+        return f"{label}; ends as {ExecutionState(row.ending).label}"
+    return label
+
+
 def _is_test(row: WorkflowExecution) -> bool:
     return row.version.kind == VersionKind.TEST
 
@@ -88,7 +110,7 @@ def _is_test(row: WorkflowExecution) -> bool:
 class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     """The engine owns these rows; people cancel, pause and resume."""
 
-    operations = (PAUSE, RESUME, CANCEL, reveal_operation(WorkflowExecution, EXECUTION))
+    operations = (PAUSE, RESUME, CANCEL, UNDO, reveal_operation(WorkflowExecution, EXECUTION))
     list_display = ("short_id", "which", "mark", "trigger", "created", "duration", "error")
     list_display_links = ("short_id",)
     list_select_related = ("workflow", "version")
@@ -184,6 +206,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             ("Concurrency key", marks.copyable(obj.concurrency_key)),
             ("Slot", CapacityState(obj.place).label if obj.state in ACTIVE else ""),
             ("Rolled back", f"{obj.epoch} times" if obj.epoch > 1 else "once" * obj.epoch),
+            ("Undo", _compensation(obj)),
             ("Trace", marks.trace_mark(obj.trace_id)),
             ("Id", marks.copyable(obj.pk)),
         ]

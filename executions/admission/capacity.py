@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Case, When
 from django.db.models.functions import Coalesce
 
 from executions.admission import concurrency
@@ -193,7 +194,7 @@ def set_running(ids: list[UUID]) -> None:
     WorkflowExecution.objects.filter(pk__in=ids, state=ExecutionState.PENDING).update(
         state=ExecutionState.RUNNING,
         started_at=Coalesce("started_at", ClockTimestamp()),
-        deadline_at=Deadline("timeout_seconds"),
+        deadline_at=Case(When(compensation="", then=Deadline("timeout_seconds"))),
     )
 
 

@@ -19,7 +19,7 @@ from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCaseSerializer, Flat, Json, Payload, Text, Whole
 from executions.api.paging import ListQuery, narrowed, page
 from executions.definition.versions import compiled
-from executions.lifecycle import CANCEL, PAUSE, RESUME
+from executions.lifecycle import CANCEL, PAUSE, RESUME, UNDO
 from executions.models import WorkflowExecution, WorkflowVersion
 from executions.states import ExecutionState, TriggerType, VersionKind
 
@@ -59,7 +59,7 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
             "id", "workspace_id", "workflow_id", "version", "test", "state", "priority",
             "trigger_type", "parentExecutionId", "created_at", "started_at", "finished_at",
             "error_message", "metrics_snapshot", "trace_id", "concurrency_key",
-            "failureOfExecutionId",
+            "failureOfExecutionId", "compensation", "ending",
         ]  # fmt: skip
 
     def get_version(self, execution: WorkflowExecution) -> int:
@@ -270,6 +270,21 @@ class Pause(Move):
     @_described("pause")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start nothing new; steps that run finish and are recorded."""
+        return self._moved(id)
+
+
+class Undo(Move):
+    """Undo a failed execution."""
+
+    move = UNDO
+
+    @_described("undo")
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Undo a FAILED execution: the undo steps of what succeeded run, the newest first.
+
+        For workflows whose `settings.compensation` is `manual`. No step of it can be requeued
+        from then on.
+        """
         return self._moved(id)
 
 

@@ -129,6 +129,7 @@ urlpatterns: list[URLPattern] = [
     path("v1/WorkflowExecution/resume", bulk.ResumeMany.as_view(), name="valkyr-executions-resume"),
     path(EXECUTION, executions.OneExecution.as_view(), name="valkyr-execution"),
     path(f"{EXECUTION}/cancel", executions.Cancel.as_view(), name="valkyr-execution-cancel"),
+    path(f"{EXECUTION}/undo", executions.Undo.as_view(), name="valkyr-execution-undo"),
     path(f"{EXECUTION}/pause", executions.Pause.as_view(), name="valkyr-execution-pause"),
     path(f"{EXECUTION}/resume", executions.Resume.as_view(), name="valkyr-execution-resume"),
     path(f"{EXECUTION}/reveal", reveal.RevealExecution.as_view(), name="valkyr-execution-reveal"),

@@ -84,7 +84,7 @@ def _namings(definition: Any, catalog: Catalog) -> Iterator[Naming]:
         return
     for body in read_body(definition, (), catalog).everywhere():
         for task in body.tasks:
-            for module in task.modules:
+            for module, _ in task.steps:
                 named = _named(module)
                 places: dict[str, Pointer] = {}
                 own = module.document.get("credential")
@@ -120,7 +120,10 @@ def _problems(
     spec = one.module.spec
     if spec is None:
         return
-    queue = one.module.document.get("queue", one.task.document.get("queue", spec.queue))
+    own, inherited = one.module.document, one.task.document
+    if one.module is one.task.undo:
+        inherited = {}
+    queue = own.get("queue", inherited.get("queue", spec.queue))
     remote = isinstance(queue, str) and queue in remote_queues
     for name, place in one.places.items():
         boundary = boundaries.get(name)

@@ -68,7 +68,8 @@ def _reads_input(graph: Graph) -> bool:
         return True
     if any(step.reads_input for step in graph.steps.mentioning("input")):
         return True
-    return any(task.body is not None and _reads_input(task.body) for task in graph.tasks)
+    inner = [task.body for task in graph.tasks]
+    return any(body is not None and _reads_input(body) for body in [*inner, graph.undo])
 
 
 @lru_cache(maxsize=KEPT)

@@ -8,14 +8,24 @@ from uuid import UUID
 from executions.database import statements
 from executions.explain.reason import Reason, at, brief, some
 from executions.models import Activity, WorkflowExecution
-from executions.states import FINAL, CapacityState, ExecutionState
+from executions.states import FINAL, CapacityState, CompensationState, ExecutionState
 
 COUNTED = 10_000
+WAITING = CompensationState.WAITING
 ENDINGS: dict[str, str] = {
     ExecutionState.SUCCESS: "ended well",
     ExecutionState.FAILED: "failed",
     ExecutionState.CANCELLED: "was cancelled",
     ExecutionState.TIMEOUT: "ran out of time",
+}
+
+
+UNDONE: dict[str, str] = {
+    CompensationState.DONE: " What it had done was undone.",
+    CompensationState.FAILED: (
+        " An undo step failed for good, so it was undone in part: requeue, fix or skip the dead "
+        "letter of that step."
+    ),
 }
 
 
@@ -54,7 +64,7 @@ def standing(
     if row.state == ExecutionState.PENDING and line is not None:
         return _pending(row, line)
     if row.state == ExecutionState.PAUSED:
-        return _paused(pause)
+        return _waits_to_undo(row) if row.compensation == WAITING else _paused(pause)
     if row.place == CapacityState.WANTED and line is not None:
         return _woken(row, line)
     if row.place == CapacityState.FREE:
@@ -64,7 +74,7 @@ def standing(
             since=row.started_at,
             until=row.deadline_at,
         )
-    return Reason("running", "It is under way.", since=row.started_at, until=row.deadline_at)
+    return _under_way(row)
 
 
 def _pending(row: WorkflowExecution, line: QueuePosition) -> Reason:
@@ -141,11 +151,32 @@ def _paused(pause: PauseRecord | None) -> Reason:
     )
 
 
+def _waits_to_undo(row: WorkflowExecution) -> Reason:
+    return Reason(
+        "waits_to_undo",
+        f"It is to be undone, and then ends as {ExecutionState(row.ending).label}. It waits until "
+        "the steps that run, and would have to be undone too, and the executions that it started "
+        "have ended.",
+        details={"ending": row.ending},
+    )
+
+
+def _under_way(row: WorkflowExecution) -> Reason:
+    if row.compensation:
+        return Reason(
+            "undoing",
+            "Its steps are being undone, one after another, the newest first. Then it ends as "
+            f"{ExecutionState(row.ending).label}.",
+            details={"ending": row.ending},
+        )
+    return Reason("running", "It is under way.", since=row.started_at, until=row.deadline_at)
+
+
 def _over(row: WorkflowExecution) -> Reason:
     why = f": {brief(row.error_message)}" if row.error_message else "."
     return Reason(
         "finished",
-        f"It {ENDINGS[row.state]} at {at(row.finished_at)}{why}",
+        f"It {ENDINGS[row.state]} at {at(row.finished_at)}{why}{UNDONE.get(row.compensation, '')}",
         since=row.finished_at,
     )
 

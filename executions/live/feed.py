@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 _NAMES = (
     "id", "workflowId", "version", "state", "epoch", "startedAt", "finishedAt", "createdAt",
-    "deadlineAt", "priority", "place", "errorMessage",
+    "deadlineAt", "priority", "place", "errorMessage", "compensation", "ending",
 )  # fmt: skip
 
 

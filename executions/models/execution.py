@@ -9,7 +9,14 @@ from executions.database.clock import ClockTimestamp
 from executions.database.postgres_types import HashIndex
 from executions.models.workflow import Workflow, WorkflowVersion
 from executions.models.workspace import Workspace
-from executions.states import FINAL, CapacityState, ExecutionState, TriggerType
+from executions.states import (
+    COMPENSATION_MOVES,
+    FINAL,
+    CapacityState,
+    CompensationState,
+    ExecutionState,
+    TriggerType,
+)
 
 FINAL_STATES = sorted(FINAL)
 
@@ -110,6 +117,16 @@ class WorkflowExecution(models.Model):
     error_stack_trace = models.TextField(blank=True, default="")
     metrics_snapshot = models.JSONField(null=True, blank=True)
     trace_id = models.CharField(max_length=32, blank=True, default="")
+    compensation = models.CharField(
+        max_length=7, choices=CompensationState.choices, blank=True, default="", db_default=""
+    )
+    ending = models.CharField(
+        max_length=10,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The state it ends in once its undo steps have run.",
+    )
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -119,6 +136,14 @@ class WorkflowExecution(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(state__in=ExecutionState.values), name="execution_state_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(compensation="", ending="")
+                | (
+                    Q(compensation__in=sorted(COMPENSATION_MOVES))
+                    & Q(ending__in=["CANCELLED", "FAILED", "TIMEOUT"])
+                ),
+                name="execution_compensation_known",
             ),
             models.CheckConstraint(
                 condition=Q(priority__gte=0, priority__lte=9), name="execution_priority_range"
@@ -210,6 +235,11 @@ class WorkflowExecution(models.Model):
                 fields=["failure_of"],
                 condition=Q(failure_of__isnull=False),
                 name="execution_failure_of",
+            ),
+            models.Index(
+                fields=["id"],
+                condition=Q(compensation="WAITING"),
+                name="execution_waits_to_undo",
             ),
             models.Index(
                 fields=["deadline_at"],

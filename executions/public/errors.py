@@ -4,6 +4,7 @@ from executions.accounts.errors import (
     Taken,
 )
 from executions.errors import (
+    Compensated,
     ConcurrencyConflict,
     InvalidPayload,
     NotFound,
@@ -16,6 +17,7 @@ from executions.errors import (
 )
 
 __all__ = [
+    "Compensated",
     "ConcurrencyConflict",
     "InvalidPayload",
     "NotFound",

@@ -55,7 +55,7 @@ def _read(path: Path) -> PayloadSample:
 def _tags(definition: dict[str, Any]) -> tuple[str, ...]:
     """The kinds of modules it uses, how it is started."""
     bodies = read_body(definition, (), catalog()).everywhere()
-    modules = [module for body in bodies for task in body.tasks for module in task.modules]
+    modules = [module for body in bodies for task in body.tasks for module, _ in task.steps]
     kinds = {module.spec.category for module in modules if module.spec is not None}
     kinds |= {str(one.get("type", "")).lower() for one in definition.get("triggers", [])}
     return tuple(sorted(kinds))

@@ -1,7 +1,8 @@
 -- Of the newest executions of each watched workflow, those that a reader at `since` may not have
 -- seen as they are (executions/live/feed.py). Without `since`: all of them.
 SELECT e.id, e.workflow_id, v.number, e.state, e.epoch, e.started_at, e.finished_at, e.created_at,
-       e.deadline_at, e.priority, e.place, left(e.error_message, 300)
+       e.deadline_at, e.priority, e.place, left(e.error_message, 300),
+       e.compensation, e.ending
   FROM unnest(%(ids)s::uuid[]) AS watched(id)
  CROSS JOIN LATERAL (
        SELECT x.*, x.xmin AS written

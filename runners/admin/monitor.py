@@ -27,7 +27,8 @@ ANY = UUID(int=0)
 EXECUTION = "executions_workflowexecution"
 # Shown on the monitor in this order, as far as they are installed; what else can be done is on the
 # execution's own page.
-BUTTONS = ("pause", "resume", "cancel", "replay", "fork")
+BUTTONS = ("pause", "resume", "cancel", "undo", "replay", "fork")
+RARE = {"undo"}  # shown only where it can be done: few workflows have undo steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ def _buttons(
             refusal = operation.operation.refuse(execution)
         else:
             refusal = "Your role in its workspace does not allow it."
+        if refusal and name in RARE:
+            continue
         address = addresses.admin(f"{EXECUTION}_operate_{name}", execution.pk)
         yield Button(name, operation.title, operation.icon, address, refusal)
 

@@ -45,6 +45,7 @@ class GraphNode(CamelCaseSerializer):
         help_text="The container it stands in.", allow_blank=True
     )
     steps = GraphStep(many=True, help_text="The chain of modules it is made of.")
+    undo = serializers.CharField(help_text="The module that undoes it; empty where none does.")
 
 
 class GraphEdge(CamelCaseSerializer):
@@ -102,7 +103,14 @@ def _node(graph: Graph, task: Task, parent: str) -> dict[str, Any]:
         "container": task.body.kind if task.body is not None else "",
         "parent": parent,
         "steps": [{"path": _path(parent, step.path), "module": step.module} for step in steps],
+        "undo": _undo(graph, task),
     }
+
+
+def _undo(graph: Graph, task: Task) -> str:
+    if graph.undo is None or task.id not in graph.undo.task_by_id:
+        return ""
+    return graph.undo.steps[graph.undo.task_by_id[task.id]].module
 
 
 def _edges(graph: Graph, parent: str) -> Iterator[dict[str, Any]]:

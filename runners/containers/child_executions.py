@@ -115,6 +115,7 @@ def abandoned() -> QuerySet[WorkflowExecution, tuple[UUID, Any]]:
     undone = Run.objects.filter(pk=OuterRef("parent_run_id"), state=RunState.CANCELLED)
     return (
         _unfinished()
+        .filter(compensation="")  # those that are being undone end by themselves
         .filter(Q(parent__state__in=TAKES_CHILDREN_ALONG) | Exists(undone))
         .order_by("pk")
         .values_list("pk", "parent_id")

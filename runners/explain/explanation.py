@@ -14,6 +14,7 @@ from executions.database.clock import database_now
 from executions.definition.graph.model import Graph, Task
 from executions.definition.graph.places import Place, find, module_in, place_of, split
 from executions.definition.graph.plan import StepFact, StepStatus, task_outcomes
+from executions.definition.graph.undo import UndoStatus
 from executions.definition.limits import limits
 from executions.definition.versions import Compiled, compiled
 from executions.explain.execution import reason_of
@@ -24,6 +25,7 @@ from runners import statements
 from runners.explain.holds import hold_reasons
 from runners.explain.steps import COUNTED, SILENT_SECONDS, Around, step_reason
 from runners.models import Run, Runner, Waiter
+from runners.planning import compensation
 from runners.planning.plan_from_rows import facts_of
 from runners.ports import open_dead_letters
 from runners.states import IDENTITY, LIVE, RunState, WaitKind
@@ -267,7 +269,7 @@ def explain(row: WorkflowExecution) -> Explanation:
     runs, more = live_and_dead(row, MAX_RUNS)
     around = look_around(row, version, runs, now)
     steps = [_explained(run, step_reason(run, around)) for run in runs]
-    tasks, left_out = _tasks(row, version, runs)
+    tasks, left_out = (_undos if row.compensation else _tasks)(row, version, runs)
     return Explanation(
         execution_id=row.pk,
         state=row.state,
@@ -305,6 +307,22 @@ def _tasks(
             task_id = place.graph.steps[task.steps[0]].task_uuid
             tasks.append(Explained(path, task_id, None, None, None, reason))
     return tasks[:MAX_TASKS], left_out or len(tasks) > MAX_TASKS
+
+
+def _undos(
+    row: WorkflowExecution, version: Compiled, runs: list[Run]
+) -> tuple[list[Explained], bool]:
+    """The undo steps that wait for their turn, in their order."""
+    found = compensation.remaining(row.pk, row.epoch, version.graph, MAX_TASKS + 1)
+    explained = []
+    for (before, _), (path, standing) in zip([("", None), *found], found, strict=False):
+        if standing is not UndoStatus.DUE:
+            continue
+        after = f" It comes after {before}." if before else ""
+        reason = Reason("waits_to_be_undone", f"It waits for its turn to be undone.{after}")
+        task_id = find(version.graph, path)[1].task_uuid
+        explained.append(Explained(path, task_id, None, None, None, reason))
+    return explained[:MAX_TASKS], len(explained) > MAX_TASKS
 
 
 def _places(version: Compiled, runs: Iterable[Run]) -> tuple[list[Place], bool]:

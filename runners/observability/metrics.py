@@ -58,6 +58,11 @@ LEASE = Histogram(
     ["queue"],
     buckets=LATENCIES,
 )
+COMPENSATIONS = Counter(
+    "valkyr_compensations",
+    "Executions whose steps were undone: begun, done, or failed (an undo step is dead).",
+    ["event"],
+)
 MENDS = Counter("valkyr_sweeper_mends", "What the sweeper set moving again, by duty.", ["duty"])
 SWEEPS = Histogram(
     "valkyr_sweeper_duration_seconds",
@@ -74,6 +79,11 @@ _dispatch, _lease = cache(DISPATCH.labels), cache(LEASE.labels)
 def recorded(work: Work, unit: Unit, state: str, *, retried: bool) -> None:
     """A unit was recorded; counted when its transaction commits."""
     transaction.on_commit(partial(_recorded, work, unit, _outcome(state, retried)), robust=True)
+
+
+def compensated(event: str) -> None:
+    """Undoing an execution began or ended; counted when the transaction commits."""
+    transaction.on_commit(partial(COMPENSATIONS.labels(event).inc), robust=True)
 
 
 def claimed(queue: str, sent_seconds: float | None, taken_up: float) -> None:

@@ -5,6 +5,7 @@ takes the checkpoint. A plugin keeps them; without it none is ever due.
 """
 
 from executions.definition.graph.model import CheckpointPolicy, due
+from executions.definition.graph.places import UNDO
 from runners.ports import take_checkpoint
 from runners.segment.state import SegmentState
 from runners.segment.work import Unit, Work
@@ -44,7 +45,7 @@ def after_step(state: SegmentState, work: Work, unit: Unit) -> None:
     Call it where the execution goes on: at its end there is nothing to go back to. The checkpoint
     is named after the last step that was recorded, or fell asleep.
     """
-    policy = _policy(state)
+    policy = None if state.prefix.endswith(UNDO) else _policy(state)
     passed = state.passed
     if policy is not None and due(policy, passed):
         last = unit.more[-1] if unit.more else None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from executions import lifecycle, payloads
-from executions.definition.graph.places import Place
+from executions.definition.graph.places import UNDO, Place
 from executions.definition.graph.plan import plan, task_outcomes
 from executions.definition.templates import TemplateError
 from executions.definition.templating.budget import while_planning
@@ -17,7 +17,7 @@ from executions.states import ExecutionState
 from runners import statements
 from runners.containers import iterations
 from runners.models import Run
-from runners.planning import plan_from_rows
+from runners.planning import compensation, plan_from_rows
 from runners.segment import template_data
 from runners.segment.execution_lock import left_to_worker
 from runners.segment.state import SegmentState
@@ -34,7 +34,7 @@ def conclude(state: SegmentState, *, others: bool, figures: Any = None) -> None:
     `others` says whether anything else in the execution is in flight; `figures` are those to keep
     with it, where they were read.
     """
-    if state.resumed:
+    if state.resumed or state.prefix.endswith(UNDO):
         _whole(state)
     elif state.place.outer is not None:
         moved = _turn_over(state)
@@ -77,8 +77,12 @@ def _turn_over(state: SegmentState) -> bool:
 
 
 def _whole(state: SegmentState) -> bool:
+    undoing = compensation.go_on(state)
+    if undoing is not None:
+        return undoing
     found = plan_from_rows.plan_all(state)
-    if found.moved or state.paused or state.left_to_worker or _in_flight(state):
+    blocked = found.moved or state.paused or state.left_to_worker
+    if blocked or compensation.in_flight(state.context.execution_id):
         return found.moved
     if found.dead:
         _fail(state, _death(state, found.dead))
@@ -92,17 +96,6 @@ def _whole(state: SegmentState) -> bool:
         state.outcomes = found.outcomes
         end_well(state)
     return True
-
-
-def _in_flight(state: SegmentState) -> bool:
-    row = statements.fetch_one("in_flight", {"execution": state.context.execution_id})
-    return bool(row and row[0])
-
-
-def metrics(execution_id: Any) -> Any:
-    """The figures kept with an execution that ends."""
-    row = statements.fetch_one("metrics", {"execution": execution_id})
-    return row[0] if row else None
 
 
 def end_well(state: SegmentState, figures: Any = None) -> None:
@@ -121,17 +114,19 @@ def end_well(state: SegmentState, figures: Any = None) -> None:
         state.context.execution_id,
         ExecutionState.SUCCESS,
         output=output,
-        metrics=figures or metrics(state.context.execution_id),
+        metrics=figures or compensation.figures(state.context.execution_id),
     )
 
 
 def _fail(state: SegmentState, message: str, trace: str = "") -> None:
+    if compensation.fail(state, message, trace):
+        return
     lifecycle.finish(
         state.context.execution_id,
         ExecutionState.FAILED,
         error_message=message,
         stack_trace=trace,
-        metrics=metrics(state.context.execution_id),
+        metrics=compensation.figures(state.context.execution_id),
     )
 
 

@@ -9,7 +9,7 @@ from django.core.signing import BadSignature, Signer
 from executions import addresses
 from executions.definition.graph.document import CALLBACK_URL
 from executions.definition.graph.model import Graph, Step
-from executions.definition.graph.places import Place, split
+from executions.definition.graph.places import UNDO, Place, split
 from executions.definition.templating.secrets import REFERENCES
 from runners import statements
 from runners.segment.context import SegmentContext
@@ -129,7 +129,7 @@ def load_items(data: "TemplateData", indexes: list[int]) -> None:
     place = data.place.nearest("map")
     assert place is not None
     found = statements.fetch(
-        "items",
+        "items_undone" if data.prefix.endswith(UNDO) else "items",
         {
             "execution": data.context.execution_id,
             "epoch": data.context.epoch,

@@ -1,5 +1,7 @@
--- The execution is over: its live runs end, their holders are fenced, and nothing may wake them.
--- The caller holds the execution's lock and changed its state in a statement before this one.
+-- The execution is over, or is to be undone: its live runs end, their holders are fenced, and
+-- nothing may wake them.
+-- Spared are held runs of the modules given: if they succeed, they have to be undone.
+-- The caller holds the execution's lock, taken in a statement before this one.
 WITH forgotten AS (
     DELETE FROM runners_waiter WHERE execution_id = %(execution)s
 )
@@ -8,3 +10,5 @@ UPDATE runners_run
        lease_until = NULL, retry_after = NULL
  WHERE execution_id = %(execution)s
    AND state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')
+   AND NOT (state IN ('LEASED', 'RUNNING') AND lease_until > clock_timestamp()
+            AND module_id = ANY(%(spared)s))

@@ -16,6 +16,7 @@ from valkyr_plugins.redrive import models as redrive_states
 DRAWINGS = Path(__file__).parents[2] / "docs" / "reference" / "states.md"
 DRAWN = [
     ("An execution", execution_states.MOVES),
+    ("A compensation", execution_states.COMPENSATION_MOVES),
     ("A run", run_states.MOVES),
     ("A circuit", breaker.MOVES),
     ("A redrive", redrive_states.MOVES),

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from executions import lifecycle
 from executions.models import WorkflowExecution
 from runners.models import Run
+from runners.planning import plan_execution
 from runners.waits.approvals import decide
 from tests.browser import monitored
 from tests.browser.holding import Held
@@ -372,3 +373,21 @@ def test_it_fits_a_telephone(staff_page: Any, order: WorkflowExecution) -> None:
 def _forget(page: Any, status: str) -> None:
     """Chromium itself reports the status of what a script asked for."""
     page.problems[:] = [problem for problem in page.problems if status not in problem]
+
+
+def test_an_execution_that_is_undone_says_so(staff_page: Any) -> None:
+    undo = {"use": "flow.noop"}
+    asking = task("ask", "flow.approval", "a", **{"with": {"title": "Go on?"}})
+    execution = start(publish({"name": "Undone", "tasks": [task("a", undo=undo), asking]}))
+    recorded(claimed(execution, "a.main"))
+    watch(staff_page, execution)
+    lifecycle.cancel(execution, actor=ACTOR)
+    expect(staff_page.locator("[data-top=state]")).to_contain_text("undoing")
+
+    plan_execution.advance(execution)
+    expect(row(staff_page, "undo:a, attempt 1, waiting")).to_be_visible()
+    recorded(claimed(execution, "undo:a.main"))
+
+    expect(staff_page.locator("[data-top=state]")).to_contain_text("cancelled, undone")
+    expect(row(staff_page, "undo:a, attempt 1, succeeded")).to_be_visible()
+    expect(staff_page.locator(".react-flow__node .undone")).to_contain_text("undone")

@@ -37,6 +37,15 @@ DEFINITION: dict[str, Any] = {
         {"id": "pack", "use": "remote.step", "queue": "remote", "with": {"handler": "pack"}},
     ],
 }
+UNDOABLE: dict[str, Any] = {
+    "schema": "valkyr/1",
+    "name": "reservation",
+    "settings": {"compensation": "manual"},
+    "tasks": [
+        {"id": "reserve", "use": "flow.noop", "undo": {"use": "flow.noop"}},
+        {"id": "approve", "use": "flow.approval", "with": {"title": "Ship?"}, "after": "reserve"},
+    ],
+}
 FROM_N8N: dict[str, Any] = {
     "name": "Tell Ann",
     "nodes": [
@@ -230,9 +239,21 @@ def _operate(day: Recorder) -> None:
     verification = ask("replayWorkflowExecution", {"verify": True}, id=execution)
     run_jobs()
     ask("getVerification", id=verification["id"])
+    _undo(day)
     many = {"ids": [_start(day), execution], "reason": "The carrier is down."}
     for verb in ("pause", "resume", "cancel"):
         ask(f"{verb}WorkflowExecutions", many)
+
+
+def _undo(day: Recorder) -> None:
+    """A failed execution whose workflow leaves it to people whether it is undone."""
+    pk = day.ask("importWorkflow", UNDOABLE, query="?slug=reservation")["id"]
+    day.ask("publishWorkflow", {"kind": "published"}, id=pk)
+    execution = day.ask("executeWorkflow", {"params": {}}, workflowId=pk)["id"]
+    recorded(claimed(execution, "reserve.main"))
+    run = Run.objects.get(execution_id=execution, step_path="approve.main")
+    day.ask("quarantineRun", {"reason": "The carrier is gone."}, id=run.pk)
+    day.ask("undoWorkflowExecution", {"reason": "The carrier is gone."}, id=execution)
 
 
 def _mend(day: Recorder) -> None:

@@ -16,6 +16,7 @@ OPERATIONS = {
     "listWorkflowVersions", "getWorkflowVersion", "exportWorkflow", "importWorkflow",
     "executeWorkflow", "executeWorkflowBatch", "listWorkflowExecutions", "getWorkflowExecution",
     "cancelWorkflowExecution", "pauseWorkflowExecution", "resumeWorkflowExecution",
+    "undoWorkflowExecution",
     "getWorkflowExecutionTimeline", "listRuns", "getRun", "quarantineRun", "listDeadLetterQueue",
     "getDeadLetterEntry", "requeueDeadLetterEntry", "discardDeadLetterEntry", "listModuleTypes",
     "getWorkflowSchema", "startExecution", "getQueueItem", "testWorkflow", "validateDefinition",

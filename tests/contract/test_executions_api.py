@@ -18,7 +18,7 @@ FIELDS = {
     "id", "workflowId", "version", "state", "startedAt", "finishedAt", "parentExecutionId",
     "triggerType", "triggerPayload", "contextData", "errorMessage", "errorStackTrace",
     "metricsSnapshot", "createdAt", "workspaceId", "priority", "output", "traceId",
-    "concurrencyKey", "failureOfExecutionId", "test",
+    "concurrencyKey", "failureOfExecutionId", "test", "compensation", "ending",
 }  # fmt: skip
 
 

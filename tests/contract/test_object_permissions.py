@@ -36,6 +36,7 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "checkpoints": ("get", "/v1/WorkflowExecution/{e}/checkpoints", None, (200, 403, 403, 403)),
     "pause": ("post", "/v1/WorkflowExecution/{e}/pause", {}, (403, 200, 403, 403)),
     "cancel": ("post", "/v1/WorkflowExecution/{e}/cancel", {}, (403, 200, 403, 403)),
+    "undo": ("post", "/v1/WorkflowExecution/{e}/undo", {}, (403, 409, 403, 403)),
     "roll back": ("post", "/v1/WorkflowExecution/{e}/rollback", {"stepPath": "no.no"},
                   (403, 422, 403, 403)),
     "replay": ("post", "/v1/WorkflowExecution/{e}/replay", {}, (403, 403, 202, 403)),

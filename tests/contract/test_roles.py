@@ -72,6 +72,7 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "pause": ("post", "/v1/WorkflowExecution/{e}/pause", {}, (200, 403, 404, 404)),
     "resume": ("post", "/v1/WorkflowExecution/{e}/resume", {}, (409, 403, 404, 404)),
     "cancel": ("post", "/v1/WorkflowExecution/{e}/cancel", {}, (200, 403, 404, 404)),
+    "undo": ("post", "/v1/WorkflowExecution/{e}/undo", {}, (409, 403, 404, 404)),
     "get run": ("get", "/v1/Run/{r}", None, (200, 403, 404, 404)),
     "lease": (
         "post", "/v1/Run/lease", {"runnerId": "r", "queues": ["gpu"]}, (403, 200, 403, 403)

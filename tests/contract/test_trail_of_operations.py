@@ -61,6 +61,14 @@ class World(dict[str, str]):
         pk = self.post(f"{EXECUTION}/{self['workflow']}/execute")["id"]
         return self.post(f"{EXECUTION}/{pk}/pause")["id"]
 
+    def make_undoable(self) -> Any:
+        workflow = publish(UNDOABLE).pk
+        pk = self.post(f"{EXECUTION}/{workflow}/execute")["id"]
+        recorded(claimed(pk, "one.main"))
+        run = Run.objects.get(execution_id=pk, step_path="two.main")
+        self.post(f"{RUN}/{run.pk}/quarantine", {"reason": "x"})
+        return pk
+
     def make_run(self) -> Any:
         return Run.objects.get(execution_id=self["execution"]).pk
 
@@ -174,6 +182,13 @@ ASKED = {"with": {"title": "?"}}
 PLACE = {"workspaceId": "{workspace}"}
 DEFINITION = {"schema": "valkyr/1", "name": "i", "tasks": [{"id": "one", "use": "flow.noop"}]}
 # operation: (method, address, body, the rows it leaves). An address and a body name what is there.
+UNDOABLE = {
+    "settings": {"compensation": "manual"},
+    "tasks": [
+        task("one", undo={"use": "flow.noop"}),
+        task("two", "flow.approval", "one", **{"with": {"title": "Go on?"}}),
+    ],
+}
 RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "createWorkflow": ("post", "/v1/Workflow", {"name": "n", **PLACE}, ["workflow.create"]),
     "updateWorkflow": (
@@ -212,6 +227,7 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "cancelWorkflowExecution": (
         "post", EXECUTION + "/{execution}/cancel", {}, ["execution.cancel"]
     ),
+    "undoWorkflowExecution": ("post", EXECUTION + "/{undoable}/undo", {}, ["execution.undo"]),
     "pauseWorkflowExecutions": (
         "post", EXECUTION + "/pause", {"ids": ["{execution}"]}, ["execution.pause"]
     ),
@@ -443,6 +459,7 @@ def test_an_operation_leaves_its_rows_with_who_and_from_where(world: World, oper
         ("patchWorkflow", {"enabled": (True, False)}),
         ("pauseWorkflowExecution", {"state": ("RUNNING", "PAUSED")}),
         ("cancelWorkflowExecution", {"state": ("RUNNING", "CANCELLED")}),
+        ("undoWorkflowExecution", {"state": ("FAILED", "RUNNING")}),
         ("patchTrigger", {"enabled": (True, False)}),
         ("rotateTriggerSecret", {"secretVersion": (1, 2)}),
         ("discardDeadLetterEntry", {"resolution": ("PENDING", "DISCARDED")}),

@@ -15,7 +15,7 @@ Headers = dict[str, str]
 
 EXECUTION = [
     "id", "workflowId", "version", "state", "epoch", "startedAt", "finishedAt", "createdAt",
-    "deadlineAt", "priority", "place", "errorMessage",
+    "deadlineAt", "priority", "place", "errorMessage", "compensation", "ending",
 ]  # fmt: skip
 RUN = [
     "id", "stepPath", "module", "attempt", "epoch", "superseded", "state", "waitsFor", "worker",

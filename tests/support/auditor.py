@@ -8,6 +8,8 @@
    are as many as its rows say.
 5. What containers gave back is what came out of their bodies, in order; they kept theirs in bounds
    (tests/support/containment.py).
+6. What ended badly undid what had succeeded, each once, one after another, the newest first
+   (tests/support/undoing.py).
 """
 
 from collections import defaultdict
@@ -21,7 +23,7 @@ from executions.models import WorkflowExecution
 from executions.states import ACTIVE, FINAL
 from runners.models import Run
 from runners.states import LIVE
-from tests.support import containment
+from tests.support import containment, undoing
 from tests.support.interpreter import (
     ERROR,
     Missing,
@@ -103,6 +105,8 @@ class _Ledger:
         self._nothing_is_live(story)
         self._in_order(self.document, "", None)
         self._effects()
+        for problem in undoing.problems(self.execution, self.runs):
+            self._say(problem)
 
     def _say(self, problem: str) -> None:
         self.audit.problems.append(f"execution {self.execution.pk} {problem}")
@@ -144,10 +148,11 @@ class _Ledger:
             [(path, "SUCCESS") for path in story.done]
             + [(path, "DLQ") for path in story.dead]
             + [(path, "FAILED") for path in story.failed | story.failed_over]
-            + [(path, "WAITING") for path in story.stuck]
+            + [(path, self._stuck()) for path in story.stuck]
         )
         states = dict(wanted)
-        for path in self.runs.keys() | states.keys():
+        own = {path for path in self.runs if not undoing.is_undo(path)}
+        for path in own | states.keys():
             runs = self.runs.get(path, [])
             successes = sum(run.state == "SUCCESS" for run in runs)
             if successes != (path in story.done):
@@ -163,6 +168,10 @@ class _Ledger:
             }
             for task in story.skipped - skipped:
                 self._say(f"has no SKIPPED run of {task}")
+
+    def _stuck(self) -> str:
+        """A container that holds a dead step waits on, or ended before it was undone."""
+        return "CANCELLED" if self.execution.compensation else "WAITING"
 
     def _reasons(self, story: Story) -> None:
         """A container fails for good, with the message of what failed in its body."""
@@ -219,7 +228,8 @@ class _Ledger:
         # A cancelled one's runs end in one statement, in any order.
         closed = None if runs[-1].state == "CANCELLED" else runs[-1].finished_at
         config = task["modules"][0]["with"]
-        turns = containment.turns(path.removesuffix(".main"), self.runs, self.marked)
+        inside = undoing.without(self.runs), undoing.without(self.marked)
+        turns = containment.turns(path.removesuffix(".main"), *inside)
         for problem in containment.problems(task["modules"][0]["use"], config, turns, closed):
             self._say(f"has {path}, {problem}")
         previous = opened

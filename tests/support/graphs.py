@@ -44,15 +44,16 @@ def draw(
     depth: int = 0,
     waits: float | None = None,
     steps: int = 80,
+    undo: bool = False,
 ) -> Drawn:
     """A workflow of one to `most` tasks; its effect steps take up to `seconds`, 0 where time is
     acted (tests/support/simulation.py).
 
     Bodies are nested up to `depth` deep, steps that wait do so for up to `waits` seconds (None:
-    there are none), and at most about `steps` steps run in all.
+    there are none), and at most about `steps` steps run in all. With `undo`, most tasks have one.
     """
     policy = retry or (RETRY if seconds else ACTED)
-    drawer = _Drawer(rng, policy, seconds, waits)
+    drawer = _Drawer(rng, policy, seconds, waits, undo=undo)
     while True:
         body = drawer.body(_Around(), depth, most)
         document = {"schema": "valkyr/1", "name": "random", **body}
@@ -90,7 +91,10 @@ class _Around:
 class _Drawer:
     """Draws bodies in bodies."""
 
-    def __init__(self, rng: Random, retry: Any, seconds: float, waits: float | None) -> None:
+    def __init__(
+        self, rng: Random, retry: Any, seconds: float, waits: float | None, *, undo: bool
+    ) -> None:
+        self.undo = undo
         self.rng = rng
         self.retry = retry
         self.seconds = seconds
@@ -140,7 +144,13 @@ class _Drawer:
             values += [f"tasks.{task}.history | length" for task in sorted(before & sure)]
         task = getattr(self, f"_{kind.replace(' ', '_')}")(name, around, values)
         task |= {"retry": self.retry, "queue": self.rng.choice(["default", "default", "io"])}
+        if self.undo and self.rng.random() < 0.7:
+            task["undo"] = self._undo(name)
         return {"id": name, **task}
+
+    def _undo(self, name: str) -> dict[str, Any]:
+        given = {"value": f"{{{{ tasks.{name}.output }}}}", "failTimes": self.rng.choice([0, 0, 1])}
+        return {"use": "test.effect", "with": given, "retry": self.retry}
 
     def _by_place(self, around: _Around, values: list[Any]) -> Any:
         """One of the values; another one in each place, where there are places."""

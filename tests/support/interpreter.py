@@ -60,6 +60,7 @@ class Story:
     ends: dict[str, str] = field(default_factory=dict)  # of all steps that ended
     pure: int = 0  # how many of these are of the family that decides and passes on
     sizes: dict[str, int] = field(default_factory=dict)  # of containers: iterations begun, items
+    undos: dict[str, Any] = field(default_factory=dict)  # what each undo would be given, by path
 
     def ran(self) -> set[str]:
         """Every step that ran, containers included."""
@@ -204,6 +205,9 @@ class _Body:
             self.story.outputs[path] = output
         self._ended(name, end)
         self.outputs[name] = output
+        if "undo" in task:
+            given = render(task["undo"]["with"], self.scope())
+            self.story.undos[f"{self.place}undo:{name}.main"] = given
 
     def _step(
         self, task: Mapping[str, Any], module: Mapping[str, Any], path: str, scope: Scope

@@ -98,12 +98,17 @@ class World:
         self.workers: list[Worker] = []
         self.fenced = 0
         self.deaths = 0
+        self.between: Callable[[], None] | None = None  # done between two events, by chance or not
 
     def publish(self, parcels: list[messages.Parcel]) -> None:
         """Stands in the place of `dispatch.publish`."""
         sent = [(item, canvas) for item in parcels for canvas in item.canvas]
         for item, canvas in sorted(sent, key=_by_path):  # rows come in any order
             self._send(item, canvas)
+
+    def advance(self, execution_id: UUID) -> None:
+        """Stands in the place of `dispatch.advance`."""
+        self._put(Message(execution_id, execution_id))
 
     def empty(self, queues: set[str]) -> set[str]:
         """Stands in the place of `lost`'s question to the broker."""
@@ -137,6 +142,8 @@ class World:
         for turn in range(turns):
             if turn % 5 == 0 and self._state(execution_id) in FINAL:
                 return
+            if self.between is not None:
+                self.between()
             if self.rng.random() < self._chance_of_somebody():
                 self._toggle(execution_id)
             if self.workers and (self.rng.random() < 0.7 or not self.queue):
@@ -283,6 +290,7 @@ class World:
             lost.lost_messages,
             leases.expired_leases,
             executions.stalled_executions,
+            executions.compensations,
         ]
         self.rng.shuffle(duties)
         # Each of them: what one did may be the others' work.
@@ -312,6 +320,7 @@ def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
     }
     with monkeypatch.context() as patched, configured(**limits):
         patched.setattr(messages, "publish", made.publish)
+        patched.setattr(messages, "advance", made.advance)
         # The real broker may hold what other tests sent and nobody took.
         patched.setattr(lost, "_empty", made.empty)
         patched.setattr(estimates, "estimate_duration", _estimates(rng))

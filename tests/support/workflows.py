@@ -103,5 +103,6 @@ def task(name: str, use: str = "flow.noop", after: Any = None, **more: Any) -> d
 
 def effect(name: str, after: Any = None, **inputs: Any) -> dict[str, Any]:
     """A task that leaves a mark (`modules.py`); among its inputs may be `retry` and such."""
-    own = {key: inputs.pop(key) for key in ("retry", "timeoutSeconds", "join") if key in inputs}
+    keys = ("retry", "timeoutSeconds", "join", "undo")
+    own = {key: inputs.pop(key) for key in keys if key in inputs}
     return task(name, "test.effect", after, **{"with": inputs}, **own)

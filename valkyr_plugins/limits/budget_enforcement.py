@@ -127,8 +127,13 @@ SECONDS = 0.7  # this sweep comes every second
 
 
 def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
-    """Root executions of the spender that are not over, at most so many; those under way first."""
-    rows = WorkflowExecution.objects.filter(workspace_id=spent.workspace_id, parent__isnull=True)
+    """Root executions of the spender that are not over, at most so many; those under way first.
+
+    Those that are being undone end by themselves.
+    """
+    rows = WorkflowExecution.objects.filter(
+        workspace_id=spent.workspace_id, parent__isnull=True, compensation=""
+    )
     if spent.user_id is not None:
         rows = rows.filter(principal_id=spent.user_id)
     found: list[UUID] = []

@@ -11,7 +11,7 @@ from uuid6 import uuid7
 from executions.public.access import Actor, record
 from executions.public.database import database_now, transaction
 from executions.public.definitions import DefinitionProblem
-from executions.public.errors import NotFound, NotPublished, WrongState
+from executions.public.errors import Compensated, NotFound, NotPublished, WrongState
 from executions.public.graphs import compiled, find
 from executions.public.models import VersionKind, Workflow, WorkflowExecution, WorkflowVersion
 from executions.public.starting import Branch, start_execution
@@ -50,12 +50,18 @@ def fork(
     is given, and the version, unless `version` is `latest` or a number. `named` is whether the
     caller may see the workflow, so that errors may name its steps and variables. The caller has
     checked what `fork_changes` asks for. Raises NotFound, NoSuchPoint, WrongState (checkpoint
-    of a past rolled back), InvalidFork, and what `start_execution` raises.
+    of a past rolled back), Compensated, InvalidFork, and what `start_execution` raises.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
     if origin is None:
         raise NotFound(f"There is no execution {execution_id}.")
+    if (checkpoint_id is not None or step_path) and origin.compensation:
+        raise Compensated(
+            f"Execution {origin.pk} was undone, or is: what a fork from its middle would build "
+            "on is not there any more. Fork it from its start.",
+            origin.state,
+        )
     point = _point(origin, checkpoint_id, step_path, named=named)
     beginning = _Beginning(origin, point, overrides, named)
     payload = origin.trigger_payload

@@ -11,7 +11,7 @@ from django.db.models import F
 
 from executions.public.access import Actor, record
 from executions.public.database import transaction
-from executions.public.errors import NotFound, WrongState
+from executions.public.errors import Compensated, NotFound, WrongState
 from executions.public.events import execution_rolled_back
 from executions.public.lifecycle import announce, reopen
 from executions.public.models import WorkflowExecution
@@ -72,7 +72,7 @@ def _reopened(execution_id: UUID, workspace_id: UUID) -> WorkflowExecution:
     try:
         return reopen(execution_id, workspace_id=workspace_id)
     except WrongState as error:
-        if error.state == "PENDING":
+        if error.state == "PENDING" or isinstance(error, Compensated):
             raise
         raise WrongState(
             f"Execution {execution_id} is {error.state}; only one that is RUNNING, PAUSED or "

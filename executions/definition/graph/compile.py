@@ -4,15 +4,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from executions.definition.graph.document import ERROR
-from executions.definition.graph.model import CheckpointPolicy, Concurrency, Edge, Graph, Step, Task
+from executions.definition.graph.model import (
+    AUTOMATIC,
+    CheckpointPolicy,
+    Concurrency,
+    Edge,
+    Graph,
+    Step,
+    Task,
+)
+from executions.definition.graph.places import UNDO
 from executions.definition.graph.step_building import BodyContext, LazySteps, tasks_read
 from executions.definition.graph.topology import topological_order
 from executions.definition.templates import Template, compile_template
 
 CONTINUE = "continue"
+UNDO_KIND = "undo"
 
 
 def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
@@ -31,6 +41,7 @@ def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
         concurrency=_concurrency(settings.get("concurrency")),
         on_failure=(settings.get("onFailure") or {}).get("workflow"),
         checkpoint=_checkpoint(settings.get("checkpoint")),
+        compensation=settings.get("compensation", AUTOMATIC),
     )
 
 
@@ -62,7 +73,8 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _BodyContext, **settin
     for edge in _edges(body["edges"], task_by_id):
         incoming[edge.target].append(edge)
         outgoing[edge.source].append(edge)
-    ids = (task_by_id, *place.around)
+    # An undo reads the tasks beside the one it undoes, never another undo.
+    ids = ({} if place.kind == UNDO_KIND else task_by_id, *place.around)
     steps = LazySteps(BodyContext(whole.workflow_id, place.prefix, place.kind, ids), documents)
     tasks: list[Task] = []
     first = 0  # index of the task's first step
@@ -109,6 +121,10 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _BodyContext, **settin
         guarded=place.guarded,
         pure=steps.pure,
         sinks=tuple(task.index for task in tasks if not task.outgoing),
+        undo=_undo(documents, whole, place, ids),
+        undone=_undone(documents, whole, place.prefix).union(
+            *(task.body.undone for task in tasks if task.body is not None)
+        ),
         **({"output": None, "timeout_seconds": None} | settings),
     )
 
@@ -116,6 +132,32 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _BodyContext, **settin
 def _body(document: Mapping[str, Any], whole: _Whole, place: _BodyContext) -> Graph | None:
     body = document.get("body")
     return None if body is None else _graph(body, whole, place)
+
+
+def _undo(
+    documents: list[Mapping[str, Any]],
+    whole: _Whole,
+    place: _BodyContext,
+    ids: tuple[Mapping[str, int], ...],
+) -> Graph | None:
+    """The undo steps of a body's tasks, as tasks of their ids without edges."""
+    tasks = [
+        {"id": task["id"], "name": task["name"], "join": "any", "modules": [task["undo"]]}
+        for task in documents
+        if "undo" in task
+    ]
+    if not tasks:
+        return None
+    inner = _BodyContext(f"{place.prefix}{UNDO}", ids, UNDO_KIND)
+    return _graph({"tasks": tasks, "edges": []}, whole, inner)
+
+
+def _undone(documents: list[Mapping[str, Any]], whole: _Whole, prefix: str) -> frozenset[UUID]:
+    return frozenset(
+        uuid5(uuid5(whole.workflow_id, f"{prefix}{task['id']}"), task["modules"][-1]["id"])
+        for task in documents
+        if "undo" in task
+    )
 
 
 def _edges(documents: list[Mapping[str, str]], task_by_id: Mapping[str, int]) -> Iterator[Edge]:

@@ -57,6 +57,9 @@ class CheckpointPolicy:
     keep: int
 
 
+AUTOMATIC, MANUAL = "automatic", "manual"  # when a failed execution is undone
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """From one task to another, taken when the source's outcome is `on`."""
@@ -146,13 +149,16 @@ class Graph:
     priority: int
     name: str  # workflow name
     order: tuple[int, ...]  # a topological order of the tasks
-    kind: str = ""  # of a body: "loop" or "map"
+    kind: str = ""  # of a body: "loop" or "map"; "undo" of undo steps
     guarded: bool = False  # a failure in this body is minded by a container around it
     pure: bool = False  # all steps run inline and write nothing
     sinks: tuple[int, ...] = ()  # tasks that no edge leaves
     concurrency: Concurrency | None = None
     on_failure: str | None = None  # the slug of the error workflow
     checkpoint: CheckpointPolicy | None = None
+    undo: Graph | None = None  # the undo steps of its tasks, by their ids
+    undone: frozenset[UUID] = frozenset()  # last modules of tasks with an undo, bodies' included
+    compensation: str = AUTOMATIC
 
 
 # When the engine takes a checkpoint by itself: pure.

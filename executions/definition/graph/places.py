@@ -1,7 +1,8 @@
 """Where a step runs: in the workflow itself, or in one turn of a container's body.
 
 A place is written as the prefix of its steps' paths: `refine[2].` is the third iteration of the
-loop `refine`, `batch[17].inner[0].` a place within a place, the empty text the workflow.
+loop `refine`, `batch[17].inner[0].` a place within a place, the empty text the workflow. The undo
+steps of a place's tasks stand in a place within it: `undo:`, `refine[2].undo:`.
 """
 
 import re
@@ -9,7 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from executions.definition.graph.document import MAIN
 from executions.definition.graph.model import Graph, Step, Task
+
+UNDO = "undo:"  # no task id holds a colon
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,21 @@ def first_turn(outer: Place, container: int) -> Place:
 def split(path: str) -> tuple[str, str]:
     """A step path as its place's prefix and the path within: ("refine[2].", "draft.main")."""
     cut = path.rfind("].") + 2
-    return (path[:cut], path[cut:]) if cut > 1 else ("", path)
+    prefix, inner = (path[:cut], path[cut:]) if cut > 1 else ("", path)
+    if inner.startswith(UNDO):
+        return prefix + UNDO, inner[len(UNDO) :]
+    return prefix, inner
+
+
+def undoes(path: str) -> bool:
+    """Whether a step path is that of an undo step."""
+    return split(path)[0].endswith(UNDO)
+
+
+def undo_path(path: str) -> str:
+    """The path of the undo of a task, from that of any of its steps."""
+    prefix, inner = split(path)
+    return f"{prefix}{UNDO}{inner.partition('.')[0]}.{MAIN}"
 
 
 def place_of(root: Graph, prefix: str) -> Place:
@@ -87,7 +105,14 @@ def place_of(root: Graph, prefix: str) -> Place:
         if place.graph.tasks[container].body is None:
             raise KeyError(prefix)
         place = within(place, container, int(number))
-    return place
+    return undo_place(place) if prefix.endswith(UNDO) else place
+
+
+def undo_place(place: Place) -> Place:
+    """The place of the undo steps of a place's tasks; raises KeyError where none has one."""
+    if place.graph.undo is None:
+        raise KeyError(place.prefix + UNDO)
+    return Place(place.prefix + UNDO, place.graph.undo, place, index=place.index)
 
 
 def find(root: Graph, path: str) -> tuple[Place, Step]:
@@ -99,12 +124,12 @@ def find(root: Graph, path: str) -> tuple[Place, Step]:
 
 def module_in(definition: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
     """A step's module in a resolved definition; None where there is none of that path."""
-    *names, module_id = re.sub(r"\[\d+\]", "", path).split(".")
+    *names, module_id = re.sub(rf"\[\d+\]|{UNDO}", "", path).split(".")
     body: Mapping[str, Any] = definition
     for name in names:
         task = next((task for task in body.get("tasks", []) if task.get("id") == name), None)
         if task is None:
             return None
         body = task.get("body") or {}
-        modules = task.get("modules", [])
+        modules = [task["undo"]] if undoes(path) and "undo" in task else task.get("modules", [])
     return next((module for module in modules if module.get("id") == module_id), None)

@@ -44,6 +44,15 @@ class TaskEntry:
     document: Mapping[str, Any]
     modules: list[ModuleEntry]
     body: "BodyReading | None" = None
+    undo: ModuleEntry | None = None
+
+    @property
+    def steps(self) -> "list[tuple[ModuleEntry, Mapping[str, Any]]]":
+        """Its modules and its undo, each with the document whose settings it inherits."""
+        own: list[tuple[ModuleEntry, Mapping[str, Any]]] = [
+            (module, self.document) for module in self.modules
+        ]
+        return own if self.undo is None else [*own, (self.undo, {})]
 
     @property
     def container(self) -> str:
@@ -158,6 +167,9 @@ def read_body(
             len(reading.tasks), place, task["id"], task, _modules(task, place, catalog)
         )
         reading.tasks.append(entry)
+        undo = task.get("undo")
+        if isinstance(undo, dict) and isinstance(undo.get("use"), str):
+            entry.undo = _module(undo, MAIN, (*place, "undo"), catalog)
         if isinstance(task.get("body"), dict):
             within = (*place, "body")
             entry.body = read_body(task["body"], within, catalog, holder=entry, outside=reading)

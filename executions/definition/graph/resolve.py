@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from executions.definition.catalog import Catalog, ModuleSpec
-from executions.definition.graph.document import modules_of, normalise
-from executions.definition.graph.model import DEFAULTS, Limits, written_out
+from executions.definition.graph.document import MAIN, modules_of, normalise
+from executions.definition.graph.model import AUTOMATIC, DEFAULTS, Limits, written_out
 from executions.definition.graph.storable import sha256_hex
 
 PRIORITY = 5
@@ -39,7 +39,8 @@ def resolve(
 
     Settings and triggers have all their keys. Tasks hold `modules` only, and a container's its
     `body`; each module has `retry` written out, `timeoutSeconds`, `queue`, `inline`, `effect`,
-    `writesVariables`, `outcomes`, `cache`, `credential`, `container` and `deferred`.
+    `writesVariables`, `outcomes`, `cache`, `credential`, `container` and `deferred`. A task's
+    `undo` is such a module.
     """
     normal = normalise(document)
     return normal | {
@@ -65,6 +66,7 @@ def _settings(settings: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
         "concurrency": {**CONCURRENCY, **concurrency} if concurrency else None,
         "onFailure": settings.get("onFailure"),
         "checkpoint": checkpoint | settings.get("checkpoint", {}),
+        "compensation": settings.get("compensation", AUTOMATIC),
     }
 
 
@@ -90,7 +92,18 @@ def _task(task: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str
     }
     if "body" in task:
         resolved["body"] = _body(task["body"], catalog, limits)
+    if "undo" in task:
+        resolved["undo"] = _undo(task["undo"], catalog, limits)
     return resolved | {key: task[key] for key in ("ui",) if key in task}
+
+
+def _undo(undo: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
+    """The undo as a module; it inherits nothing from its task, and always has a claim of its own.
+
+    Run in memory, its place among the other undos would be lost with the worker.
+    """
+    module = _module({"id": MAIN, **undo}, {}, catalog[undo["use"]], limits)
+    return module | {"inline": False}
 
 
 def _module(

@@ -108,6 +108,16 @@ _RUNNING: Schema = {
         )
     ),
 }
+_UNDO = an_object(
+    "The step that undoes the task: it runs when the execution fails for good, times out or is "
+    "cancelled after the task succeeded. Its templates read the task's own output too.",
+    {
+        "use": text("The module's type, such as http.request.", 100, minLength=1),
+        "with": _WITH,
+        **{key: value for key, value in _RUNNING.items() if key != "cache"},
+    },
+    ("use",),
+)
 _MODULE = an_object(
     "One module of a task's chain.",
     {
@@ -135,6 +145,7 @@ _TASK = an_object(
         },
         "body": {"$ref": "#/$defs/body"},
         **_RUNNING,
+        "undo": {"$ref": "#/$defs/undo"},
         "join": {
             "type": "string",
             "description": "Start when any edge into the task was taken, or only if all were.",
@@ -217,6 +228,7 @@ WORKFLOW_SCHEMA: Mapping[str, Any] = {
     "$defs": {
         "task": _TASK,
         "module": _MODULE,
+        "undo": _UNDO,
         "edge": _EDGE,
         "body": _BODY,
         "trigger": TRIGGER,

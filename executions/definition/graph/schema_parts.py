@@ -112,6 +112,12 @@ SETTINGS: Schema = an_object(
         "concurrency": or_null(_CONCURRENCY),
         "onFailure": or_null(_ON_FAILURE),
         "checkpoint": _CHECKPOINT,
+        "compensation": choice(
+            "Whether a failed execution is undone at once, or keeps its dead letters until a "
+            "person undoes it; automatic unless given. One that is cancelled or times out is "
+            "always undone at once.",
+            ["automatic", "manual"],
+        ),
     },
 )
 

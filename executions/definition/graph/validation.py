@@ -33,6 +33,7 @@ from executions.definition.graph.rules.structure import (
 )
 from executions.definition.graph.rules.triggers import trigger_problems
 from executions.definition.graph.rules.typed_reads import typed_read_warnings
+from executions.definition.graph.rules.undo import undo_problems
 from executions.definition.graph.schema import MAX_TASKS, shape_problems
 from executions.definition.graph.storable import storage_problems
 from executions.definition.json_schema.budget import one_definition
@@ -104,6 +105,7 @@ def _rule_problems(
         yield from edge_problems(body, elsewhere)
         yield from order_problems(body)
         yield from contradictions(body)
+        yield from undo_problems(body)
     yield from path_problems(reading)
     yield from template_problems(document, reading, variables)
     yield from _templates_in_defaults(variables)

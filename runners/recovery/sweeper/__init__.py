@@ -23,6 +23,7 @@ OFTEN: dict[str, Duty] = {
     "due": messages.due_runs,
     "timers": waits.due_timers,
     "orphans": leases.orphaned_steps,
+    "compensations": executions.compensations,
 }
 SELDOM: dict[str, Duty] = {
     "places": admission.workspace_places,

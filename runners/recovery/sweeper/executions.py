@@ -5,7 +5,7 @@ import logging
 from executions import lifecycle
 from runners import statements
 from runners.containers import child_executions as children
-from runners.planning import plan_execution
+from runners.planning import compensation, plan_execution
 from runners.recovery.duties import each
 
 log = logging.getLogger(__name__)
@@ -54,6 +54,20 @@ def overdue_executions() -> int:
     )
 
 
+# Executions that were to be undone once their running steps had ended, which they have.
+
+
+UNDO_BATCH = 100
+
+
+def compensations() -> int:
+    """Begin to undo them; returns how many."""
+    return sum(
+        each(f"execution {execution_id}", plan_execution.advance, execution_id)
+        for execution_id in compensation.waiting(UNDO_BATCH)
+    )
+
+
 # Live runs of finished executions are ended: there should be none.
 
 LEFTOVERS_BATCH = 100
@@ -64,7 +78,7 @@ def leftover_runs() -> int:
     found = statements.fetch("leftovers", {"batch": LEFTOVERS_BATCH})
     for (execution_id,) in found:
         log.error("execution %s is over, but had live runs; ending them", execution_id)
-        statements.fetch("end_live", {"execution": execution_id})
+        statements.fetch("end_live", {"execution": execution_id, "spared": []})
     return len(found)
 
 

@@ -206,3 +206,22 @@ def test_an_unknown_module_keeps_its_parameters(studio: Any, workflow: Any) -> N
     expect(text).to_have_value('{\n  "a": [\n    1\n  ]\n}')
     text.fill('{"a": 2}')
     assert task(saved(page, stored), "gone")["with"] == {"a": 2}
+
+
+def test_an_undo_step_is_added_filled_in_and_removed(studio: Any, workflow: Any) -> None:
+    stored = workflow(**GRAPH)
+    page = studio(stored)
+    form = select(page, "fetch")
+    form.get_by_role("tab", name="Undo").click()
+    form.get_by_label("Module that undoes the task").select_option("http.request")
+    address = "https://api.example.com/{{ tasks.fetch.output.body.id }}"
+    field(page, "undo/with/url").get_by_role("combobox").fill(address)
+    field(page, "undo/timeoutSeconds").get_by_role("textbox").fill("9")
+    undo = task(saved(page, stored), "fetch")["undo"]
+    assert undo == {"use": "http.request", "with": {"url": address}, "timeoutSeconds": 9}
+    card = page.locator('.react-flow__node[data-id="fetch"]')
+    expect(card.get_by_title("Undone by http.request")).to_be_visible()
+
+    form.get_by_role("button", name="Remove undo").click()
+    assert "undo" not in task(saved(page, stored), "fetch")
+    expect(card.get_by_title("Undone by http.request")).to_have_count(0)

@@ -66,6 +66,7 @@ def test_what_the_settings_leave_out_is_written_into_the_version():
         "priority": 5,
         "concurrency": None,
         "onFailure": None,
+        "compensation": "automatic",
         "checkpoint": {
             "enabled": True,
             "everySteps": 5,

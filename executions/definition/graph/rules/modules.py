@@ -27,6 +27,9 @@ def module_problems(
             yield from _module_problems(module, catalog, variables)
             if place + 1 < len(task.modules):
                 yield from _gate_in_the_middle(module)
+        if task.undo is not None:
+            yield from _run_settings(task.undo.document, task.undo.pointer)
+            yield from _module_problems(task.undo, catalog, variables)
 
 
 def _task_problems(task: TaskEntry) -> Iterator[DefinitionProblem]:
@@ -176,8 +179,8 @@ def _reason(spec: ModuleSpec, module: ModuleEntry) -> str:
 def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionProblem]:
     """Modules whose queue is chosen in the definition and does not suit them."""
     for task in reading.tasks:
-        for module in task.modules:
-            own: Any = module.document.get("queue", task.document.get("queue"))
+        for module, inherited in task.steps:
+            own: Any = module.document.get("queue", inherited.get("queue"))
             if module.spec is None:
                 continue
             spec = module.spec
@@ -224,7 +227,7 @@ def _ours(spec: ModuleSpec) -> str:
 def credential_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Modules of this body with a credential that they would never look at."""
     for task in body.tasks:
-        for module in task.modules:
+        for module, _ in task.steps:
             yield from _not_taken(module)
 
 

@@ -33,12 +33,14 @@ class BodyView:
     """One body as a template sees it from its place in it, or in a body within.
 
     `task` is the template's own, or the container around it; None when all tasks are done.
-    `before` are the tasks done before it, as bits; None when that cannot be known.
+    `before` are the tasks done before it, as bits; None when that cannot be known. `done` says
+    that the task itself succeeded, as it has where it is undone.
     """
 
     body: BodyReading
     task: TaskEntry | None
     before: int | None
+    done: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,8 @@ class TemplateScope:
                 "count in a variable"
             )
             return "no_history", sentence
+        if self.views[0].done:
+            return "no_history", "an undo cannot read a history; it reads the outputs of its turn"
         if view is self.views[0] and view.body.kind in ("loop", None):
             return None
         sentence = (
@@ -140,7 +144,7 @@ class TemplateScope:
         modules = view.body.tasks[view.body.by_id[name]].modules
         if not any(module.type == CALLBACK for module in modules):
             return "no_callback", f'"{name}" has no {CALLBACK_URL}: only a {CALLBACK} has one'
-        if self.has_event or self.views[0].task is None:
+        if self.has_event or self.views[0].task is None or self.views[0].done:
             return "no_callback", f"{CALLBACK_URL} can be read by the steps of a task only"
         return None
 
@@ -175,6 +179,8 @@ def _not_before(name: str, view: BodyView, *, own: bool) -> Mistake | None:
     task = view.task
     if task is None:
         return None
+    if name == task.id and view.done:
+        return None
     if name == task.id:
         what = "the task itself" if own else "the task around this body"
         hint = (
@@ -186,7 +192,7 @@ def _not_before(name: str, view: BodyView, *, own: bool) -> Mistake | None:
     if view.before is None or view.before >> view.body.by_id[name] & 1:
         return None
     sentence = (
-        f'"{name}" may not be done when "{task.id}" starts: '
+        f'"{name}" may not be done when "{task.id}" {"is undone" if view.done else "starts"}: '
         f'no edges lead from "{name}" to "{task.id}"'
     )
     return "task_not_before", sentence
@@ -252,6 +258,8 @@ class _Walk:
             views = (BodyView(body, task, known), *outer)
             for place, module in enumerate(task.modules):
                 yield from self._module(module, task, views, has_previous=place > 0)
+            if task.undo is not None and task.undo.config is not None:
+                yield from self._undo(task.undo, (BodyView(body, task, known, done=True), *outer))
             if task.body is not None:
                 yield from self.body(task.body, views)
 
@@ -276,6 +284,11 @@ class _Walk:
         for key, value in module.config.items():
             scope = later if key in deferred else now
             yield from value_problems({key: value}, (*module.pointer, "with"), scope)
+
+    def _undo(self, undo: ModuleEntry, views: tuple[BodyView, ...]) -> Iterator[DefinitionProblem]:
+        takes = undo.spec is None or undo.spec.takes_secrets
+        scope = self.scope(views, takes_secrets=takes)
+        yield from value_problems(undo.config, (*undo.pointer, "with"), scope)
 
     def _later(
         self,

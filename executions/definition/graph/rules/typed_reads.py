@@ -34,6 +34,8 @@ def _body(body: BodyReading, around: tuple[BodyReading, ...]) -> Iterator[Defini
         for place, module in enumerate(task.modules):
             previous = task.modules[place - 1] if place else None
             yield from _module(module, previous, task, around)
+        if task.undo is not None:
+            yield from _module(task.undo, None, task, around)
         if task.body is not None:
             yield from _body(task.body, (task.body, *around))
 

@@ -20,6 +20,8 @@ export interface ModuleType {
   inputsSchema: JsonObject;
   outputsSchema: JsonObject | null;
   container?: "" | "loop" | "map";
+  /** May end in a wait that holds no worker. */
+  waits?: boolean;
   /** Keys of `with` whose templates are rendered later, in another scope. */
   deferred?: string[];
   icon?: string;
@@ -96,6 +98,8 @@ export interface GraphNode {
   container: "" | "loop" | "map";
   parent: string;
   steps: GraphStep[];
+  /** The module that undoes it; "" where none does. */
+  undo: string;
 }
 
 export interface GraphEdge {

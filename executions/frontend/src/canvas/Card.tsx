@@ -1,6 +1,6 @@
 import { modulesOf } from "../document/modules";
 import { ROWS } from "../document/sizes";
-import { markOf } from "../live/states";
+import { markOf, markOfUndo } from "../live/states";
 import { usePins } from "../running/pins";
 import { useResultOf } from "../running/results";
 import { Icon } from "../shared/Icon";
@@ -42,6 +42,11 @@ function Marks({ data, placeholder }: { data: TaskData; placeholder: boolean }) 
       {placeholder && (
         <span className="mark amber" title="Imported, and still to be replaced by a module">
           <Icon name="construction" />
+        </span>
+      )}
+      {data.task.undo && (
+        <span className="mark" title={`Undone by ${data.task.undo.use}`}>
+          <Icon name="undo" />
         </span>
       )}
       {pinned && (
@@ -109,6 +114,17 @@ export function State({ data: { path, live } }: { data: TaskData }) {
       {live.count ?? live.word}
       {live.runs && !live.count && path.includes(".") && ` · ${live.runs} runs`}
       {time && <span className="time">{time}</span>}
+      {live.undo && <Undone state={live.undo} />}
+    </span>
+  );
+}
+
+function Undone({ state }: { state: string }) {
+  const { word, icon, colour } = markOfUndo(state);
+  return (
+    <span className={`undone ${colour}`}>
+      <Icon name={icon} />
+      {word}
     </span>
   );
 }

@@ -33,6 +33,12 @@ export interface Running {
   cache?: { scope?: "workflow" | "workspace"; ttlSeconds: number } | null;
 }
 
+/** The step that undoes a task. */
+export interface Undo extends Omit<Running, "cache"> {
+  use: string;
+  with?: JsonObject;
+}
+
 export interface Module extends Running {
   id: string;
   use: string;
@@ -49,6 +55,7 @@ export interface Task extends Running {
   modules?: Module[];
   body?: Body;
   join?: "any" | "all";
+  undo?: Undo;
   ui?: TaskUi;
 }
 

@@ -40,6 +40,8 @@ export interface Surroundings {
 export interface Place {
   path: TaskPath | null;
   module?: number;
+  /** It stands in the task's undo, which knows what the task gave. */
+  undo?: boolean;
 }
 
 /** All names, the most used first. */
@@ -49,7 +51,7 @@ export function namesFor(around: Surroundings, place: Place): Name[] {
   return [
     nameOf("input", "the payload", seen.payload, document.input ?? {}),
     { step: "vars", about: "variables", children: () => variables(document, seen) },
-    { step: "tasks", about: "earlier tasks", children: () => tasks(around, place.path, task) },
+    { step: "tasks", about: "earlier tasks", children: () => tasks(around, place, task) },
     ...previous(around, task, place.module ?? 0),
     ...turns(around, place.path, task),
     ...event(task),
@@ -65,12 +67,13 @@ function variables(document: Definition, seen: Seen): Name[] {
   );
 }
 
-function tasks(around: Surroundings, path: TaskPath | null, task: Task | undefined): Name[] {
+function tasks(around: Surroundings, { path, undo }: Place, task: Task | undefined): Name[] {
   const { document } = around;
+  const own = undo && path !== null && task ? [{ path, task }] : [];
   const all =
     path === null
       ? document.tasks.map((one) => ({ path: one.id, task: one }))
-      : [...(task?.body ? within(task, path) : []), ...readable(document, path)];
+      : [...own, ...(task?.body ? within(task, path) : []), ...readable(document, path)];
   return all.map((one) => ({
     step: one.task.id,
     about: one.task.name ?? around.types.get(lastUse(one.task))?.title ?? lastUse(one.task),

@@ -7,7 +7,7 @@ import { useStudio } from "../store/studio";
 import { useCredentials } from "./credentials";
 
 /** What templates of a module may name, worked out when it is first asked for. */
-export function useNames(path: TaskPath | null, module = 0): () => readonly Name[] {
+export function useNames(path: TaskPath | null, module = 0, undo = false): () => readonly Name[] {
   const document = useStudio((state) => state.history.present);
   const types = useStudio((state) => state.types);
   const results = useResultsStore((state) => state.results);
@@ -21,8 +21,8 @@ export function useNames(path: TaskPath | null, module = 0): () => readonly Name
       of: (task: TaskPath) => results?.tasks[task],
     };
     return () => {
-      names ??= namesFor({ document, types, seen, secrets }, { path, module });
+      names ??= namesFor({ document, types, seen, secrets }, { path, module, undo });
       return names;
     };
-  }, [document, types, results, secrets, path, module]);
+  }, [document, types, results, secrets, path, module, undo]);
 }

@@ -1,7 +1,7 @@
 /** How the inspector is looked at: kept while tasks are selected one after the other. */
 import { create } from "zustand";
 
-export type TaskTab = "parameters" | "settings" | "about";
+export type TaskTab = "parameters" | "settings" | "undo" | "about";
 export type WorkflowTab = "general" | "input" | "variables" | "triggers" | "settings";
 export type DataTab = "available" | "input" | "output" | "error";
 

@@ -2,7 +2,7 @@
 import { MAIN, modulesOf } from "../document/modules";
 import { everyTask } from "../document/paths";
 import type { Definition, TaskPath } from "../document/types";
-import { newestAttempts, plainPath, type RunRow } from "./frames";
+import { isUndo, newestAttempts, plainPath, type RunRow, taskOf } from "./frames";
 import type { TaskLive } from "./live";
 import { markOfStep } from "./states";
 import { counted, noteTurns, type Turns } from "./turns";
@@ -46,7 +46,12 @@ export function tasksOf(
   const shape = shapeOf(document);
   const found = new Map<TaskPath, Found>();
   const turns: Turns = new Map();
+  const undos = new Map<TaskPath, string>();
   for (const run of newestAttempts(runs).values()) {
+    if (isUndo(run.stepPath)) {
+      noteUndo(undos, run);
+      continue;
+    }
     const [path, module] = placeOf(run);
     note(found, path, module, run, isLast(shape, path, module));
     noteTurns(turns, run, shape.handled.has(path));
@@ -54,7 +59,7 @@ export function tasksOf(
   const tasks = new Map<TaskPath, TaskLive>();
   for (const [path, one] of found) {
     const inside = turns.get(path);
-    const live = told(one, inside && counted(inside));
+    const live = told(one, inside && counted(inside), undos.get(path));
     const old = before.get(path);
     tasks.set(path, old && sameLive(old, live) ? old : live);
   }
@@ -115,9 +120,19 @@ function note(
   found.set(path, newer ? { run, rank, state, ...more } : { ...old, ...more });
 }
 
+/** Of a task that is undone in several turns, what needs a look the most. */
+function noteUndo(undos: Map<TaskPath, string>, run: RunRow): void {
+  const path = taskOf(run.stepPath);
+  if (rankOf(run.state) >= rankOf(undos.get(path) ?? "")) undos.set(path, run.state);
+}
+
 const rankOf = (state: string): number => RANK[state] ?? 0;
 
-function told({ run, state, outcomes, runs, steps }: Found, count: string | undefined): TaskLive {
+function told(
+  { run, state, outcomes, runs, steps }: Found,
+  count: string | undefined,
+  undo: string | undefined,
+): TaskLive {
   return {
     state,
     ...markOfStep(state, run.attempt, run.waitsFor),
@@ -127,6 +142,7 @@ function told({ run, state, outcomes, runs, steps }: Found, count: string | unde
     runId: run.id,
     ...(runs > 1 ? { runs } : {}),
     ...(steps.size > 1 ? { steps: Object.fromEntries(steps) } : {}),
+    ...(undo ? { undo } : {}),
   };
 }
 
@@ -137,6 +153,7 @@ const sameLive = (one: TaskLive, other: TaskLive): boolean =>
   one.error === other.error &&
   one.runId === other.runId &&
   one.runs === other.runs &&
+  one.undo === other.undo &&
   sameSteps(one.steps, other.steps) &&
   one.outcomes.join() === other.outcomes.join();
 

@@ -43,6 +43,10 @@ export interface ExecutionRow {
   deadlineAt: string | null;
   priority: number;
   errorMessage: string | null;
+  /** How far its undo steps are; "" where none is due. */
+  compensation: "" | "WAITING" | "RUNNING" | "DONE" | "FAILED";
+  /** The state it ends in once they have run. */
+  ending: string;
 }
 
 export interface Frame {
@@ -104,9 +108,14 @@ export const retriesIn = (runs: Iterable<RunRow>): number =>
 /** A step's path without turns: `refine[2].draft.main` is `refine.draft.main`. */
 export const plainPath = (path: string): string => path.replace(/\[\d+\]/g, "");
 
-/** The task of a step: `refine[2].draft.main` is of `refine.draft`. */
+const UNDO = "undo:";
+
+/** Whether a step undoes a task: `refine[2].undo:draft.main`. */
+export const isUndo = (step: string): boolean => step.includes(UNDO);
+
+/** The task of a step, or the one it undoes: `refine[2].draft.main` is of `refine.draft`. */
 export function taskOf(step: string): TaskPath {
-  const plain = plainPath(step);
+  const plain = plainPath(step).replace(UNDO, "");
   const dot = plain.lastIndexOf(".");
   return dot < 0 ? plain : plain.slice(0, dot);
 }

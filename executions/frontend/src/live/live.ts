@@ -25,6 +25,8 @@ export interface TaskLive extends Mark {
   runs?: number;
   /** Of a chain of several modules: the state of each, by the module's id. */
   steps?: Readonly<Record<string, string>>;
+  /** The state of its undo step, where that was begun. */
+  undo?: string;
 }
 
 /** Whether the states come as they change. */

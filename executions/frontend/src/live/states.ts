@@ -50,6 +50,29 @@ export function markOf(state: string): Mark {
   return { word, icon, colour };
 }
 
+/** The mark of an execution, which says whether it is undone. */
+export function markOfExecution(execution: {
+  state: string;
+  compensation?: string;
+  ending?: string;
+}): Mark {
+  const mark = markOf(execution.state);
+  const { compensation } = execution;
+  if (!compensation) return mark;
+  if (compensation === "DONE") return { ...mark, word: `${mark.word}, undone` };
+  if (compensation === "FAILED") return { ...mark, word: `${mark.word}, undo failed` };
+  if (execution.state === "PENDING") return mark;
+  return { word: "undoing", icon: "undo", colour: "amber" };
+}
+
+/** The mark of a task's undo step. */
+export function markOfUndo(state: string): Mark {
+  if (state === "SUCCESS") return { word: "undone", icon: "undo", colour: "grey" };
+  if (state === "SKIPPED") return { word: "undo skipped", icon: "skip_next", colour: "grey" };
+  if (state === "DLQ") return { word: "undo failed", icon: "inbox", colour: "red" };
+  return { word: "undoing", icon: "undo", colour: "amber" };
+}
+
 /** The mark of a step: a retry says which, a sleeper what for. */
 export function markOfStep(state: string, attempt: number, waitsFor: string | null): Mark {
   const usual = markOf(state);

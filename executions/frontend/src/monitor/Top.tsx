@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { createPortal } from "react-dom";
 import { type Connection, useLiveStore } from "../live/live";
-import { type Mark, markOf } from "../live/states";
+import { type Mark, markOfExecution } from "../live/states";
 import { Icon } from "../shared/Icon";
 import { renewActions } from "./actions";
 import { hintOf } from "./hints";
@@ -31,10 +31,12 @@ export function Top() {
   const execution = useLiveStore((state) => state.execution);
   const retries = useLiveStore((state) => state.retries);
   const help = (): void => useMonitor.setState({ help: true });
-  useRenewedActions(execution?.state);
+  useRenewedActions(execution ? `${execution.state} ${execution.compensation}` : undefined);
   return (
     <>
-      <In place="[data-top=state]">{execution && <StateMark mark={markOf(execution.state)} />}</In>
+      <In place="[data-top=state]">
+        {execution && <StateMark mark={markOfExecution(execution)} />}
+      </In>
       <In place="[data-top=connection]">
         <StateMark mark={CONNECTIONS[connection]} />
       </In>

@@ -20,6 +20,7 @@ export function documentOf({ nodes, edges }: GraphShape, name: string): Definiti
     id: idOf(node.path),
     name: node.title,
     ...chainOf(node),
+    ...(node.undo ? { undo: { use: node.undo } } : {}),
     ...(node.container ? { body: body(node.path) } : {}),
   });
   return { schema: "valkyr/1", name, ...body("") };

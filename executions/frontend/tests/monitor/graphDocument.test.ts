@@ -13,6 +13,7 @@ const node = (path: string, more: Partial<GraphNode> = {}): GraphNode => ({
   container: "",
   parent: path.split(".").slice(0, -1).join("."),
   steps: [{ path: `${path}.main`, module: "flow.noop" }],
+  undo: "",
   ...more,
 });
 const chain = ["render", "pay"].map((id) => ({ path: `charge.${id}`, module: "flow.noop" }));
@@ -23,7 +24,7 @@ const GRAPH: GraphShape = {
     node("map", { container: "map" }),
     node("map.pick"),
     node("map.pack"),
-    node("next"),
+    node("next", { undo: "flow.noop" }),
     node("refund"),
   ],
   edges: [
@@ -88,4 +89,21 @@ test("an edge is taken when its source ended with its outcome", () => {
   expect([wasTaken(good, [], success), wasTaken(good, [], error)]).toEqual([true, false]);
   expect([wasTaken(bad, [], success), wasTaken(bad, [], error)]).toEqual([false, true]);
   expect(wasTaken(begun, [], success)).toBe(false);
+});
+
+test("a task says what undoes it, and how far that is beside its own state", () => {
+  expect(taskAt(document, "next")?.undo).toEqual({ use: "flow.noop" });
+  expect(taskAt(document, "refund")?.undo).toBeUndefined();
+  const tasks = tasksOf(
+    [
+      row("next.main", { state: "SUCCESS" }),
+      row("undo:next.main", { state: "RUNNING" }),
+      row("map[0].pack.main", { state: "SUCCESS" }),
+      row("map[0].undo:pack.main", { state: "DLQ" }),
+      row("map[1].undo:pack.main", { state: "SUCCESS" }),
+    ],
+    document,
+  );
+  expect(tasks.get("next")).toMatchObject({ state: "SUCCESS", undo: "RUNNING" });
+  expect(tasks.get("map.pack")).toMatchObject({ state: "SUCCESS", undo: "DLQ" });
 });

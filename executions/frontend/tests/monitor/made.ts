@@ -58,6 +58,8 @@ export const known = (state: string, ...runs: RunRow[]): Known =>
         deadlineAt: null,
         priority: 5,
         errorMessage: null,
+        compensation: "",
+        ending: "",
       },
       runs,
     },

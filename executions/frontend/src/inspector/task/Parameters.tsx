@@ -21,13 +21,16 @@ interface Props {
   base: Pointer;
   at: number;
   problems: Frame["problems"];
+  /** What its templates may name, where that is not what the module's may. */
+  names?: Frame["names"];
 }
 
 /** The module's inputs: as a form, or as the JSON they are. */
-export function Parameters({ path, task, module, type, base, at, problems }: Props) {
+export function Parameters({ path, task, module, type, base, at, problems, ...given }: Props) {
   const [raw, setRaw] = useState(false);
   const refusal = useRefusal();
-  const names = useNames(path, at);
+  const usual = useNames(path, at);
+  const names = given.names ?? usual;
   const place: Pointer = [...base, "with"];
   const change = (pointer: Pointer, value: Json | undefined): void =>
     putInTask(path, [...place, ...pointer], pointer.length === 0 ? (value ?? {}) : value);

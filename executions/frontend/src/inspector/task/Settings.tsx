@@ -20,7 +20,7 @@ interface Props {
   problems: Frame["problems"];
 }
 
-const ELSEWHERE = ["id", "use", "with", "name", "modules", "body", "ui", "join"];
+const ELSEWHERE = ["id", "use", "with", "name", "modules", "body", "ui", "join", "undo"];
 const ALL_BUT_JOIN = [
   ...ELSEWHERE.filter((key) => key !== "join"),
   ...["retry", "timeoutSeconds", "credential", "queue", "cache", "circuitWaitSeconds"],

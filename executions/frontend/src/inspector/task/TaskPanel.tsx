@@ -11,6 +11,7 @@ import { Chain } from "./Chain";
 import { Parameters } from "./Parameters";
 import { Settings } from "./Settings";
 import { TaskHead } from "./TaskHead";
+import { UndoStep } from "./UndoStep";
 
 /** One task: what it is called, its modules, their forms, how it runs, and its last data. */
 export function TaskPanel({ path }: { path: TaskPath }) {
@@ -25,14 +26,16 @@ export function TaskPanel({ path }: { path: TaskPath }) {
   const module = modules[at];
   const base: Pointer = task.modules ? ["modules", at] : [];
   const isParameter = (key: string): boolean => /^(modules\/\d+\/)?(with|use)(\/|$)/.test(key);
+  const isUndo = (key: string): boolean => /^undo(\/|$)/.test(key);
   const isHead = (key: string): boolean => ["", "id", "name"].includes(key);
   const tabs: Tab<TaskTab>[] = [
     { key: "parameters", label: "Parameters", problems: countBelow(problems, isParameter) },
     {
       key: "settings",
       label: "Settings",
-      problems: countBelow(problems, (key) => !isParameter(key) && !isHead(key)),
+      problems: countBelow(problems, (key) => !isParameter(key) && !isHead(key) && !isUndo(key)),
     },
+    { key: "undo", label: "Undo", problems: countBelow(problems, isUndo) },
     { key: "about", label: "About" },
   ];
   const type = module && types.get(module.use);
@@ -55,6 +58,7 @@ export function TaskPanel({ path }: { path: TaskPath }) {
         {tab === "settings" && (
           <Settings key={at} {...{ path, task, module, type, base, problems }} />
         )}
+        {tab === "undo" && <UndoStep key={task.undo?.use} {...{ path, task, problems }} />}
         {tab === "about" && <About use={module?.use ?? ""} type={type} />}
       </Tabs>
       <DataDrawer path={path} module={at} />

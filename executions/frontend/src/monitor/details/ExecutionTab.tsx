@@ -4,7 +4,7 @@ import { Refused } from "../../api/client";
 import type { Explanation, Reason } from "../../api/shapes";
 import type { Json } from "../../document/types";
 import { useLiveStore } from "../../live/live";
-import { markOf, NOT_BEGUN } from "../../live/states";
+import { markOf, markOfExecution, NOT_BEGUN } from "../../live/states";
 import { ErrorNote, Facts, Link, Moment, Note, StateMark } from "../pieces";
 import { choose } from "../selecting";
 import { useMonitor, usePages, useServerTime } from "../store";
@@ -41,7 +41,8 @@ function Overview() {
       {execution.errorMessage && <p className="vm-error">{execution.errorMessage}</p>}
       <Facts
         pairs={[
-          ["State", <StateMark key="state" mark={markOf(execution.state)} />],
+          ["State", <StateMark key="state" mark={markOfExecution(execution)} />],
+          ["Ends as", execution.finishedAt === null && execution.ending ? execution.ending : null],
           ["Created", moment(execution.createdAt)],
           ["Started", moment(execution.startedAt)],
           ["Finished", moment(execution.finishedAt)],

@@ -1,0 +1,34 @@
+"""Whether an execution that had failed may go on at once."""
+
+from uuid import UUID
+
+from executions.admission import concurrency
+from executions.admission.capacity import active, limited, lock_workspace
+from executions.models import Tier, WorkflowExecution
+
+
+def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
+    """Whether no place is free or others hold its key; locks both. A child needs neither."""
+    row = (
+        WorkflowExecution.objects.filter(pk=execution_id, parent=None)
+        .values_list("workflow_id", "concurrency_key", "concurrency_limit")
+        .first()
+    )
+    if row is None:
+        return False
+    workflow_id, text, limit = row
+    full = _full(workspace_id)
+    if text is None:
+        return full
+    key = concurrency.ConcurrencyKey(workflow_id, text)
+    concurrency.lock([key])
+    return full or concurrency.uses([key])[key].holders >= (limit or 1)
+
+
+def _full(workspace_id: UUID) -> bool:
+    """Whether no place is free; locks the workspace where places are counted."""
+    if not limited(workspace_id):
+        return False
+    lock_workspace(workspace_id)
+    ceiling = Tier.objects.get(workspaces=workspace_id).max_concurrent
+    return ceiling is not None and active(workspace_id) >= ceiling

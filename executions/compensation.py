@@ -1,0 +1,109 @@
+"""The only writer of an execution's compensation: undo what succeeded, then end.
+
+An execution that is to end while steps with an undo succeeded does not end yet: `begin` notes the
+state it will end in, `proceed` starts its undo steps once nothing else of it runs, `end` ends it.
+Meanwhile it keeps its slot and its concurrency key, and nobody is told of its end.
+"""
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from executions import ports
+from executions.admission.capacity import admit_next, request_slot
+from executions.database import transaction
+from executions.database.clock import ClockTimestamp
+from executions.definition.versions import compiled
+from executions.errors import Compensated
+from executions.events import execution_finished
+from executions.models import WorkflowExecution
+from executions.states import ACTIVE, CapacityState, CompensationState, ExecutionState
+
+State = CompensationState
+
+
+def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) -> bool:
+    """Undo a locked execution before it ends as `ending`; False where nothing is to be undone.
+
+    It is PAUSED until what runs has ended, or PENDING where it waits for a slot.
+    """
+    if not compiled(execution.version_id).graph.undone or not ports.stop_to_undo(execution.pk):
+        return False
+    state = ExecutionState.PAUSED if execution.state in ACTIVE else execution.state
+    moved = WorkflowExecution.objects.filter(
+        pk=execution.pk, state=execution.state, compensation=State.NONE
+    ).update(state=state, compensation=State.WAITING, ending=ending, deadline_at=None, **changes)
+    assert moved == 1, "the row is locked"
+    return True
+
+
+def fail(execution_id: UUID, *, message: str, trace: str) -> bool:
+    """As `begin`, for a RUNNING execution that failed; the caller holds its lock."""
+    execution = WorkflowExecution.objects.only("version_id", "state").get(pk=execution_id)
+    return begin(execution, ExecutionState.FAILED, error_message=message, error_stack_trace=trace)
+
+
+def proceed(execution_id: UUID) -> None:
+    """WAITING → RUNNING: nothing of a locked execution runs any more, its undo steps may."""
+    moved = WorkflowExecution.objects.filter(
+        pk=execution_id,
+        compensation=State.WAITING,
+        state__in=[ExecutionState.PAUSED, ExecutionState.RUNNING],
+    ).update(state=ExecutionState.RUNNING, compensation=State.RUNNING)
+    assert moved == 1, "the row is locked"
+    request_slot([execution_id])
+
+
+def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
+    """RUNNING → DONE, and the execution ends; or FAILED, as the execution then is.
+
+    The caller holds the execution's lock, and no run of it is live.
+    """
+    rows = WorkflowExecution.objects.filter(
+        pk=execution_id, state=ExecutionState.RUNNING, compensation=State.RUNNING
+    )
+    ending, parent_run_id, trigger_id = rows.values_list(
+        "ending", "parent_run_id", "trigger_id"
+    ).get()
+    state = ExecutionState.FAILED if failed else ExecutionState(ending)
+    rows.update(
+        state=state,
+        compensation=State.FAILED if failed else State.DONE,
+        place=CapacityState.HELD,
+        finished_at=ClockTimestamp(),
+        metrics_snapshot=metrics,
+    )
+    transaction.on_commit(partial(admit_next, execution_id), robust=True)
+    execution_finished.send(
+        WorkflowExecution,
+        execution_id=execution_id,
+        state=state.value,
+        parent_run_id=parent_run_id,
+        trigger_id=trigger_id,
+    )
+
+
+def refuse(execution: WorkflowExecution, verb: str, *, undoing: bool = False) -> None:
+    """Raise Compensated for an execution of which no step of its workflow may run again.
+
+    With `undoing`, an undo step is to run again, which it may while the compensation is FAILED.
+    """
+    found = execution.compensation
+    if not found or (undoing and found == State.FAILED):
+        return
+    raise Compensated(
+        f"Execution {execution.pk} cannot {verb}: {WHY[found]} Start its workflow again, or "
+        "replay the execution from its start.",
+        execution.state,
+    )
+
+
+WHY: dict[str, str] = {
+    State.WAITING: "it is about to be undone, when its running steps have ended.",
+    State.RUNNING: "it is being undone.",
+    State.DONE: "it was undone.",
+    State.FAILED: (
+        "it was undone in part. Requeue, fix or skip the dead letter of its undo step to go on "
+        "undoing."
+    ),
+}

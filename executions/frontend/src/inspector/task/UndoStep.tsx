@@ -1,0 +1,154 @@
+import { useMemo } from "react";
+import type { ModuleType } from "../../api/shapes";
+import type { Json, Task, TaskPath, Undo } from "../../document/types";
+import type { Frame } from "../../forms/frame";
+import type { Pointer } from "../../forms/pointer";
+import { SchemaForm } from "../../forms/SchemaForm";
+import { announce } from "../../shared/announce";
+import { Button } from "../../shared/Button";
+import { useStudio } from "../../store/studio";
+import { useCredentials } from "../credentials";
+import { putInTask, useRefusal } from "../editing";
+import { useNames } from "../names";
+import { useWorkflowSchema } from "../schema";
+import { Parameters } from "./Parameters";
+import { runningSchema } from "./runningSchema";
+
+interface Props {
+  path: TaskPath;
+  task: Task;
+  problems: Frame["problems"];
+}
+
+const BASE: Pointer = ["undo"];
+/** Said elsewhere, or not of an undo. */
+const ELSEWHERE = ["id", "use", "with", "cache"];
+
+/** The step that undoes the task: which module, its parameters, and how it runs. */
+export function UndoStep({ path, task, problems }: Props) {
+  const types = useStudio((state) => state.types);
+  const refusal = useRefusal();
+  const names = useNames(path, 0, true);
+  const put = (undo: Undo | undefined, sentence: string): void => {
+    putInTask(path, BASE, undo as unknown as Json | undefined);
+    announce(sentence);
+  };
+  const undo = task.undo;
+  if (task.body) {
+    return (
+      <p className="subtle">
+        A container has no undo. Give one to the tasks of its body: each is undone for every turn
+        that succeeded.
+      </p>
+    );
+  }
+  const type = undo && types.get(undo.use);
+  return (
+    <>
+      <p className="subtle">
+        It runs when the execution fails for good, times out or is cancelled after this task
+        succeeded. The task that succeeded last is undone first.
+      </p>
+      <ChooseModule
+        use={undo?.use ?? ""}
+        refused={refusal !== undefined}
+        onChoose={(chosen) => put({ use: chosen.type, with: {} }, `Undone by ${chosen.title}`)}
+      />
+      {undo && (
+        <>
+          <Parameters
+            {...{ path, task, type, problems, names }}
+            module={{ id: "main", ...undo }}
+            base={BASE}
+            at={0}
+          />
+          <Running {...{ path, undo, type, problems }} />
+          <p className="panel-foot">
+            <Button
+              icon="delete"
+              label="Remove undo"
+              refusal={refusal}
+              onClick={() => put(undefined, "Removed the undo")}
+            />
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+interface RunningProps {
+  path: TaskPath;
+  undo: Undo;
+  type: ModuleType | undefined;
+  problems: Frame["problems"];
+}
+
+/** Its retries, time-out, credential and queue, which it inherits from nobody. */
+function Running({ path, undo, type, problems }: RunningProps) {
+  const workflow = useWorkflowSchema();
+  const refusal = useRefusal();
+  const { secrets, state } = useCredentials();
+  const schema = useMemo(
+    () => workflow && runningSchema(workflow, type, state === "known" ? secrets : null),
+    [workflow, type, secrets, state],
+  );
+  if (!workflow || !schema) return <p role="status">Loading…</p>;
+  return (
+    <>
+      <h3>How it runs</h3>
+      <SchemaForm
+        root={workflow}
+        {...{ schema, refusal, problems }}
+        value={undo as unknown as Json}
+        base={BASE}
+        without={ELSEWHERE}
+        onChange={(pointer, value) => putInTask(path, [...BASE, ...pointer], value)}
+      />
+    </>
+  );
+}
+
+interface ChooseProps {
+  use: string;
+  refused: boolean;
+  onChoose: (type: ModuleType) => void;
+}
+
+/** A choice of the modules that can undo something. */
+function ChooseModule({ use, refused, onChoose }: ChooseProps) {
+  const types = useStudio((state) => state.types);
+  const byCategory = new Map<string, ModuleType[]>();
+  for (const type of types.values()) {
+    if (!canUndo(type)) continue;
+    byCategory.set(type.category, [...(byCategory.get(type.category) ?? []), type]);
+  }
+  return (
+    <select
+      className="input add-module"
+      aria-label="Module that undoes the task"
+      value={use}
+      disabled={refused}
+      onChange={(event) => {
+        const type = types.get(event.currentTarget.value);
+        if (type) onChoose(type);
+      }}
+    >
+      <option value="">Add an undo step…</option>
+      {use !== "" && !types.has(use) && <option value={use}>{use}</option>}
+      {[...byCategory].map(([category, all]) => (
+        <optgroup key={category} label={category}>
+          {all.map((type) => (
+            <option key={type.type} value={type.type}>
+              {type.title}
+            </option>
+          ))}
+        </optgroup>
+      ))}
+    </select>
+  );
+}
+
+/** It ends by itself and decides nothing; publishing says the same. */
+const canUndo = (type: ModuleType): boolean =>
+  !type.container && !type.waits && type.outcomes.length === 0;

@@ -1,0 +1,152 @@
+"""Undo an execution, step by step: decided from its rows, under its lock.
+
+Undo steps are runs of the execution like any other: `refine[2].undo:charge.main`. One is inserted
+when the one before has ended; the last one's end ends the execution.
+"""
+
+import logging
+from functools import partial
+from uuid import UUID
+
+from executions import compensation
+from executions.database import transaction
+from executions.definition.graph.model import AUTOMATIC, Graph
+from executions.definition.graph.places import find, undo_path
+from executions.definition.graph.undo import (
+    UndoMove,
+    UndoPlan,
+    UndoStatus,
+    next_undo,
+    status,
+)
+from executions.states import CompensationState
+from runners import statements
+from runners.containers import child_executions
+from runners.dispatch import messages
+from runners.observability import metrics
+from runners.segment import run_rows
+from runners.segment.state import SegmentState
+
+log = logging.getLogger(__name__)
+
+UNDER_WAY = (CompensationState.WAITING, CompensationState.RUNNING)
+
+
+def figures(execution_id: UUID) -> object:
+    """The figures kept with an execution that ends."""
+    row = statements.fetch_one("metrics", {"execution": execution_id})
+    return row[0] if row else None
+
+
+def in_flight(execution_id: UUID) -> bool:
+    """Whether anything in the execution moves or will by itself; containers only hold what does."""
+    row = statements.fetch_one("in_flight", {"execution": execution_id})
+    return bool(row and row[0])
+
+
+def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
+    """End the live runs of an execution that is to be undone; see `ports.stop_to_undo`."""
+    asked = {"execution": execution_id, "undone": list(undone)}
+    row = statements.fetch_one("undo_due", asked)
+    if not (row and row[0]):
+        return False
+    statements.fetch("end_live", {"execution": execution_id, "spared": list(undone)})
+    if child_executions.has_unfinished(execution_id):
+        messages.tell_after_commit(child_executions.CANCEL, execution_id)
+    transaction.on_commit(partial(messages.advance, execution_id), robust=True)
+    metrics.compensated("begun")
+    log.info("execution %s is to be undone", execution_id)
+    return True
+
+
+def fail(state: SegmentState, message: str, trace: str) -> bool:
+    """Undo an execution that failed, where that is not left to a person; whether it is."""
+    graph = state.context.version.graph
+    if not graph.undone or graph.compensation != AUTOMATIC:
+        return False
+    if not compensation.fail(state.context.execution_id, message=message, trace=trace):
+        return False
+    state.paused = True
+    go_on(state)
+    return True
+
+
+def go_on(state: SegmentState) -> bool | None:
+    """Start the next undo step, or end the execution after the last; whether anything moved.
+
+    None where the execution is not being undone. The caller holds its lock.
+    """
+    if not state.context.version.graph.undone:
+        return None
+    execution_id = state.context.execution_id
+    row = statements.fetch_one("compensation", {"execution": execution_id})
+    if row is None or row[0] not in UNDER_WAY:
+        return None
+    if row[0] == CompensationState.WAITING and not _proceeds(state):
+        return False
+    if state.paused or in_flight(execution_id):
+        return False
+    graph, epoch = state.context.version.graph, state.context.epoch
+    _move(state, next_undo(remaining(execution_id, epoch, graph, 1)))
+    return True
+
+
+def waiting(batch: int) -> list[UUID]:
+    """Executions to be undone, of which nothing runs any more."""
+    found = statements.fetch("undo_waits", {"execution": None, "batch": batch})
+    return [pk for (pk,) in found]
+
+
+def _proceeds(state: SegmentState) -> bool:
+    """Begin to undo, unless steps or children still run that would have to be undone too."""
+    execution_id = state.context.execution_id
+    if not statements.fetch("undo_waits", {"execution": execution_id, "batch": 1}):
+        return False
+    statements.fetch("end_live", {"execution": execution_id, "spared": []})
+    compensation.proceed(execution_id)
+    state.paused = False
+    return True
+
+
+def remaining(
+    execution_id: UUID, epoch: int, graph: Graph, most: int
+) -> list[tuple[str, UndoStatus]]:
+    """The paths of the undo steps that are not over, in their order, and how each stands."""
+    found = statements.fetch(
+        "undo_next",
+        {
+            "execution": execution_id,
+            "epoch": epoch,
+            "undone": list(graph.undone),
+            "most": most,
+        },
+    )
+    return [(undo_path(path), status(states)) for path, states in found]
+
+
+def _move(state: SegmentState, plan: UndoPlan) -> None:
+    execution_id = state.context.execution_id
+    match plan.move:
+        case UndoMove.START:
+            _start(state, plan.path)
+        case UndoMove.STOP:
+            log.error("execution %s: undo step %s failed for good", execution_id, plan.path)
+            metrics.compensated("failed")
+            compensation.end(execution_id, failed=True, metrics=figures(execution_id))
+        case UndoMove.END:
+            log.info("execution %s is undone", execution_id)
+            metrics.compensated("done")
+            compensation.end(execution_id, failed=False, metrics=figures(execution_id))
+
+
+def _start(state: SegmentState, path: str) -> None:
+    context = state.context
+    place, step = find(context.version.graph, path)
+    run_rows.insert(state, [run_rows.pending(step, place.prefix)])
+    messages.publish_after_commit(
+        [
+            messages.parcel(
+                context.execution_id, context.version.id, context.priority, place, [step.index]
+            )
+        ]
+    )

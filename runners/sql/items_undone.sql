@@ -1,0 +1,9 @@
+-- As `items`, for undo steps: the map's own run may have ended in any way.
+SELECT i, (m.items -> i)::json
+  FROM (SELECT inputs -> 'items' AS items
+          FROM runners_run
+         WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND step_path = %(path)s
+           AND NOT superseded AND inputs IS NOT NULL
+         ORDER BY attempt DESC
+         LIMIT 1) m,
+       unnest(%(indexes)s::int[]) AS i
