@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError
 from uuid6 import uuid7
@@ -56,7 +57,7 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     actor: Actor,
     trigger_type: str = TriggerType.MANUAL,
     priority: int | None = None,
-    version: int | None = None,
+    version: int | UUID | None = None,
     idempotency_key: str | None = None,
     trigger: Trigger | None = None,
     branch: Branch | None = None,
@@ -81,7 +82,8 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     )
     fingerprint = ""
     if idempotency_key is not None:
-        fingerprint = payloads.digest(payloads.dump([payload, version, priority], "payload"))
+        asked = str(version) if isinstance(version, UUID) else version
+        fingerprint = payloads.digest(payloads.dump([payload, asked, priority], "payload"))
         known = _known(workflow, idempotency_key, fingerprint)
         if known is not None:
             return Started(known, created=False)
@@ -140,7 +142,7 @@ def start_batch(
     actor: Actor,
     trigger_type: str = TriggerType.MANUAL,
     priority: int | None = None,
-    version: int | None = None,
+    version: int | UUID | None = None,
 ) -> list[WorkflowExecution]:
     """Start one execution a payload, all or none, in one transaction, in the payloads' order.
 
