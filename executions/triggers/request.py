@@ -63,6 +63,7 @@ class StartRequest:
     branch: Branch | None = None
     trigger: Trigger | None = None
     parent: ParentRun | None = None
+    joined: bool = False  # it is part of a transaction that its caller began
 
 
 def chosen_priority(priority: int | None) -> int:
