@@ -106,7 +106,13 @@ def _workflow(
     if found is None:
         try:
             return versioning.create_workflow(
-                workspace, slug=slug, definition=source, actor=ACTOR, **facts
+                workspace,
+                name=facts["name"],
+                slug=slug,
+                description=facts["description"],
+                origin=facts["origin"],
+                definition=source,
+                actor=ACTOR,
             )
         except SlugTaken:  # another process made it meanwhile
             found = _locked(workspace, slug)
