@@ -51,14 +51,15 @@ def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
 
     Call inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
-    found = _ceilings(workspace_id, user_id)
+    found = unlocked(workspace_id, user_id)
     if found.max_concurrent is None and found.max_pending is None:
         return found
     lock_workspace(workspace_id)
-    return _ceilings(workspace_id, user_id)
+    return unlocked(workspace_id, user_id)
 
 
-def _ceilings(workspace_id: UUID, user_id: Any) -> Ceilings:
+def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
+    """What limits the workspace and a user in it, without its lock. Raises WorkspaceArchived."""
     found = ceilings(workspace_id, user_id)
     if found.archived:
         raise WorkspaceArchived

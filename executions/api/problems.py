@@ -24,7 +24,7 @@ from executions.accounts.errors import InUse, LastAdministrator, Taken
 from executions.api.throttles import TooMany
 from executions.credentials import CredentialInUse, NameTaken
 from executions.definition.graph.problem import DefinitionError, DefinitionProblem
-from executions.publishing.versioning import SlugTaken
+from executions.publishing.versioning import FromCode, SlugTaken
 from executions.sealing import SealingError
 
 # The framework's nested validation details as a flat list of path, code and message.
@@ -73,6 +73,7 @@ STATUSES: dict[type[errors.ValkyrError], int] = {
     errors.RequestInProgress: 409,
     errors.ConcurrencyConflict: 409,
     SlugTaken: 409,
+    FromCode: 409,
     NameTaken: 409,
     CredentialInUse: 409,
     Taken: 409,

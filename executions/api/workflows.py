@@ -47,8 +47,8 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
     class Meta:
         model = Workflow
         fields = [
-            "id", "workspace_id", "name", "slug", "description", "enabled", "latestVersion",
-            "created_at", "updated_at",
+            "id", "workspace_id", "name", "slug", "description", "origin", "enabled",
+            "latestVersion", "created_at", "updated_at",
         ]  # fmt: skip
 
     def get_latestVersion(self, workflow: Workflow) -> int | None:  # noqa: N802 - the JSON's name

@@ -34,6 +34,11 @@ class PlaceSettings(SettingsModel):
         "The same for the pages of the admin, as `admin/`",
         unset="as the urlconf has it",
     )
+    code_workspace: str = setting(
+        "default",
+        "The slug of the workspace in which workflows from code live; made where it is missing",
+        pattern=r"^[a-zA-Z0-9_-]{1,80}$",
+    )
     database: str = setting(
         "",
         "The alias in `DATABASES` of the database with Valkyr's tables",

@@ -18,6 +18,13 @@ class Workflow(models.Model):
     name = models.CharField(max_length=200)
     slug = models.SlugField(max_length=80)
     description = models.TextField(blank=True, default="")
+    origin = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        editable=False,
+        help_text="The code that publishes it, as `shop.flows:fulfil`; empty: people edit it.",
+    )
     enabled = models.BooleanField(default=True, help_text="Off: nothing can trigger it.")
     definition = models.JSONField(default=dict, help_text="The draft, as its author wrote it.")
     revision = models.PositiveIntegerField(

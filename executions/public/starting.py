@@ -1,9 +1,16 @@
-"""Start executions, also such as repeat another or branch off from it."""
+"""Start executions: as a trigger, from code, or such as repeat another or branch off from it."""
 
+from executions.triggers.from_code import OtherTransaction, start_from_code, start_many_from_code
+from executions.triggers.handle import ExecutionFailed, Handle
 from executions.triggers.request import Branch
 from executions.triggers.start import start_execution
 
 __all__ = [
     "Branch",
+    "ExecutionFailed",
+    "Handle",
+    "OtherTransaction",
     "start_execution",
+    "start_from_code",
+    "start_many_from_code",
 ]

@@ -40,6 +40,12 @@ class SlugTaken(ValkyrError):
     code = "slug_taken"
 
 
+class FromCode(ValkyrError):
+    """The workflow comes from code, which alone changes it; copy it to edit the copy."""
+
+    code = "workflow_from_code"
+
+
 def create_workflow(
     workspace: Workspace,
     *,
@@ -49,6 +55,7 @@ def create_workflow(
     slug: str | None = None,
     description: str = "",
     enabled: bool = True,
+    origin: str = "",
 ) -> Workflow:
     """A new workflow with its first draft; the slug is made from the name if none is given.
 
@@ -59,6 +66,7 @@ def create_workflow(
         name=name,
         slug=slug or slug_of(name),
         description=description,
+        origin=origin,
         enabled=enabled,
         definition=_storable(definition),
         created_at=(now := database_now()),
@@ -80,13 +88,15 @@ def update_workflow(
     """Write the changed fields (see CHANGEABLE) and count one revision.
 
     Raises NotFound, StaleRevision when the revision is another than expected, SlugTaken,
-    InvalidDefinition as `create_workflow`.
+    FromCode for anything but `enabled` of a workflow from code, InvalidDefinition as
+    `create_workflow`.
     """
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:
         raise TypeError(f"{unknown} of a workflow cannot be changed; only {CHANGEABLE}.")
     with transaction.atomic():
         workflow = _locked(workflow_id, expected_revision)
+        _refuse_from_code(workflow, changes)
         was = _kept(workflow)
         for name, value in changes.items():
             setattr(workflow, name, _storable(value) if name == "definition" else value)
@@ -116,15 +126,22 @@ def archive_workflow(
 
 
 def publish(
-    workflow_id: UUID, *, actor: Actor, kind: str = VersionKind.PUBLISHED
+    workflow_id: UUID,
+    *,
+    actor: Actor,
+    kind: str = VersionKind.PUBLISHED,
+    from_code: bool = False,
 ) -> WorkflowVersion:
     """Make an immutable version of the draft, everything resolved into it.
 
     A published version becomes the latest and its triggers take effect; a test version only
-    exists. Raises NotFound, InvalidDefinition with all problems, Unchanged.
+    exists. Raises NotFound, InvalidDefinition with all problems, Unchanged, and FromCode where a
+    person publishes what comes from code.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
+        if not from_code and kind == VersionKind.PUBLISHED:
+            _refuse_from_code(workflow, {"version": None})
         version = _version(workflow, workflow.definition, kind, actor)
         if kind == VersionKind.PUBLISHED:
             _refuse_unchanged(workflow, version)
@@ -136,6 +153,36 @@ def publish(
         about = {"version": version.number, "kind": str(kind), "checksum": version.checksum}
         _audit(actor, "workflow.publish", workflow, details=about)
     return version
+
+
+def write_from_code(
+    workflow: Workflow, definition: dict[str, Any], facts: Mapping[str, str], *, actor: Actor
+) -> None:
+    """Let the draft and the names of a locked workflow be what its code says."""
+    wanted = {**facts, "definition": definition}
+    changed = [name for name, value in wanted.items() if getattr(workflow, name) != value]
+    if not changed:
+        return
+    was = _kept(workflow)
+    for name in changed:
+        setattr(workflow, name, wanted[name])
+    _storable(workflow.definition)
+    workflow.revision += 1
+    workflow.updated_at = database_now()
+    _save(workflow, [*changed, "revision", "updated_at"])
+    before, after = difference(was, _kept(workflow))
+    _audit(actor, "workflow.update", workflow, before=before, after=after)
+
+
+def make_latest(workflow: Workflow, version: WorkflowVersion, *, actor: Actor) -> None:
+    """Let an earlier version of a locked workflow be the latest again, with its triggers."""
+    if workflow.latest_version_id == version.pk:
+        return
+    workflow.latest_version = version
+    workflow.save(update_fields=["latest_version"])
+    sync(workflow, version)
+    about = {"version": version.number, "checksum": version.checksum}
+    _audit(actor, "workflow.publish", workflow, details=about)
 
 
 def publish_trial(
@@ -192,6 +239,14 @@ def _misfits(
     definition: Any, workspace_id: UUID, workflow_id: UUID | None
 ) -> tuple[list[DefinitionProblem], list[DefinitionProblem]]:
     return misfits(definition, catalog(), workspace_id, workflow_id, limits().remote_queues)
+
+
+def _refuse_from_code(workflow: Workflow, changes: Mapping[str, Any]) -> None:
+    if workflow.origin and set(changes) - {"enabled"}:
+        raise FromCode(
+            f"Workflow {workflow.name!r} comes from {workflow.origin}: change it there. To edit it "
+            "here, make a copy of it, which is independent of the code."
+        )
 
 
 def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> WorkflowVersion:

@@ -63,6 +63,7 @@ class StartRequest:
     branch: Branch | None = None
     trigger: Trigger | None = None
     parent: ParentRun | None = None
+    joined: bool = False  # it is part of a transaction that its caller began
 
 
 def chosen_priority(priority: int | None) -> int:
@@ -83,11 +84,11 @@ def chosen_priority(priority: int | None) -> int:
 
 def chosen_version(
     workflow: Workflow,
-    number: int | None,
+    number: int | UUID | None,
     branch: Branch | None = None,
     trial: WorkflowVersion | None = None,
 ) -> Compiled:
-    """The version asked for, compiled: the latest, a number's, a branch's, or that of a test.
+    """The version asked for, compiled: the latest, a number's or id's, a branch's, or a test's.
 
     A test of a workflow that is switched off runs: who mends it wants to see that it works.
     Raises WorkflowDisabled, NotPublished, NotFound.
@@ -106,6 +107,11 @@ def chosen_version(
                 f"Workflow {workflow.name!r} has no published version. Publish it first."
             )
         return compiled(workflow.latest_version_id)
+    if isinstance(number, UUID):
+        version = compiled(number)
+        if version.workflow_id != workflow.pk:
+            raise NotFound(f"Workflow {workflow.name!r} has no version {number}.")
+        return version
     found: UUID | None = (
         WorkflowVersion.objects.filter(workflow=workflow, number=number, kind=VersionKind.PUBLISHED)
         .values_list("pk", flat=True)

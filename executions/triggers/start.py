@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError
 from uuid6 import uuid7
@@ -16,8 +17,17 @@ from uuid6 import uuid7
 from executions import payloads
 from executions.access.actor import Actor, record
 from executions.admission import concurrency
-from executions.admission.capacity import admit, admitted, check_waiting, hold, take_places
+from executions.admission.capacity import (
+    admit,
+    admitted,
+    check_waiting,
+    hold,
+    take_places,
+    unlocked,
+)
+from executions.admission.concurrency import ConcurrencyKey
 from executions.database import transaction
+from executions.definition.graph.model import Concurrency
 from executions.definition.json_schema.budget import one_request
 from executions.definition.versions import SCHEMA_BUDGET
 from executions.errors import (
@@ -27,7 +37,7 @@ from executions.errors import (
 from executions.events import execution_admitted, executions_asked
 from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion, Workspace
 from executions.observability import metrics, tracing
-from executions.quotas import count
+from executions.quotas import Ceilings, count
 from executions.states import ExecutionState, TriggerType
 from executions.triggers import conflicts
 from executions.triggers.inserting import insert
@@ -56,18 +66,23 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     actor: Actor,
     trigger_type: str = TriggerType.MANUAL,
     priority: int | None = None,
-    version: int | None = None,
+    version: int | UUID | None = None,
     idempotency_key: str | None = None,
     trigger: Trigger | None = None,
     branch: Branch | None = None,
     trial: WorkflowVersion | None = None,
     reason: str = "",
+    joined: bool = False,
 ) -> Started:
     """Start one execution of the latest (or the given) version, or as a `branch` of another.
 
     `trial` is the version of a test run, which only a person starts.
     With an idempotency key seen before in this workflow, the earlier execution is returned.
     `trigger` is what asked for it, if it was one of the workflow's triggers.
+    `joined` starts it as part of the caller's transaction, which may stay open for long: where
+    places are counted or the workflow has a concurrency key, it waits and is admitted after the
+    commit, and a key that is taken makes it wait, whatever the rule says. The limit of those that
+    wait is then looked at without a lock.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
     QuotaExceeded, ConcurrencyConflict.
     """
@@ -78,10 +93,12 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
         trigger_type,
         branch=branch,
         trigger=trigger,
+        joined=joined,
     )
     fingerprint = ""
     if idempotency_key is not None:
-        fingerprint = payloads.digest(payloads.dump([payload, version, priority], "payload"))
+        asked = str(version) if isinstance(version, UUID) else version
+        fingerprint = payloads.digest(payloads.dump([payload, asked, priority], "payload"))
         known = _known(workflow, idempotency_key, fingerprint)
         if known is not None:
             return Started(known, created=False)
@@ -140,7 +157,8 @@ def start_batch(
     actor: Actor,
     trigger_type: str = TriggerType.MANUAL,
     priority: int | None = None,
-    version: int | None = None,
+    version: int | UUID | None = None,
+    joined: bool = False,
 ) -> list[WorkflowExecution]:
     """Start one execution a payload, all or none, in one transaction, in the payloads' order.
 
@@ -148,7 +166,11 @@ def start_batch(
     with which the budget of their checks is used up.
     """
     request = StartRequest(
-        workflow, chosen_version(workflow, version), chosen_priority(priority), trigger_type
+        workflow,
+        chosen_version(workflow, version),
+        chosen_priority(priority),
+        trigger_type,
+        joined=joined,
     )
     problems: list[Any] = []
     texts: list[str] = []
@@ -219,13 +241,17 @@ def _insert(
     rule = None if request.parent else request.version.graph.concurrency
     keys = concurrency.render_all(rule, request.workflow.pk, payload_list)
     # Children come with their root, which was counted.
-    tier = None if request.parent else hold(workspace_id, actor.user_id)
+    tier = None if request.parent else _limits(request, actor)
     if tier is not None:
         executions_asked.send(Workspace, workspace_id=workspace_id, user_id=actor.user_id)
         count(workspace_id, tier, len(payload_list))
-    verdict = conflicts.settle(rule, keys)
+    verdict = _verdict(request, tier, rule, keys)
     running = list(verdict.may_run)
-    if tier is not None:
+    if request.joined and not all(running):
+        assert tier is not None
+        check_waiting(tier, workspace_id, len(running))
+        transaction.on_commit(partial(admit, workspace_id), robust=True)
+    elif tier is not None:
         running = take_places(tier, workspace_id, verdict.may_run)
         check_waiting(tier, workspace_id, running.count(False) - verdict.replaced.count(True))
     principal_id = request.parent.principal_id if request.parent else actor.user_id
@@ -265,6 +291,25 @@ def _insert(
         execution_admitted.send(WorkflowExecution, executions=started)
     conflicts.cancel_replaced([e.pk for e in compress(executions, verdict.replaced)])
     return executions
+
+
+def _limits(request: StartRequest, actor: Actor) -> Ceilings:
+    """What limits the workspace; others wait for its lock, so a joined start takes none."""
+    take = unlocked if request.joined else hold
+    return take(request.workflow.workspace_id, actor.user_id)
+
+
+def _verdict(
+    request: StartRequest,
+    tier: Ceilings | None,
+    rule: Concurrency | None,
+    keys: list[ConcurrencyKey | None],
+) -> conflicts.ConflictVerdict:
+    """Which may run at once; of a joined start all or none, since locks would be needed to tell."""
+    if not request.joined:
+        return conflicts.settle(rule, keys)
+    waits = tier is not None and (tier.max_concurrent is not None or any(keys))
+    return conflicts.ConflictVerdict([not waits] * len(keys), [False] * len(keys))
 
 
 def _execution(

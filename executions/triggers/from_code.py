@@ -1,0 +1,109 @@
+"""Start executions from a project's own code, in the caller's transaction where one is open.
+
+A start inside `atomic()` commits or vanishes with the caller's rows, and waits for no lock that it
+would hold until then; messages go out after the commit, and the sweeper sends those of a process
+that died in between.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import connections
+
+from executions.access.actor import Actor
+from executions.database.routing import alias
+from executions.errors import NotFound, ValkyrError
+from executions.models import Workflow
+from executions.triggers.handle import Handle
+from executions.triggers.start import start_batch, start_execution
+
+ACTOR = Actor.system("code")
+MOST = 1_000
+
+
+class OtherTransaction(ValkyrError):
+    """A transaction of another database is open, with which a start cannot commit together."""
+
+    code = "other_transaction"
+
+
+def start_from_code(
+    workflow_id: UUID,
+    payload: Any,
+    *,
+    key: str | None = None,
+    priority: int | None = None,
+    version_id: UUID | None = None,
+    own_transaction: bool = False,
+) -> Handle:
+    """Start one execution of the latest (or the given) version.
+
+    With a key seen before in this workflow, the handle is of the earlier execution.
+    Raises as `start_execution`, NotFound for an unknown workflow or version, and OtherTransaction
+    inside a transaction of another database alone, unless `own_transaction` says that it need not
+    commit together with that one.
+    """
+    started = start_execution(
+        _workflow(workflow_id),
+        payload,
+        actor=ACTOR,
+        priority=priority,
+        version=version_id,
+        idempotency_key=key,
+        joined=_joins(own_transaction),
+    )
+    return Handle(started.execution.pk)
+
+
+def start_many_from_code(
+    workflow_id: UUID,
+    payloads: Sequence[Any],
+    *,
+    priority: int | None = None,
+    version_id: UUID | None = None,
+    own_transaction: bool = False,
+) -> list[Handle]:
+    """Start one execution a payload, at most 1,000, all or none; in the payloads' order.
+
+    Raises ValueError for more, else as `start_from_code`.
+    """
+    if len(payloads) > MOST:
+        raise ValueError(
+            f"{len(payloads)} payloads; at most {MOST} start in one transaction. Start them in "
+            "parts."
+        )
+    if not payloads:
+        return []
+    executions = start_batch(
+        _workflow(workflow_id),
+        payloads,
+        actor=ACTOR,
+        priority=priority,
+        version=version_id,
+        joined=_joins(own_transaction),
+    )
+    return [Handle(execution.pk) for execution in executions]
+
+
+def _joins(own_transaction: bool) -> bool:
+    """Whether the caller's transaction is open on our database; raises OtherTransaction."""
+    ours = alias()
+    if connections[ours].in_atomic_block:
+        return True
+    others = [one.alias for one in connections.all(initialized_only=True) if one.in_atomic_block]
+    if others and not own_transaction:
+        raise OtherTransaction(
+            f"A transaction is open on the database {others[0]!r}, but workflows are started on "
+            f"{ours!r}: the two cannot commit together. Start inside "
+            f"transaction.atomic(using={ours!r}), or pass own_transaction=True to start at once, "
+            "in a transaction of its own."
+        )
+    return False
+
+
+def _workflow(workflow_id: UUID) -> Workflow:
+    found = Workflow.objects.defer("definition", "description").filter(pk=workflow_id).first()
+    if found is None:
+        raise NotFound(f"There is no workflow {workflow_id}.")
+    return found

@@ -1,0 +1,106 @@
+"""A started execution as code sees it: its state, its output, and how to cancel it."""
+
+import time
+from collections.abc import Generator
+from typing import Any
+from uuid import UUID
+
+from executions import lifecycle
+from executions.access.actor import Actor
+from executions.database import transaction
+from executions.database.routing import connection
+from executions.errors import NotFound, ValkyrError
+from executions.models import WorkflowExecution
+from executions.ports import failed_step
+from executions.states import FINAL, ExecutionState
+
+ACTOR = Actor.system("code")
+# Seconds between two looks; each is half again as long as the one before.
+FIRST_LOOK, LONGEST_LOOK = 0.01, 1.0
+
+
+class ExecutionFailed(ValkyrError):
+    """An execution ended without success.
+
+    `state` is FAILED, CANCELLED or TIMEOUT; `step` and `error_type` are "" where no step failed.
+    """
+
+    code = "execution_failed"
+
+    def __init__(self, execution_id: UUID, state: str, step: str, error_type: str, why: str):
+        at = f" at step {step!r} ({error_type})" if step else ""
+        super().__init__(f"Execution {execution_id} ended {state}{at}: {why or 'no message'}")
+        self.execution_id, self.state = execution_id, state
+        self.step, self.error_type, self.reason = step, error_type, why
+
+
+class Handle:
+    """One execution, by its id; everything else is read when it is asked for."""
+
+    __slots__ = ("id",)
+
+    def __init__(self, execution_id: UUID) -> None:
+        self.id = execution_id
+
+    def __repr__(self) -> str:
+        return f"Handle({str(self.id)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Handle) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    @property
+    def state(self) -> str:
+        """The state now, fresh from the database; raises NotFound."""
+        return str(self._values("state")[0])
+
+    def output(self, timeout: float | None = None) -> Any:
+        """Wait for the end and return the output.
+
+        `timeout` is in seconds; None waits without limit, 0 looks once.
+        Raises ExecutionFailed, TimeoutError, NotFound, and TransactionManagementError inside a
+        transaction, which would stay open for the whole wait (and may hold the start back).
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        pause = FIRST_LOOK
+        while not self._has_ended():
+            if connection.in_atomic_block:
+                raise transaction.TransactionManagementError(
+                    f"Execution {self.id} has not ended, and a transaction is open here. Wait for "
+                    "its output after the atomic block: a start is seen only once it is committed."
+                )
+            left = pause if until is None else until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f"Execution {self.id} has not ended within {timeout:g} s.")
+            time.sleep(min(pause, left))
+            pause = min(pause * 1.5, LONGEST_LOOK)
+        return self._result()
+
+    def cancel(self, reason: str = "") -> None:
+        """End it; steps under way are cancelled. Raises NotFound, and WrongState once it ended."""
+        lifecycle.cancel(self.id, actor=ACTOR, reason=reason)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        """The output, without blocking the event loop."""
+        from asgiref.sync import sync_to_async
+
+        return sync_to_async(self.output, thread_sensitive=False)().__await__()
+
+    def _has_ended(self) -> bool:
+        return self._values("state")[0] in FINAL
+
+    def _result(self) -> Any:
+        state, output, message = self._values("state", "output", "error_message")
+        if state == ExecutionState.SUCCESS:
+            return output
+        found = failed_step(self.id) if state == ExecutionState.FAILED else None
+        step = found or {"step": "", "type": ""}
+        raise ExecutionFailed(self.id, state, step["step"], step["type"], message)
+
+    def _values(self, *names: str) -> tuple[Any, ...]:
+        row = WorkflowExecution.objects.filter(pk=self.id).values_list(*names).first()
+        if row is None:
+            raise NotFound(f"There is no execution {self.id}.")
+        return tuple(row)
