@@ -19,8 +19,8 @@ class Migration(migrations.Migration):
 
     def __init__(self, name: str, app_label: str) -> None:
         super().__init__(name, app_label)
-        self.dependencies = [_dependency(one) for one in self.dependencies]
-        self.operations = [_operation(one) for one in self.operations]
+        self.dependencies = [_dependency(one) for one in self.dependencies]  # type: ignore[misc]
+        self.operations = [_operation(one) for one in self.operations]  # type: ignore[misc]
 
 
 def model(apps: Any, name: str) -> Any:
