@@ -15,7 +15,7 @@ from django.conf import settings
 from django.urls import NoReverseMatch, get_script_prefix, reverse
 
 from executions.configuration import settings as valkyr_settings
-from executions.labels import translated
+from executions.configuration.labels import translated
 
 # The names of all routes of ours begin so.
 PREFIX = "valkyr-"

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypedDict
 from django.apps import AppConfig, apps
 
 from executions.configuration import SettingsModel
-from executions.labels import refuse_conflict
+from executions.configuration.labels import refuse_conflict
 
 
 class PeriodicTask(TypedDict):

@@ -1,8 +1,9 @@
 """The base of our migrations, and of plugins', which refer to tables of the engine.
 
 Their files name the engine's apps by the usual labels, as `makemigrations` writes them. A project
-may give these apps other labels (`executions.labels`): what a file refers to is translated when it
-is loaded. A reference to a model that the project swaps, such as its accounts, stays as it is.
+may give these apps other labels (`executions.configuration.labels`): what a file refers to is
+translated when it is loaded. A reference to a model that the project swaps, such as its accounts,
+stays as it is.
 """
 
 from typing import Any
@@ -11,7 +12,7 @@ from django.db import migrations
 from django.db.migrations.operations.base import Operation
 from django.db.models import Field, Model
 
-from executions.labels import label, translated
+from executions.configuration.labels import label, translated
 
 
 class Migration(migrations.Migration):

@@ -13,8 +13,8 @@ from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.core.exceptions import FieldDoesNotExist
 
+from executions.configuration.labels import ENGINE, label
 from executions.database.routing import connection
-from executions.labels import ENGINE, label
 
 
 def named(sql: str) -> str:

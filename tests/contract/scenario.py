@@ -201,7 +201,8 @@ def _author(day: Recorder) -> None:
 
 
 def _start(day: Recorder) -> str:
-    pk = day.ask("listWorkflows")[0]["id"]
+    listed = day.ask("listWorkflows")
+    pk = next(one["id"] for one in listed if one["name"] == DEFINITION["name"])
     started = day.ask("executeWorkflow", {"params": {"total": 120}}, workflowId=pk)
     return str(started["id"])
 
