@@ -43,8 +43,15 @@ STARTING = (
     "tests/servers/",
 )
 
-# Files that share what takes long to make, such as a whole stack, are one worker's.
+# Files that share what takes long to make, such as a whole stack, are one worker's. So are those
+# that expect a step to be blamed, and the one that runs the OOM killer: while that has ended
+# anything on this machine of late, the engine blames no step.
 TOGETHER = (
+    (
+        "tests/faults/test_blame.py", "tests/faults/test_isolated_steps.py",
+        "tests/faults/test_killed_processes.py", "tests/faults/test_out_of_memory.py",
+        "tests/faults/test_stalls.py",
+    ),
     ("tests/browser/test_desk.py", "tests/browser/studio/journeys/"),
     (
         "tests/cli/test_connecting.py", "tests/cli/test_dead_letters.py",
@@ -52,7 +59,10 @@ TOGETHER = (
         "tests/cli/test_running.py",
     ),
     ("tests/projects/test_own_accounts.py", "tests/projects/test_plain_admin.py"),
-    ("tests/hosts/test_bureau.py", "tests/hosts/test_minimal.py", "tests/hosts/test_what_beat"),
+    (
+        "tests/hosts/test_bureau.py", "tests/hosts/test_minimal.py",
+        "tests/hosts/test_what_beat_starts.py",
+    ),
 )  # fmt: skip
 
 # One file is one worker's: what takes longest begins first, in this order, or all wait for it in
@@ -66,6 +76,7 @@ LONGEST = (
     "tests/live/test_many.py",
     "tests/browser/test_monitor.py",
     "tests/browser/test_admin_operations.py",
+    "tests/faults/test_blame.py",
     "tests/hosts/",
     "tests/integration/test_walkthrough.py",
     "tests/browser/studio/journeys/",
@@ -82,7 +93,6 @@ LONGEST = (
     "tests/plugins/telemetry/traces/",
     "tests/integration/test_embedded_servers.py",
     "tests/integration/test_secret_canary.py",
-    "tests/faults/test_blame.py",
     "tests/faults/test_random_kills.py",
     "tests/faults/test_redis_lost.py",
     "tests/faults/test_real_graphs_of_items.py",
