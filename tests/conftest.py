@@ -43,8 +43,15 @@ STARTING = (
     "tests/servers/",
 )
 
-# Files that share what takes long to make, such as a whole stack, are one worker's.
+# Files that share what takes long to make, such as a whole stack, are one worker's. So are those
+# that expect a step to be blamed, and the one that runs the OOM killer: while that has ended
+# anything on this machine of late, the engine blames no step.
 TOGETHER = (
+    (
+        "tests/faults/test_blame.py", "tests/faults/test_isolated_steps.py",
+        "tests/faults/test_killed_processes.py", "tests/faults/test_out_of_memory.py",
+        "tests/faults/test_stalls.py",
+    ),
     ("tests/browser/test_desk.py", "tests/browser/studio/journeys/"),
     (
         "tests/cli/test_connecting.py", "tests/cli/test_dead_letters.py",
@@ -69,6 +76,7 @@ LONGEST = (
     "tests/live/test_many.py",
     "tests/browser/test_monitor.py",
     "tests/browser/test_admin_operations.py",
+    "tests/faults/test_blame.py",
     "tests/hosts/",
     "tests/integration/test_walkthrough.py",
     "tests/browser/studio/journeys/",
@@ -85,7 +93,6 @@ LONGEST = (
     "tests/plugins/telemetry/traces/",
     "tests/integration/test_embedded_servers.py",
     "tests/integration/test_secret_canary.py",
-    "tests/faults/test_blame.py",
     "tests/faults/test_random_kills.py",
     "tests/faults/test_redis_lost.py",
     "tests/faults/test_real_graphs_of_items.py",

@@ -17,9 +17,8 @@ from tests.support.outages import marks_of, wait_for_mark
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, wait_for_end
 
-# While the OOM killer has ended anything on this machine of late, the engine blames no step: a test
-# beside this one that expects blame would fail.
-pytestmark = [pytest.mark.timeout(300), pytest.mark.quiet]
+# Beside a test that expects blame it would fail that one: see `TOGETHER` in tests/conftest.py.
+pytestmark = pytest.mark.timeout(300)
 MEBIBYTES = 1_000  # of the group: what a worker and its children share, and room to take
 TAKES = 4_000
 QUEUE = "short"
