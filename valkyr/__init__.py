@@ -18,6 +18,7 @@ APPS = ("executions", "runners", "dlq")
 _PLUGINS = {
     "connectors": "",
     "alerts": "httpx",
+    "canvas": "",
     "circuits": "",
     "figures": "",
     "limits": "",

@@ -1,0 +1,65 @@
+"""Execute a Celery task as a worker would, and tell how it ended.
+
+This is the only file that relies on Celery's tracer. `tests/plugins/canvas/test_tracing.py` pins
+what it relies on: request fields, hooks, signals, and `Retry.sig` of an eager request. A request is
+marked eager so that `self.retry` raises and sends no message: the step's row is the retry.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from celery import Celery, states
+from celery.app.trace import build_tracer
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a task ended: Celery's word for it, and what it returned or raised.
+
+    `args`, `kwargs`, `retries` and `seconds` (the delay) are those of the next try, for RETRY.
+    """
+
+    state: str
+    value: Any
+    args: Sequence[Any] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    retries: int = 0
+    seconds: float = 0.0
+
+
+def run(app: Celery, name: str, request: Mapping[str, Any]) -> Ended:
+    """Run the task of that name; `request` has `id`, `args`, `kwargs` and what else is known.
+
+    Raises celery.exceptions.NotRegistered where the app has no such task.
+    """
+    task = app.tasks[name]
+    tracer = build_tracer(name, task, loader=app.loader, eager=True, app=app)
+    given = {**request, "is_eager": True}
+    value, info, _, _ = tracer(request["id"], list(request["args"]), dict(request["kwargs"]), given)
+    if info is None:
+        return Ended(states.SUCCESS, value)
+    if info.state == states.RETRY:
+        return _retried(info.retval)
+    return Ended(info.state, info.retval)
+
+
+def _retried(retry: Any) -> Ended:
+    signature = retry.sig
+    return Ended(
+        states.RETRY,
+        retry.exc or retry,
+        args=list(signature.args),
+        kwargs=dict(signature.kwargs),
+        retries=signature.options.get("retries", 1),
+        seconds=_seconds(retry.when),
+    )
+
+
+def _seconds(when: Any) -> float:
+    """A countdown in seconds; an instant is counted from now."""
+    if not isinstance(when, datetime):
+        return float(when or 0)
+    instant = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0.0, (instant - datetime.now(UTC)).total_seconds())
