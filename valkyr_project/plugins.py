@@ -13,6 +13,7 @@ from executions.plugins import PluginConfig
 PLUGINS = (
     "connectors",
     "alerts",
+    "canvas",
     "circuits",
     "figures",
     "limits",

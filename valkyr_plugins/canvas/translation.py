@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from celery.canvas import Signature, _chain, abstract_chord, maybe_unroll_group
+from celery.canvas import Signature
 from celery.canvas import group as Group  # noqa: N812 - a class by Celery's name
 
 # A retry is the task's to decide: attempts are as many as the format has, delays are its own.
 RETRY = {"maxAttempts": 100, "baseSeconds": 0, "jitter": 0}
 CARRIED = frozenset({"task_id", "ignore_result", "priority"})
-COMPOSED = (_chain, abstract_chord, Group)
+CHAIN, GROUP, CHORD = "celery.chain", "celery.group", "celery.chord"
 REFUSED = {
     "celery.map": "`map` is one task that calls another; write a group",
     "celery.starmap": "`starmap` is one task that calls another; write a group",
@@ -52,19 +52,19 @@ class _Drawing:
 
     def place(self, part: Any, given: Value | None) -> Value:
         """Add a part that gets `given` as its first argument (None: nothing came before)."""
-        if isinstance(part, _chain):
+        if _kind(part) == CHAIN:
             return self._chain(part, given)
-        if isinstance(part, abstract_chord):
+        if _kind(part) == CHORD:
             _check_options(part)
             return self.place(part.body, self.place(_group(part.tasks, part), given))
-        if isinstance(part, Group):
+        if _kind(part) == GROUP:
             return self._group(part, given)
         return self._task(part, given)
 
     def _chain(self, chain: Any, given: Value | None) -> Value:
         _check_options(chain)
         for part in chain.tasks:
-            given = self.place(maybe_unroll_group(part) if _is_group(part) else part, given)
+            given = self.place(_unrolled(part), given)
         return given or Value("none")
 
     def _group(self, group: Any, given: Value | None) -> Value:
@@ -116,8 +116,15 @@ def translate(signature: Any) -> Translated:
     return Translated({**body, "name": slug}, {"calls": drawing.calls}, slug)
 
 
-def _is_group(part: Any) -> bool:
-    return isinstance(part, Group)
+def _kind(part: Any) -> str:
+    """What a part of a canvas is, by the task that Celery has for its kind."""
+    return part.task if isinstance(part, Signature) else ""
+
+
+def _unrolled(part: Any) -> Any:
+    """A group of one in a chain is its member: Celery makes no list of it."""
+    alone = _kind(part) == GROUP and len(part.tasks) == 1
+    return part.tasks[0] if alone else part
 
 
 def _group(tasks: Any, chord: Any) -> Any:
@@ -137,7 +144,7 @@ def _check_task(task: Any) -> None:
 def _check_options(part: Any) -> None:
     """Refuse options whose meaning a durable step would not keep."""
     name = part.task
-    if isinstance(part, COMPOSED) and part.args:
+    if _kind(part) in (CHAIN, GROUP, CHORD) and part.args:
         raise UntranslatableError(
             f"The signature {name} has arguments of its own. Give them to the tasks inside it."
         )
