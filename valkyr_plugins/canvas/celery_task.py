@@ -100,7 +100,7 @@ def _request(inputs: CeleryTaskInputs, ctx: StepContext, asked: dict[str, Any]) 
     }
 
 
-def _result(task: str, ended: tracing.Ended, ctx: StepContext) -> Result:
+def _result(task: str, ended: tracing.TaskEnding, ctx: StepContext) -> Result:
     if ended.state == states.SUCCESS:
         return Result({"result": ended.value})
     if ended.state == states.RETRY:
@@ -115,7 +115,7 @@ def _result(task: str, ended: tracing.Ended, ctx: StepContext) -> Result:
     raise StepError(f"{type(error).__name__}: {error}", fingerprint=type(error).__name__) from error
 
 
-def _retry(task: str, ended: tracing.Ended, ctx: StepContext) -> NoReturn:
+def _retry(task: str, ended: tracing.TaskEnding, ctx: StepContext) -> NoReturn:
     if ended.seconds > LONGEST_DELAY:
         raise StepError(
             f"The task {task} asked for a retry in {ended.seconds:g} s; at most "

@@ -15,7 +15,7 @@ from celery.app.trace import build_tracer
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class TaskEnding:
     """How a task ended: Celery's word for it, and what it returned or raised.
 
     `args`, `kwargs`, `retries` and `seconds` (the delay) are those of the next try, for RETRY.
@@ -29,7 +29,7 @@ class Ended:
     seconds: float = 0.0
 
 
-def run(app: Celery, name: str, request: Mapping[str, Any]) -> Ended:
+def run(app: Celery, name: str, request: Mapping[str, Any]) -> TaskEnding:
     """Run the task of that name; `request` has `id`, `args`, `kwargs` and what else is known.
 
     Raises celery.exceptions.NotRegistered where the app has no such task.
@@ -39,15 +39,15 @@ def run(app: Celery, name: str, request: Mapping[str, Any]) -> Ended:
     given = {**request, "is_eager": True}
     value, info, _, _ = tracer(request["id"], list(request["args"]), dict(request["kwargs"]), given)
     if info is None:
-        return Ended(states.SUCCESS, value)
+        return TaskEnding(states.SUCCESS, value)
     if info.state == states.RETRY:
         return _retried(info.retval)
-    return Ended(info.state, info.retval)
+    return TaskEnding(info.state, info.retval)
 
 
-def _retried(retry: Any) -> Ended:
+def _retried(retry: Any) -> TaskEnding:
     signature = retry.sig
-    return Ended(
+    return TaskEnding(
         states.RETRY,
         retry.exc or retry,
         args=list(signature.args),

@@ -6,6 +6,7 @@ import pytest
 from celery import Task, chain, chord, group, shared_task
 
 from executions.messaging import celery_app
+from runners.testing import run_module
 from runners.testing.harness import Valkyr
 from valkyr_plugins.canvas.translation import translate
 
@@ -81,6 +82,14 @@ def test_each_retry_is_an_attempt_with_the_arguments_and_delay_it_asked_for(
 
     run.assert_state("SUCCESS")
     assert run.output == {"result": [3, 2]}
+
+
+def test_a_step_that_comes_after_a_final_failure_begins_with_its_own_arguments() -> None:
+    ran = run_module(
+        "celery.task", {"task": "canvas_tests.add", "args": [7]}, details={"final": True}
+    )
+
+    assert ran.outputs == {"result": 7}
 
 
 def test_a_task_that_gives_up_is_a_dead_letter_that_names_its_error(valkyr: Valkyr) -> None:

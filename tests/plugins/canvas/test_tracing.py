@@ -55,7 +55,7 @@ def ignored() -> None:
     raise Ignore
 
 
-def ran(name: str, *args: Any, **request: Any) -> tracing.Ended:
+def ran(name: str, *args: Any, **request: Any) -> tracing.TaskEnding:
     HEARD.clear()
     return tracing.run(app, name, {"id": str(uuid4()), "args": args, "kwargs": {}, **request})
 
