@@ -129,6 +129,6 @@ def _retry(task: str, ended: tracing.TaskEnding, ctx: StepContext) -> NoReturn:
     )
 
 
-def _rejected(task: str, error: Reject) -> NoReturn:
+def _rejected(task: str, error: Any) -> NoReturn:
     kind = ErrorType.TRANSIENT if error.requeue else ErrorType.PERMANENT
     raise StepError(f"The task {task} rejected its message: {error.reason}", kind)

@@ -118,7 +118,7 @@ def translate(signature: Any) -> Translated:
 
 def _kind(part: Any) -> str:
     """What a part of a canvas is, by the task that Celery has for its kind."""
-    return part.task if isinstance(part, Signature) else ""
+    return (part.task or "") if isinstance(part, Signature) else ""
 
 
 def _unrolled(part: Any) -> Any:
