@@ -1,11 +1,12 @@
 """Declare and send tasks."""
 
-from executions.messaging import CONTROL, at_broker, celery_app, send, task
+from executions.messaging import CONTROL, at_broker, celery_app, is_ours, send, task
 
 __all__ = [
     "CONTROL",
     "at_broker",
     "celery_app",
+    "is_ours",
     "send",
     "task",
 ]

@@ -1,6 +1,7 @@
 """The plugin `canvas`."""
 
 from executions.public.plugins import PluginConfig
+from valkyr_plugins.canvas.conf import CanvasSettings
 
 
 class CanvasConfig(PluginConfig):
@@ -9,4 +10,5 @@ class CanvasConfig(PluginConfig):
     name = "valkyr_plugins.canvas"
     label = "valkyr_canvas"
     verbose_name = "Celery canvas"
+    settings_class = CanvasSettings
     modules = {"celery.task": "valkyr_plugins.canvas.celery_task:CeleryTask"}

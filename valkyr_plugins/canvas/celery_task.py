@@ -4,6 +4,7 @@ A task's own retries decide: each is an attempt of the step, with the delay, arg
 that `self.retry` asked for. They reach the next attempt as the details of a heartbeat.
 """
 
+from fnmatch import fnmatchcase
 from typing import Any, NoReturn
 from uuid import NAMESPACE_URL, uuid5
 
@@ -11,7 +12,8 @@ from celery import states
 from celery.exceptions import Ignore, NotRegistered, Reject
 from pydantic import Field
 
-from executions.public.messaging import celery_app
+from executions.public.configuration import read
+from executions.public.messaging import celery_app, is_ours
 from runners.public.modules import (
     Bad,
     ErrorType,
@@ -23,6 +25,7 @@ from runners.public.modules import (
     StepError,
 )
 from valkyr_plugins.canvas import tracing
+from valkyr_plugins.canvas.conf import CanvasSettings
 
 LONGEST_DELAY = 86_400.0
 FINAL = "final"
@@ -33,7 +36,7 @@ class CeleryTaskInputs(ModuleInputs):
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.charge"])
     args: list[Any] = Field(default=[], description="Its positional arguments.")
-    kwargs: dict[str, Any] = Field(default={}, description="Its arguments by name.")
+    kwargs: dict[str, Any] = Field(default={}, description="Its arguments by name.")  # type: ignore[no-redef]
 
 
 class CeleryTaskOutputs(ModuleOutputs):
@@ -59,11 +62,12 @@ class CeleryTask(Module[CeleryTaskInputs]):
     timeout_seconds = 600.0
     example = {"task": "shop.charge", "args": [7], "kwargs": {"currency": "EUR"}}
     bad_inputs = (
-        Bad("a task that the app does not have", {"task": "shop.nothing"}, "has no task"),
+        Bad("a task that steps may not run", {"task": "shop.nothing"}, "is not among those"),
     )
 
     def execute(self, inputs: CeleryTaskInputs, ctx: StepContext) -> Result:
         """Run the task once."""
+        _check_allowed(inputs.task)
         asked = _asked(ctx)
         if asked is not None:
             ctx.heartbeat(asked)  # a worker that dies now leaves them to the next attempt
@@ -78,6 +82,16 @@ class CeleryTask(Module[CeleryTaskInputs]):
         except Reject as error:
             _rejected(inputs.task, error)
         return _result(inputs.task, ended, ctx)
+
+
+def _check_allowed(task: str) -> None:
+    """Raise StepError for a task that `CELERY_TASKS` does not name, and for a task of ours."""
+    allowed = read(CanvasSettings).celery_tasks
+    if is_ours(task) or not any(fnmatchcase(task, pattern) for pattern in allowed):
+        raise StepError(
+            f"The task {task!r} is not among those that steps may run "
+            f"({', '.join(allowed) or 'none'}). Name it in VALKYR['CELERY_TASKS']."
+        )
 
 
 def _asked(ctx: StepContext) -> dict[str, Any] | None:

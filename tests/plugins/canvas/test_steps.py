@@ -34,7 +34,9 @@ def broken(self: "Task[Any, Any]") -> None:
 
 
 @pytest.fixture
-def valkyr(db: None) -> Valkyr:
+def valkyr(db: None, monkeypatch: pytest.MonkeyPatch) -> Valkyr:
+    monkeypatch.setenv("VALKYR_CELERY_TASKS", "canvas_tests.*,runners.*")
+    celery_app().loader.import_default_modules()
     celery_app().finalize()
     return Valkyr()
 
@@ -84,7 +86,10 @@ def test_each_retry_is_an_attempt_with_the_arguments_and_delay_it_asked_for(
     assert run.output == {"result": [3, 2]}
 
 
-def test_a_step_that_comes_after_a_final_failure_begins_with_its_own_arguments() -> None:
+def test_a_step_that_comes_after_a_final_failure_begins_with_its_own_arguments(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VALKYR_CELERY_TASKS", "canvas_tests.add")
     ran = run_module(
         "celery.task", {"task": "canvas_tests.add", "args": [7]}, details={"final": True}
     )
@@ -98,3 +103,13 @@ def test_a_task_that_gives_up_is_a_dead_letter_that_names_its_error(valkyr: Valk
 
     run.assert_state("FAILED")
     assert "ValueError: still busy" in run.dead_letters["t0.main"]
+
+
+@pytest.mark.parametrize("task", ["celery.backend_cleanup", "runners.sweep"])
+def test_a_task_that_steps_may_not_run_fails_its_step(valkyr: Valkyr, task: str) -> None:
+    step = {"id": "only", "use": "celery.task", "with": {"task": task}}
+
+    run = valkyr.start({"schema": "valkyr/1", "name": "not allowed", "tasks": [step]}, {})
+
+    run.assert_state("FAILED")
+    assert "VALKYR['CELERY_TASKS']" in run.dead_letters["only.main"]
