@@ -31,12 +31,12 @@ LONGEST_DELAY = 86_400.0
 FINAL = "final"
 
 
-class CeleryTaskInputs(ModuleInputs):
+class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __init__
     """The task and its arguments."""
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.charge"])
     args: list[Any] = Field(default=[], description="Its positional arguments.")
-    kwargs: dict[str, Any] = Field(default={}, description="Its arguments by name.")  # type: ignore[no-redef]
+    kwargs: dict[str, Any] = Field(default={}, description="Its arguments by name.")
 
 
 class CeleryTaskOutputs(ModuleOutputs):
