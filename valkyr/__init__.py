@@ -3,11 +3,91 @@
 A settings module imports this: it loads neither Django's models nor anything of an app.
 """
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from celery import Celery
+
+    from valkyr_plugins.python_workflows.names import (
+        StepContext,
+        StepError,
+        TracingError,
+        approve,
+        callback,
+        chain,
+        choose,
+        contains,
+        each,
+        error,
+        event,
+        execution,
+        expr,
+        failed,
+        filters,
+        first_of,
+        history,
+        is_missing,
+        modules,
+        not_,
+        otherwise,
+        outcome,
+        parallel,
+        repeat,
+        secrets,
+        sleep,
+        step,
+        sub,
+        succeeded,
+        switch,
+        then,
+        variables,
+        wait_event,
+        when,
+        workflow,
+    )
+
+__all__ = [
+    "APPS",
+    "PLUGINS",
+    "StepContext",
+    "StepError",
+    "TracingError",
+    "approve",
+    "callback",
+    "chain",
+    "choose",
+    "configure_celery",
+    "contains",
+    "each",
+    "error",
+    "event",
+    "execution",
+    "expr",
+    "failed",
+    "filters",
+    "first_of",
+    "history",
+    "is_missing",
+    "modules",
+    "not_",
+    "otherwise",
+    "outcome",
+    "parallel",
+    "repeat",
+    "secrets",
+    "sleep",
+    "step",
+    "sub",
+    "succeeded",
+    "switch",
+    "then",
+    "variables",
+    "wait_event",
+    "when",
+    "workflow",
+]
 
 __version__ = "0.1.0"
 
@@ -23,6 +103,7 @@ _PLUGINS = {
     "figures": "",
     "limits": "",
     "n8n": "",
+    "python_workflows": "",
     "redrive": "",
     "remote": "",
     "telemetry": "opentelemetry.sdk",
@@ -59,4 +140,8 @@ def configure_celery(app: "Celery") -> "Celery":
 def __getattr__(name: str) -> Any:
     if name == "PLUGINS":
         return _plugins()
+    if not name.startswith("_"):
+        names = import_module("valkyr_plugins.python_workflows.names")
+        if name in names.__all__:
+            return getattr(names, name)
     raise AttributeError(f"module 'valkyr' has no attribute {name!r}")

@@ -18,6 +18,7 @@ PLUGINS = (
     "figures",
     "limits",
     "n8n",
+    "python_workflows",
     "redrive",
     "remote",
     "sso",

@@ -71,7 +71,7 @@ class ModuleType(CamelCaseSerializer):
     )
     icon = serializers.CharField(help_text="By the names of Material Symbols.")
     writes_variables = serializers.BooleanField()
-    retry = serializers.CharField()
+    retry = serializers.CharField(source="retry_name")
     timeout_seconds = serializers.FloatField()
     credential = serializers.ListField(
         child=serializers.CharField(), help_text="The types of credential it takes, if any."

@@ -112,7 +112,7 @@ class ModuleSpec:
     effect: str
     outcomes: tuple[str, ...]
     writes_variables: bool
-    retry: str
+    retry: str | Mapping[str, Any]  # a policy's name, or values of its own
     timeout_seconds: float
     credential: tuple[str, ...]
     inputs_schema: Mapping[str, Any]
@@ -132,6 +132,11 @@ class ModuleSpec:
     icon: str = ""  # by the names of Material Symbols
     example: Mapping[str, Any] = field(default_factory=dict)  # a `with` that works
     bad_inputs: tuple[BadInput, ...] = ()
+
+    @property
+    def retry_name(self) -> str:
+        """The name of its retry policy; `custom` for values of its own."""
+        return self.retry if isinstance(self.retry, str) else "custom"
 
 
 Catalog = Mapping[str, ModuleSpec]

@@ -6,6 +6,7 @@ from executions.accounts.errors import (
 from executions.errors import (
     Compensated,
     ConcurrencyConflict,
+    InvalidDefinition,
     InvalidPayload,
     NotFound,
     NotPublished,
@@ -19,6 +20,7 @@ from executions.errors import (
 __all__ = [
     "Compensated",
     "ConcurrencyConflict",
+    "InvalidDefinition",
     "InvalidPayload",
     "NotFound",
     "NotPublished",

@@ -268,7 +268,7 @@ class Module(Generic[InputsT]):
     effect: ClassVar[str] = "none"
     outcomes: ClassVar[tuple[str, ...]] = ()
     outcomes_from: ClassVar[tuple[OutcomeRule, ...]] = ()
-    retry: ClassVar[str] = "standard"
+    retry: ClassVar[str | Mapping[str, Any]] = "standard"
     timeout_seconds: ClassVar[float] = 60.0
     writes_variables: ClassVar[bool] = False
     credential: ClassVar[tuple[str, ...]] = ()

@@ -162,7 +162,8 @@ class Registry:
             present = self._modules.get(module.type)
             if module.type in declared() or (present is not None and present is not module):
                 raise ValueError(
-                    f"module type {module.type!r} is taken already: choose another name"
+                    f"module type {module.type!r} of {_place(module)} is taken already by "
+                    f"{declared().get(module.type) or _place(present)}: choose another name"
                 )
             self._modules[module.type] = module
             self._described.pop(module.type, None)
@@ -304,6 +305,12 @@ def _instance_or_stand_in(type_name: str) -> Module[Any]:
         if need is None or own:
             raise
         return NotInstalled(type_name, *need)
+
+
+def _place(module: Module[Any] | None) -> str:
+    """Where a module is written, as messages say it."""
+    kind = type(module)
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _instance(path: str, name: str) -> Module[Any]:

@@ -13,12 +13,14 @@
 - `models`: the tables
 - `modules`: the contract of modules: what a step's code gets, gives and raises
 - `queues`: what waits for workers
+- `registry`: register modules
 - `recovery`: duties of the sweeper
 - `rendering`: render the inputs of recorded steps again
 - `repair`: run steps again with other inputs
 - `secrets`: keep secrets out of results and logs
 - `steps`: run a module outside of a workflow
 - `targets`: what holds for the targets of steps
+- `testing`: run workflows in a test
 - `tracing`: make spans
 """
 

@@ -12,18 +12,25 @@ from runners.modules.base import (
     StepError,
 )
 from runners.modules.credential_hosts import judge, restricted
+from runners.modules.function_step import StepDecorator, step
+from runners.modules.step_calls import DECORATED, TRACER, Done, StepFunction
 from runners.states import ErrorType
 from runners.targets.rules import matches, specificity, timeout_seconds
 
 __all__ = [
+    "DECORATED",
+    "TRACER",
     "Bad",
+    "Done",
     "ErrorType",
     "Module",
     "ModuleInputs",
     "ModuleOutputs",
     "Result",
     "StepContext",
+    "StepDecorator",
     "StepError",
+    "StepFunction",
     "error_type_of",
     "judge",
     "matches",
@@ -31,5 +38,6 @@ __all__ = [
     "restricted",
     "specificity",
     "status_error_type",
+    "step",
     "timeout_seconds",
 ]

@@ -120,7 +120,7 @@ def entry(spec: ModuleSpec) -> str:
 def _facts(spec: ModuleSpec) -> Iterator[str]:
     yield f"- *Effect*: {EFFECTS[spec.effect]}"
     where = "runs inline, with the steps around it" if spec.inline else f"queue `{spec.queue}`"
-    yield f"- *Runs*: {where}; retry `{spec.retry}`; time-out {spec.timeout_seconds:g} s."
+    yield f"- *Runs*: {where}; retry `{spec.retry_name}`; time-out {spec.timeout_seconds:g} s."
     if spec.outcomes:
         yield f"- *Outcomes*: {codes(spec.outcomes)}."
     if spec.credential:

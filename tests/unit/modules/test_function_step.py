@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 from typing_extensions import TypedDict
 
-from runners.modules import function_step
+from runners.modules import step_signature
 from runners.modules.base import Result, StepContext
 from runners.modules.function_step import MODULE_ATTRIBUTE, step
 from runners.modules.registry import spec
@@ -211,9 +211,9 @@ def test_what_a_run_costs_is_an_amount_or_worked_out(step_context):
 
 def test_its_models_are_made_when_they_are_asked_for(monkeypatch):
     made = []
-    real = function_step.create_model
+    real = step_signature.create_model
     monkeypatch.setattr(
-        function_step, "create_model", lambda *a, **k: made.append(a) or real(*a, **k)
+        step_signature, "create_model", lambda *a, **k: made.append(a) or real(*a, **k)
     )
 
     @step("acme.late")

@@ -1,0 +1,35 @@
+"""The plugin `python_workflows`."""
+
+from typing import Any
+
+from django.db.models.signals import post_migrate
+
+from executions.public.plugins import PluginConfig
+
+
+class PythonWorkflowsConfig(PluginConfig):
+    """Finds steps and workflows in the project's apps, and publishes the workflows on `migrate`."""
+
+    name = "valkyr_plugins.python_workflows"
+    label = "valkyr_python_workflows"
+    verbose_name = "Python workflows"
+
+    def ready(self) -> None:
+        """Import `steps` and `workflows` of each installed app, and register their steps."""
+        from valkyr_plugins.python_workflows.discovery import discover
+
+        discover()
+        # This app has no models, so Django would not send the signal for it.
+        post_migrate.connect(_publish, dispatch_uid=self.name)
+
+
+def _publish(sender: Any, using: str, verbosity: int = 1, **_: Any) -> None:
+    from executions.public.database import alias
+    from executions.public.models import Workflow
+    from valkyr_plugins.python_workflows.publishing import publish_all, tables_exist
+
+    if sender is not Workflow._meta.app_config or using != alias() or not tables_exist():
+        return
+    for slug, version in publish_all().items():
+        if version.created and verbosity:
+            print(f"  Published workflow {slug}, version {version.number}")  # noqa: T201

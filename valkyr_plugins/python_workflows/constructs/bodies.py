@@ -1,0 +1,203 @@
+"""Steps with a body: `each` item of a list, `repeat`, and other workflows as steps."""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal, TypeVar, cast
+
+from runners.public.modules import StepFunction
+from valkyr_plugins.python_workflows.tracing.document import body_result, refuse_empty
+from valkyr_plugins.python_workflows.tracing.graph import Block, Scope, TracedTask
+from valkyr_plugins.python_workflows.tracing.handles import Facts, Handle, facts_of, item_shape
+from valkyr_plugins.python_workflows.tracing.options import NONE, Options
+from valkyr_plugins.python_workflows.tracing.places import TracingError
+from valkyr_plugins.python_workflows.tracing.trace import Trace, output_of, tracing
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def each(
+    items: Iterable[T],
+    body: Callable[[T], R] | Callable[[T, int], R],
+    *,
+    at_most: int | None = None,
+    on_item_error: Literal["fail", "continue"] | None = None,
+    **options: Any,
+) -> list[R]:
+    """Run a body once for each item, side by side; the list of results, in the items' order.
+
+    `body` is a step, or a function of the item (and its number, from 0) that calls steps and
+    returns a value. `at_most` are under way at once, 100 unless given. An item that fails fails
+    the whole, unless `on_item_error` is `continue`: then `{"error": …}` stands in its place.
+    """
+    trace, given = tracing(), Options.of(options)
+    task = trace.reserve(given, "each")
+    scope = _traced_body(trace, items, body)
+    config: dict[str, Any] = {"items": items}
+    if at_most is not None:
+        config["maxConcurrency"] = at_most
+    if on_item_error is not None:
+        config["onItemError"] = on_item_error
+    trace.add("flow.map", config, given, body=scope, task=task)
+    return cast("list[R]", output_of(task))
+
+
+def _traced_body(trace: Trace, items: Any, body: Callable[..., R]) -> Scope:
+    scope = Scope("map", around=trace.scope)
+    item = Handle(Facts("item", within=frozenset({scope}), shape=item_shape(items)))
+    number = Handle(Facts("index", within=frozenset({scope}), shape=int))
+    with trace.inside(Block(scope, around=None)):
+        result = body(item, number) if _takes_number(body) else body(item)
+        refuse_empty(scope, "the body of each()")
+        if result is not None and not body_result(scope, result):
+            trace.add("flow.noop", {"value": result}, NONE, name="result", line=True)
+    return scope
+
+
+def _takes_number(body: Callable[..., Any]) -> bool:
+    if isinstance(body, StepFunction):
+        return False
+    needed = [
+        one
+        for one in inspect.signature(body).parameters.values()
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
+    return len(needed) > 1
+
+
+class Turns:
+    """A loop: inside its block the turn that runs, below it what the loop came to."""
+
+    def __init__(self, task: TracedTask, scope: Scope) -> None:
+        self._task = task
+        self._scope = scope
+        self.ending: dict[str, Any] = {}
+
+    def __valkyr_facts__(self) -> Facts:
+        facts = facts_of(output_of(self._task))
+        assert facts is not None
+        return facts
+
+    @property
+    def index(self) -> int:
+        """The number of the turn, from 0."""
+        return cast("int", self._loop("index", int))
+
+    @property
+    def iteration(self) -> int:
+        """The number of the turn, from 1."""
+        return cast("int", self._loop("iteration", int))
+
+    @property
+    def previous(self) -> Any:
+        """The outputs of the turn before, by task; none in the first turn."""
+        return self._loop("previous", Any)
+
+    @property
+    def iterations(self) -> int:
+        """Below the loop: how many turns there were."""
+        return cast("int", output_of(self._task).iterations)
+
+    @property
+    def last(self) -> Any:
+        """Below the loop: the outputs of the last turn, by task; none where there was no turn."""
+        return output_of(self._task).last
+
+    def until(self, condition: object) -> None:
+        """End the loop when this holds after a turn."""
+        self._end("until", condition)
+
+    def while_(self, condition: object) -> None:
+        """Go on only while this holds before a turn; results of the body are none at first."""
+        self._end("while", condition)
+
+    def _loop(self, name: str, shape: Any) -> Handle:
+        return Handle(Facts(f"loop.{name}", within=frozenset({self._scope}), shape=shape))
+
+    def _end(self, kind: str, condition: object) -> None:
+        if self.ending:
+            raise TracingError(f"the loop has a {next(iter(self.ending))} already")
+        self.ending = {kind: _condition(condition)}
+
+
+@contextmanager
+def repeat(
+    *,
+    count: object = None,
+    until: object = None,
+    while_: object = None,
+    at_most: int | None = None,
+    **options: Any,
+) -> Iterator[Turns]:
+    """Run the steps in the block in turns; `with` gives the turn.
+
+    It ends after `count` turns, or by a condition: `until` and `while_` here, or
+    `turn.until(…)` and `turn.while_(…)` in the block, where the steps are known. More turns than
+    `at_most` (1,000) is a failure.
+    """
+    trace, given = tracing(), Options.of(options)
+    task = trace.reserve(given, "repeat")
+    scope = Scope("loop", around=trace.scope)
+    turns = Turns(task, scope)
+    config = {"count": count, "until": _condition(until), "while": _condition(while_)}
+    config = {key: value for key, value in config.items() if value is not None}
+    with trace.inside(Block(scope, around=None)):
+        yield turns
+        refuse_empty(scope, "the block of repeat()")
+        ending = trace.note_reads(turns.ending).value
+    if len(config) + len(ending) != 1:
+        raise TracingError("a loop ends by one of count, until and while_; give exactly one")
+    config |= ending
+    if at_most is not None:
+        config["maxIterations"] = at_most
+    trace.add("flow.loop", config, given, body=scope, task=task, line=True)
+
+
+def _condition(condition: Any) -> Any:
+    facts = facts_of(condition)
+    if condition is None or facts is not None or isinstance(condition, str):
+        return condition
+    raise TracingError(f"a loop's condition is a handle; found {condition!r:.80}")
+
+
+def history(result: T) -> list[T]:
+    """In a loop: what a step gave in earlier turns, newest last."""
+    from valkyr_plugins.python_workflows.tracing.trace import address_of, task_of
+
+    task = task_of(result)
+    source = f"{address_of(task)}.history"
+    return cast("list[T]", Handle(Facts(source, reads=frozenset({task}))))
+
+
+def sub(
+    workflow: Any, *, wait: bool = True, version: int | None = None, **options: Any
+) -> Callable[..., Any]:
+    """Another workflow as a step: `sub(ship_order)(order.id)`, or by its slug and input by name.
+
+    The result is what it returns; with `wait=False` it goes on at once, and there is none.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        trace, given = tracing(), Options.of(options)
+        slug, payload = _called(workflow, args, kwargs)
+        config: dict[str, Any] = {"workflow": slug, "input": payload}
+        if version is not None:
+            config["version"] = version
+        if not wait:
+            config["wait"] = False
+        task = trace.add("flow.subworkflow", config, given, name=slug.replace("-", "_"))
+        return output_of(task, path="output.output")
+
+    return call
+
+
+def _called(workflow: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, Any]:
+    if isinstance(workflow, str):
+        if len(args) > 1 or (args and kwargs):
+            raise TracingError("a workflow by its slug takes its input by name, or one mapping")
+        return workflow, args[0] if args else dict(kwargs)
+    payload = getattr(workflow, "payload_of", None)
+    if payload is None:
+        raise TracingError(f"sub() takes a workflow or its slug; found {workflow!r:.80}")
+    return workflow.slug, payload(args, kwargs)

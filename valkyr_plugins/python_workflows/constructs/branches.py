@@ -1,0 +1,207 @@
+"""Branches: `when`, `otherwise`, `switch`, and branches on how a step ended."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+from valkyr_plugins.python_workflows.tracing.graph import Block, Fork, TracedEdge
+from valkyr_plugins.python_workflows.tracing.handles import Handle, facts_of
+from valkyr_plugins.python_workflows.tracing.handles import conditional as _conditional
+from valkyr_plugins.python_workflows.tracing.options import Options
+from valkyr_plugins.python_workflows.tracing.places import TracingError
+from valkyr_plugins.python_workflows.tracing.trace import Trace, output_of, task_of, tracing
+
+T = TypeVar("T")
+
+
+def when(condition: object, **options: Any) -> AbstractContextManager[None]:
+    """The steps under it run where the condition holds; see `otherwise` for the other side.
+
+    On a condition it is a decision: it comes after all that stands above, and what stands below
+    comes after it, whichever way it went. On how a step ended (`failed(paid)`, `decision.rejected`,
+    `outcome(size) == "large"`) it is a branch of that step: what stands below does not wait for it,
+    unless it reads what the branch gave.
+    """
+    facts = facts_of(condition)
+    if facts is not None and facts.outcomes is not None and facts.outcomes[1]:
+        if options:
+            raise TracingError("a branch on how a step ended is no task, so it has no options")
+        return _side_branch(tracing().edges_from(condition))
+    if facts is None and not (isinstance(condition, str) and "{{" in condition):
+        raise TracingError(
+            f"the condition of when() is known already: {condition!r:.80}; write a plain `if`, or "
+            "compare with what a step or the input gives"
+        )
+    return _decision(condition, Options.of(options))
+
+
+@contextmanager
+def _side_branch(edges: list[TracedEdge]) -> Iterator[None]:
+    trace = tracing()
+    with trace.inside(Block(trace.scope, around=trace.block, entry=edges)) as block:
+        yield
+    _refuse_empty(block)
+
+
+@contextmanager
+def _decision(condition: object, options: Options) -> Iterator[None]:
+    trace = tracing()
+    task = trace.add("flow.if", {"condition": condition}, options, name="when", line=True)
+    task.leads_on = ("true", "false")
+    fork = Fork(task, ["true", "false"])
+    with _branch(trace, fork, "true"):
+        yield
+
+
+@contextmanager
+def otherwise() -> Iterator[None]:
+    """The steps under it run where the condition of the `when` right above does not hold."""
+    trace = tracing()
+    fork = trace.block.fork
+    if fork is None or "false" in fork.ends or "false" not in fork.outcomes:
+        raise TracingError(
+            "otherwise() stands right below the block of a when() on a condition; for how a step "
+            "ended write another when(), for several values switch()"
+        )
+    with _branch(trace, fork, "false"):
+        yield
+
+
+@contextmanager
+def _branch(trace: Trace, fork: Fork, outcome: str) -> Iterator[None]:
+    edges = [TracedEdge(fork.task, outcome)]
+    with trace.inside(Block(trace.scope, around=trace.block, entry=edges)) as block:
+        yield
+    _refuse_empty(block)
+    fork.ends[outcome] = block.ends()
+    trace.block.draw_line(fork.exits())
+    trace.block.fork = fork
+
+
+def _refuse_empty(block: Block) -> None:
+    if not block.segment and all(edge in block.entry for edge in block.ends()):
+        touched = any(task.block is block for task in block.scope.tasks)
+        if not touched:
+            raise TracingError(
+                "the block under this branch calls no step; call one, or leave it out"
+            )
+
+
+class Switch:
+    """A decision with many branches, made by `switch`."""
+
+    def __init__(self, value: object, options: Options) -> None:
+        self._trace = tracing()
+        self._task = self._trace.add("flow.switch", {"value": value}, options, line=True)
+        self._task.leads_on = ()
+        self._fork = Fork(self._task, ["default"])
+        self._trace.block.draw_line(self._fork.exits())
+        self._trace.block.fork = self._fork
+        self._cases: dict[str, str] = {}
+        self._write()
+
+    @contextmanager
+    def case(self, *values: str | float | bool | None, name: str = "") -> Iterator[None]:
+        """The steps under it run where the value is one of these; `name` is the edge's outcome."""
+        if not values or any(facts_of(one) is not None for one in values):
+            raise TracingError("a case is one or more known values; found a handle, or none")
+        texts = [_text(one) for one in values]
+        if taken := [one for one in texts if one in self._cases]:
+            raise TracingError(f"the value {taken[0]!r} has a case already")
+        outcome = name or texts[0]
+        self._cases |= dict.fromkeys(texts, outcome)
+        self._fork.outcomes.insert(-1, outcome)
+        self._write()
+        with self._branch(outcome):
+            yield
+
+    @contextmanager
+    def default(self, name: str = "default") -> Iterator[None]:
+        """The steps under it run where no case fits."""
+        self._fork.outcomes[-1] = name
+        self._write()
+        with self._branch(name):
+            yield
+
+    @contextmanager
+    def _branch(self, outcome: str) -> Iterator[None]:
+        if self._trace.block.fork is not self._fork:
+            raise TracingError("the cases of a switch stand right below each other")
+        with _branch(self._trace, self._fork, outcome):
+            yield
+
+    def _write(self) -> None:
+        config = self._task.document["with"]
+        same = all(value == outcome for value, outcome in self._cases.items())
+        config["cases"] = list(self._cases) if same else dict(self._cases)
+        config.pop("default", None)
+        if self._fork.outcomes[-1] != "default":
+            config["default"] = self._fork.outcomes[-1]
+        if not self._fork.ends:
+            self._trace.block.draw_line(self._fork.exits())
+            self._trace.block.fork = self._fork
+
+
+def switch(value: object, **options: Any) -> Switch:
+    """Decide by a value; the result has a block for each case, as `with zone.case("DE"):`."""
+    return Switch(value, Options.of(options))
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def outcome(result: object) -> Any:
+    """How a step ended: `outcome(size) == "large"`. In `when` it is a branch of that step."""
+    task = task_of(result)
+    facts = facts_of(output_of(task, path="outcome"))
+    assert facts is not None
+    return Handle(replace(facts, task=None, outcomes=(task, ())))
+
+
+def failed(result: object) -> bool:
+    """Whether a step failed for good; in `when` it is the branch for that."""
+    return cast("bool", outcome(result) == "error")
+
+
+def succeeded(result: object) -> bool:
+    """Whether a step ended well."""
+    return cast("bool", outcome(result) == "success")
+
+
+def error(result: object) -> Any:
+    """What went wrong in a step: `error(paid).message`, `.type`, `.step`."""
+    facts = facts_of(output_of(task_of(result), path="error"))
+    assert facts is not None
+    return Handle(replace(facts, task=None))
+
+
+def choose(condition: object, then: T, otherwise: T) -> T:
+    """`then` where the condition holds, else the other value."""
+    return cast("T", _conditional(condition, then, otherwise))
+
+
+def then() -> None:
+    """Draw a line: what stands below comes after all that stands above, and needs all of it."""
+    block = tracing().block
+    ends = block.ends()
+    block.draw_line(ends, joins_all=block.needs_all(ends) and len(ends) > 1)
+
+
+@contextmanager
+def parallel() -> Iterator[None]:
+    """Lines under it, such as waits, start side by side; what stands below needs all of them."""
+    trace = tracing()
+    outer = trace.block
+    ends = outer.ends()
+    inner = Block(
+        trace.scope, around=outer, entry=ends, joins_all=outer.needs_all(ends), parallel=True
+    )
+    with trace.inside(inner):
+        yield
+    _refuse_empty(inner)
+    ends = inner.ends()
+    outer.draw_line(ends, joins_all=inner.needs_all(ends))

@@ -1,0 +1,79 @@
+"""Chains: several modules as one task, which fails and is tried as a whole."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from valkyr_plugins.python_workflows.tracing import places
+from valkyr_plugins.python_workflows.tracing.graph import Block, Scope, TracedTask
+from valkyr_plugins.python_workflows.tracing.handles import Facts, Handle, facts_of
+from valkyr_plugins.python_workflows.tracing.options import Options
+from valkyr_plugins.python_workflows.tracing.places import TracingError
+from valkyr_plugins.python_workflows.tracing.trace import Trace, output_of, tracing
+
+
+class Chain:
+    """The result of a chain: that of its last module."""
+
+    def __init__(self, task: TracedTask) -> None:
+        self._task = task
+
+    def __valkyr_facts__(self) -> Facts:
+        facts = facts_of(output_of(self._task))
+        assert facts is not None
+        return facts
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(output_of(self._task), name)
+
+
+@contextmanager
+def chain(**options: Any) -> Iterator[Any]:
+    """Run the steps under it one after another as one task.
+
+    Each reads the one before it. They have no edges of their own: it fails as a whole.
+    """
+    trace, given = tracing(), Options.of(options)
+    task = trace.reserve(given, "chain")
+    scope = Scope("chain", around=trace.scope)
+    with trace.inside(Block(scope, around=trace.block)):
+        yield Chain(task)
+    if len(scope.tasks) < 2:
+        raise TracingError("a chain holds two steps or more; write a single one by itself")
+    task.document = {
+        "modules": [{"id": one.id, **one.document} for one in scope.tasks],
+        **given.document(),
+    }
+    task.leads_on = scope.tasks[-1].leads_on
+    reads = [one for one in scope.outside if one.scope is trace.scope]
+    trace.place(task, sorted(reads, key=lambda one: one.id), given, line=True)
+
+
+def add_module(
+    trace: Trace,
+    use: str,
+    config: Mapping[str, Any],
+    options: Options,
+    *,
+    name: str,
+    shape: Any,
+    facts: Mapping[str, Any],
+) -> Handle:
+    """The next module of a chain, or the one step of an undo."""
+    scope = trace.scope
+    if options.after is not None or options.join or options.undo is not None:
+        raise TracingError("a step of a chain has no edges and no undo; give them to chain(…)")
+    inputs = trace.note_reads(config)
+    last = scope.tasks[-1] if scope.tasks else None
+    if inputs.follows is not None and inputs.follows is not last:
+        raise TracingError("a step of a chain reads the one right before it, and no other")
+    wanted = options.id or places.variable() or name or use.rpartition(".")[2]
+    task = TracedTask(scope.new_id(wanted), scope, places.here())
+    task.document = {"use": use}
+    if inputs.value:
+        task.document["with"] = inputs.value
+    task.document |= {**facts, **options.document()}
+    scope.tasks.append(task)
+    return Handle(Facts("previous", follows=task, shape=shape))

@@ -1,0 +1,170 @@
+"""Calls of steps and of built-in modules."""
+
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any, get_args, get_type_hints
+
+from pydantic.alias_generators import to_camel
+
+from runners.public.modules import StepFunction
+from valkyr_plugins.python_workflows.tracing.graph import Block, Scope, TracedTask
+from valkyr_plugins.python_workflows.tracing.handles import Handle
+from valkyr_plugins.python_workflows.tracing.options import NONE, Options
+from valkyr_plugins.python_workflows.tracing.places import TracingError
+from valkyr_plugins.python_workflows.tracing.trace import Trace, output_of, tracing
+
+OWN_OUTCOMES: Mapping[str, tuple[str, ...]] = {
+    "flow.if": ("true", "false"),
+    "flow.approval": ("approved",),
+}
+
+
+def record(
+    step: StepFunction[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    given: Mapping[str, Any],
+) -> Handle:
+    """A call of a `@step` function, as a task of its module."""
+    config = _bound(step, args, kwargs)
+    return call(
+        step.type,
+        config,
+        Options.of(given),
+        name=re.sub(r"\W", "_", step.__name__),
+        leads_on=step.__valkyr_module__.outcomes or ("success",),
+        shape=_returned(step),
+        facts=step.given,
+    )
+
+
+def call(
+    use: str,
+    config: Mapping[str, Any],
+    options: Options,
+    *,
+    name: str = "",
+    leads_on: tuple[str, ...] = ("success",),
+    shape: Any = Any,
+    facts: Mapping[str, Any] | None = None,
+) -> Handle:
+    """A task of a module, or the next module of a chain; the handle of its output."""
+    trace = tracing()
+    if trace.scope.kind in ("chain", "undo"):
+        from valkyr_plugins.python_workflows.constructs.chains import add_module
+
+        return add_module(trace, use, config, options, name=name, shape=shape, facts=facts or {})
+    task = trace.add(use, config, options, name=name, leads_on=leads_on)
+    task.document = {**(facts or {}), **task.document}
+    if options.undo is not None:
+        task.document["undo"] = _undo(trace, task, options.undo, config, shape)
+    return output_of(task, shape=shape)
+
+
+def _bound(
+    step: StepFunction[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    try:
+        bound = step.parameters().bind(*args, **kwargs)
+    except TypeError as error:
+        known = set(step.parameters().parameters)
+        extra = next((name for name in kwargs if name not in known), "")
+        hint = (
+            f"; options of a call go before it: {step.__name__}.options({extra}=…)(…)"
+            if extra in Options.__dataclass_fields__
+            else ""
+        )
+        message = f"{step.__name__}{step.parameters()}: {error}{hint}"
+        raise TracingError(message) from None
+    return {to_camel(name): value for name, value in bound.arguments.items()}
+
+
+def _returned(step: StepFunction[..., Any]) -> Any:
+    shape = get_type_hints(step.function).get("return", Any)
+    if step.__valkyr_module__.outcomes:
+        parts = get_args(shape)
+        return parts[1] if len(parts) == 2 and isinstance(parts[1], type) else Any
+    return shape
+
+
+def _undo(
+    trace: Trace, task: TracedTask, undo: Any, config: Mapping[str, Any], shape: Any
+) -> dict[str, Any]:
+    """The step that undoes a task, with its inputs."""
+    result = output_of(task, shape=shape)
+    scope = Scope("undo", around=trace.scope)
+    with trace.inside(Block(scope, around=trace.block)):
+        if isinstance(undo, StepFunction):
+            undo(**_by_name(undo, config, result))
+        elif callable(undo):
+            undo(result)
+        else:
+            raise TracingError(f"undo is a step, or a function that calls one; found {undo!r:.80}")
+    if len(scope.tasks) != 1:
+        raise TracingError(f"undo calls one step; found {len(scope.tasks)}")
+    return scope.tasks[0].document
+
+
+def _by_name(
+    undo: StepFunction[..., Any], config: Mapping[str, Any], result: Handle
+) -> dict[str, Any]:
+    """Arguments of a step named as `undo`: the same inputs by name, the result for one more."""
+    given: dict[str, Any] = {}
+    for parameter in undo.parameters().parameters.values():
+        if to_camel(parameter.name) in config:
+            given[parameter.name] = config[to_camel(parameter.name)]
+        elif parameter.default is inspect.Parameter.empty:
+            given[parameter.name] = result
+    return given
+
+
+class ModuleType:
+    """A built-in module, or a family of them: `modules.http.request(url=…)`.
+
+    Inputs have the names of the reference; `if_` and `from_` stand for names that Python has words
+    for. `with_={…}` gives inputs whose names are no Python names.
+    """
+
+    def __init__(self, path: str = "", options: Mapping[str, Any] | None = None) -> None:
+        self._path = path
+        self._options = options or {}
+
+    def __getattr__(self, name: str) -> "ModuleType":
+        if name.startswith("_"):
+            raise AttributeError(name)
+        word = name.rstrip("_")
+        return ModuleType(f"{self._path}.{word}" if self._path else word)
+
+    def options(self, **options: Any) -> "ModuleType":
+        """The module with options of one place in a workflow, such as `retry`."""
+        return ModuleType(self._path, options)
+
+    def __call__(self, *args: Any, with_: Mapping[str, Any] | None = None, **inputs: Any) -> Any:
+        """Record a task of this module; the handle is its output."""
+        if args or "." not in self._path:
+            raise TracingError(
+                f"modules.{self._path} takes inputs by name, and a module has two words, as in "
+                "modules.http.request(url=…)"
+            )
+        config = {**(with_ or {}), **{name.rstrip("_"): value for name, value in inputs.items()}}
+        family, _, word = self._path.rpartition(".")
+        return call(
+            self._path,
+            config,
+            Options.of(self._options),
+            name=word if word not in ("set", "if") else f"{family.rpartition('.')[2]}_{word}",
+            leads_on=OWN_OUTCOMES.get(self._path, ("success",)),
+        )
+
+    def __repr__(self) -> str:
+        return f"<module {self._path}>"
+
+
+modules: Any = ModuleType()
+"""Built-in modules by name: `modules.http.request(url="https://example.com/")`."""
+
+
+def options_of(given: Mapping[str, Any]) -> Options:
+    """The options that a construct was given."""
+    return Options.of(given) if given else NONE

@@ -1,0 +1,130 @@
+"""Values in a workflow: variables, filters, conditions, secrets, and what is known of the run."""
+
+from typing import Any, TypeVar, cast
+
+from valkyr_plugins.python_workflows.tracing.handles import (
+    CHOICE,
+    Facts,
+    Handle,
+    compared,
+    either,
+    filtered,
+    is_none,
+    unary,
+)
+from valkyr_plugins.python_workflows.tracing.handles import NOT as _NOT
+from valkyr_plugins.python_workflows.tracing.options import Options
+from valkyr_plugins.python_workflows.tracing.places import TracingError
+from valkyr_plugins.python_workflows.tracing.shapes import plain
+from valkyr_plugins.python_workflows.tracing.trace import tracing
+
+T = TypeVar("T")
+
+
+class Variables:
+    """The workflow's variables: read `stock.left`, write `stock.set(left=…)`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        known = tracing().variables
+        if name not in known:
+            raise TracingError(f"there is no variable {name!r}; declared are {', '.join(known)}")
+        return Handle(Facts(f"vars.{name}"))
+
+    def set(self, **values: Any) -> None:
+        """Set variables, as a step of its own."""
+        self.set_with()(**values)
+
+    def set_with(self, **options: Any) -> Any:
+        """`set` with options, such as `id=`."""
+
+        def call(**values: Any) -> None:
+            trace = tracing()
+            for name in values:
+                getattr(self, name)
+            trace.add(
+                "flow.set_variables", {"values": values}, Options.of(options), name="set", line=True
+            )
+
+        return call
+
+
+def variables(**defaults: Any) -> Any:
+    """Declare variables and their defaults, which are values and no handles."""
+    trace = tracing()
+    if trace.scope.around is not None:
+        raise TracingError("variables are the workflow's; declare them outside of any body")
+    for name, value in defaults.items():
+        trace.variables[name] = plain(value)
+    return Variables()
+
+
+class Filters:
+    """The filters of templates by name: `filters.length(x)`, `filters.map(x, attribute="id")`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda value, *args, **kwargs: filtered(value, name.rstrip("_"), *args, **kwargs)
+
+
+filters: Any = Filters()
+
+
+def first_of(*values: T | None) -> T:
+    """The first value that is neither none, nor empty, nor 0 or false."""
+    if len(values) < 2:
+        raise TracingError("first_of() takes two values or more")
+    found: Any = values[0]
+    for other in values[1:]:
+        found = either(found, other)
+    return cast("T", found)
+
+
+def contains(container: object, item: object) -> bool:
+    """`item in container`."""
+    return cast("bool", compared(item, "in", container))
+
+
+def not_(condition: object) -> bool:
+    """`not condition`."""
+    return cast("bool", unary("not ", _NOT, condition))
+
+
+def is_missing(value: object) -> bool:
+    """`value is None`."""
+    return cast("bool", is_none(value))
+
+
+def expr(source: str) -> Any:
+    """An expression as templates have it, for what Python cannot say: `expr("x if y else z")`.
+
+    What it reads of steps is found by their ids.
+    """
+    if "{{" in source:
+        raise TracingError("expr() takes one expression, without the braces")
+    from valkyr_plugins.python_workflows.tracing.trace import _MENTION
+
+    trace = tracing()
+    named = (trace.scope.named(one[1] or one[3]) for one in _MENTION.finditer(source))
+    return Handle(Facts(source, CHOICE, reads=frozenset(task for task in named if task)))
+
+
+class Named:
+    """Names of templates whose parts are read by attribute, such as `execution.id`."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Handle(Facts(f"{self._source}.{name}"))
+
+
+execution: Any = Named("execution")
+"""What is known of the execution: `id`, `startedAt`, `attempt`, `workflow`."""
+
+secrets: Any = Named("secrets")
+"""Credentials of the workspace: `secrets.pay_key`, `secrets.shop.number`."""

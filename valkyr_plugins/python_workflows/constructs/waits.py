@@ -1,0 +1,136 @@
+"""Waits: for a time, a person, an event, or a call from outside.
+
+Each is a line: it comes after all that stands above it, and what stands below comes after it.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from valkyr_plugins.python_workflows.constructs.branches import outcome
+from valkyr_plugins.python_workflows.tracing.graph import TracedTask
+from valkyr_plugins.python_workflows.tracing.handles import Facts, Handle, facts_of
+from valkyr_plugins.python_workflows.tracing.options import Options, Span, listed, seconds
+from valkyr_plugins.python_workflows.tracing.trace import address_of, output_of, tracing
+
+
+class Waited:
+    """What a wait came to; its output can be read by name."""
+
+    def __init__(self, task: TracedTask) -> None:
+        self._task = task
+
+    def __valkyr_facts__(self) -> Facts:
+        facts = facts_of(output_of(self._task))
+        assert facts is not None
+        return facts
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(output_of(self._task), name)
+
+    def _ended(self, how: str) -> bool:
+        return cast("bool", outcome(self) == how)
+
+    @property
+    def timed_out(self) -> bool:
+        """The branch for nobody and nothing in time."""
+        return self._ended("timeout")
+
+
+class Approval(Waited):
+    """A person's decision: `comment`, `by`, `at`, and branches for `rejected` and `expired`."""
+
+    @property
+    def approved(self) -> bool:
+        """The branch that goes on by itself."""
+        return self._ended("approved")
+
+    @property
+    def rejected(self) -> bool:
+        """The branch for a person who said no."""
+        return self._ended("rejected")
+
+    @property
+    def expired(self) -> bool:
+        """The branch for nobody in time."""
+        return self._ended("expired")
+
+
+def sleep(span: Span | None = None, *, until: str | datetime | None = None, **options: Any) -> Any:
+    """Wait for a length of time ("5m", seconds, a timedelta, a handle), or until an instant."""
+    given = {"seconds": seconds(span), "until": until}
+    task = _wait("flow.delay", given, options, "sleep")
+    return Waited(task)
+
+
+def approve(
+    title: str,
+    *,
+    within: Span | None = None,
+    approvers: str | Sequence[str] = (),
+    description: str = "",
+    **options: Any,
+) -> Approval:
+    """Wait for a person; what stands below runs where it was approved."""
+    given = {
+        "title": title,
+        "description": description or None,
+        "approvers": listed(approvers) or None,
+        "expiresSeconds": seconds(within),
+    }
+    return Approval(_wait("flow.approval", given, options, "approve", ("approved",)))
+
+
+def wait_event(
+    name: str, *, where: str | bool | None = None, within: Span | None = None, **options: Any
+) -> Any:
+    """Wait for an event of the workspace, or a signal; `where` is a condition over `event`."""
+    given = {"event": name, "filter": where, "timeoutSeconds": seconds(within)}
+    return Waited(_wait("flow.wait_for_event", given, options, "wait_event"))
+
+
+event: Any = Handle(Facts("event"))
+"""The payload of an event, in `where=` of `wait_event` and in triggers."""
+
+
+class Callback(Waited):
+    """An address that works once: give away its `url`, then `wait()` for the call."""
+
+    def __init__(self, task: TracedTask, given: Mapping[str, Any], options: Options) -> None:
+        super().__init__(task)
+        self._given = given
+        self._options = options
+
+    @property
+    def url(self) -> str:
+        """The address; it is known before the wait begins."""
+        return cast("str", Handle(Facts(f"{address_of(self._task)}.callbackUrl")))
+
+    def wait(self) -> "Callback":
+        """Wait for the call here; its body is `payload`."""
+        tracing().add("flow.callback", self._given, self._options, task=self._task, line=True)
+        return self
+
+
+def callback(title: str = "", *, within: Span | None = None, **options: Any) -> Callback:
+    """An address for an outside system to call back."""
+    given = {"title": title or None, "timeoutSeconds": seconds(within)}
+    kept = {key: value for key, value in given.items() if value is not None}
+    chosen = Options.of(options)
+    return Callback(tracing().reserve(chosen, "callback"), kept, chosen)
+
+
+def _wait(
+    use: str,
+    given: Mapping[str, Any],
+    options: Mapping[str, Any],
+    name: str,
+    leads_on: tuple[str, ...] = ("success",),
+) -> TracedTask:
+    config = {key: value for key, value in given.items() if value is not None}
+    return tracing().add(use, config, Options.of(options), name=name, line=True, leads_on=leads_on)
+
+
+__all__ = ["Approval", "Callback", "Waited", "approve", "callback", "event", "sleep", "wait_event"]

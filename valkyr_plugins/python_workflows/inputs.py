@@ -1,0 +1,129 @@
+"""A workflow's input: its JSON Schema, the handles its function gets, and the payload of a start.
+
+A function with one parameter of a model, dataclass or TypedDict takes the payload as a whole, as
+does one with `input=`. Otherwise the parameters are the payload's properties by name.
+"""
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, TypeAdapter, create_model
+from typing_extensions import is_typeddict
+
+from valkyr_plugins.python_workflows.tracing.handles import Facts, Handle, default
+from valkyr_plugins.python_workflows.tracing.places import TracingError
+
+
+class WorkflowInput:
+    """What the function of a workflow takes."""
+
+    def __init__(self, function: Callable[..., Any], given: Any, name: str) -> None:
+        self.signature = inspect.signature(function)
+        self.name = name
+        self._place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+        hints = get_type_hints(function, include_extras=True)
+        self._shapes = {key: hints.get(key, Any) for key in self.signature.parameters}
+        self._given = given
+        self.whole = self._whole()
+        self._schema: dict[str, Any] | None = None
+
+    def handles(self) -> dict[str, Any]:
+        """The handles that the function is called with while it is traced."""
+        if self.whole is not None:
+            names = list(self.signature.parameters)
+            shape = Any if isinstance(self.whole, Mapping) else self.whole
+            return dict.fromkeys(names, Handle(Facts("input", shape=shape, external=True)))
+        return {name: self._property(name) for name in self.signature.parameters}
+
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON Schema of the payload; None where any will do."""
+        if self._schema is None:
+            self._schema = self._made()
+        return self._schema or None
+
+    def payload(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The payload of arguments, which may be handles; raises TypeError if they do not fit."""
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}{self.signature}: {error}") from None
+        if self.whole is None:
+            return dict(bound.arguments)
+        return next(iter(bound.arguments.values()), {})
+
+    def dumped(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """As `payload`, as JSON."""
+        found = self.payload(args, kwargs)
+        if self.whole is not None and not isinstance(self.whole, Mapping):
+            return TypeAdapter(self.whole).dump_python(found, mode="json", by_alias=True)
+        shapes = self._shapes if self.whole is None else {}
+        if not isinstance(found, Mapping):
+            return TypeAdapter(Any).dump_python(found, mode="json", by_alias=True)
+        return {
+            key: TypeAdapter(shapes.get(key, Any)).dump_python(one, mode="json", by_alias=True)
+            for key, one in found.items()
+        }
+
+    def _whole(self) -> Any:
+        parameters = list(self.signature.parameters.values())
+        if self._given is not None:
+            if len(parameters) > 1:
+                raise TracingError(
+                    f"{self.name}: with input= the function takes one parameter, the payload; "
+                    f"found {self.signature}",
+                    at=self._place,
+                )
+            return self._given
+        for one in parameters:
+            if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD, one.POSITIONAL_ONLY):
+                raise TracingError(
+                    f"{self.name}: parameter {one} cannot be given by name", at=self._place
+                )
+        if len(parameters) == 1 and _is_described(self._shapes[parameters[0].name]):
+            return self._shapes[parameters[0].name]
+        return None
+
+    def _property(self, name: str) -> Handle:
+        parameter = self.signature.parameters[name]
+        shape = self._shapes[name]
+        found = Handle(Facts(f"input.{name}", shape=shape, external=True))
+        return found if parameter.default is parameter.empty else default(found, parameter.default)
+
+    def _made(self) -> dict[str, Any]:
+        if isinstance(self.whole, Mapping):
+            return dict(self.whole)
+        if self.whole is not None:
+            return _plain_schema(TypeAdapter(self.whole).json_schema(by_alias=True))
+        if not self.signature.parameters:
+            return {}
+        fields: dict[str, Any] = {
+            name: (self._shapes[name], ... if one.default is one.empty else one.default)
+            for name, one in self.signature.parameters.items()
+        }
+        return _plain_schema(create_model(self.name, **fields).model_json_schema())
+
+
+def _is_described(shape: Any) -> bool:
+    return isinstance(shape, type) and (
+        issubclass(shape, BaseModel) or dataclasses.is_dataclass(shape) or is_typeddict(shape)
+    )
+
+
+def _plain_schema(schema: Any) -> dict[str, Any]:
+    """A schema without the titles that pydantic makes up, and with its definitions last."""
+    found: dict[str, Any] = _without_titles(schema)
+    return {key: found[key] for key in sorted(found, key=lambda key: key == "$defs")}
+
+
+def _without_titles(value: Any, *, names: bool = False) -> Any:
+    if isinstance(value, Mapping):
+        return {
+            key: _without_titles(one, names=key in ("properties", "$defs"))
+            for key, one in value.items()
+            if names or key != "title" or not isinstance(one, str)
+        }
+    if isinstance(value, list):
+        return [_without_titles(one) for one in value]
+    return value

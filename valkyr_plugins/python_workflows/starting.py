@@ -1,0 +1,54 @@
+"""Start workflows in Python: by their published version, or in a test on the testing kit."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from executions.public.models import Workflow
+from executions.public.publishing import code_workspace
+from executions.public.starting import Handle, start_from_code, start_many_from_code
+from runners.public.testing import Valkyr, WorkflowRun
+from valkyr_plugins.python_workflows.publishing import publish
+from valkyr_plugins.python_workflows.workflow import PythonWorkflow
+
+AnyWorkflow = PythonWorkflow[Any, Any]
+
+
+def start(
+    workflow: AnyWorkflow, payload: Any, *, key: str | None = None, priority: int | None = None
+) -> Handle:
+    """Start one execution of the latest version; raises as `start_from_code`."""
+    return start_from_code(_published(workflow), payload, key=key, priority=priority)
+
+
+def start_many(
+    workflow: AnyWorkflow, payloads: Sequence[Any], *, priority: int | None = None
+) -> list[Handle]:
+    """Start up to 1,000 executions, all or none; raises as `start_many_from_code`."""
+    return start_many_from_code(_published(workflow), payloads, priority=priority)
+
+
+def run_here(workflow: AnyWorkflow, payload: Any) -> WorkflowRun:
+    """Run the workflow's present code in a test, on the testing kit."""
+    published = Workflow.objects.get(pk=publish(workflow).workflow_id)
+    return Valkyr().start(published, payload)
+
+
+def _published(workflow: AnyWorkflow) -> UUID:
+    """The workflow's id. One that `migrate` has not published yet is published now.
+
+    A version that is there stays the latest: while a deploy is under way, processes with the code
+    of before must not bring their version back.
+    """
+    found: UUID | None = (
+        Workflow.objects.filter(
+            workspace=code_workspace(),
+            slug=workflow.slug,
+            origin=workflow.origin,
+            archived_at=None,
+            latest_version__isnull=False,
+        )
+        .values_list("pk", flat=True)
+        .first()
+    )
+    return found or publish(workflow).workflow_id

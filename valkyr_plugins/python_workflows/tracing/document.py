@@ -1,0 +1,55 @@
+"""A finished trace as a document: keys in one order, edges in their short form."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from valkyr_plugins.python_workflows.tracing.graph import Scope, TracedEdge, TracedTask
+from valkyr_plugins.python_workflows.tracing.handles import Handle
+from valkyr_plugins.python_workflows.tracing.places import TracingError
+
+SCHEMA = "valkyr/1"
+_ORDER = (
+    "id", "name", "use", "credential", "with", "modules", "retry", "timeoutSeconds",
+    "circuitWaitSeconds", "queue", "cache", "undo", "join", "after", "body", "ui",
+)  # fmt: skip
+
+
+def tasks_of(scope: Scope) -> list[dict[str, Any]]:
+    """The tasks of a scope, in the order of their calls."""
+    return [_task(task) for task in scope.tasks]
+
+
+def _task(task: TracedTask) -> dict[str, Any]:
+    written: dict[str, Any] = {"id": task.id, **task.document}
+    if task.join:
+        written["join"] = task.join
+    if task.edges:
+        written["after"] = _after(task.edges)
+    if task.body is not None:
+        written["body"] = {"tasks": tasks_of(task.body)}
+    return {key: written[key] for key in _ORDER if key in written}
+
+
+def _after(edges: Sequence[TracedEdge]) -> Any:
+    found = list(dict.fromkeys(_edge(edge) for edge in edges))
+    return found[0] if len(found) == 1 else found
+
+
+def _edge(edge: TracedEdge) -> str:
+    return edge.source.id if edge.on == "success" else f"{edge.source.id}:{edge.on}"
+
+
+def body_result(scope: Scope, result: Any) -> bool:
+    """Whether a body's result is what the engine takes: the output of its only last task."""
+    from valkyr_plugins.python_workflows.tracing.handles import facts_of
+
+    facts = facts_of(result)
+    followed = {edge.source for task in scope.tasks for edge in task.edges}
+    last = [task for task in scope.tasks if task not in followed]
+    return isinstance(result, Handle) and facts is not None and last == [facts.task]
+
+
+def refuse_empty(scope: Scope, what: str) -> None:
+    """Raise TracingError for a body without a step."""
+    if not scope.tasks:
+        raise TracingError(f"{what} calls no step; a body holds one at least")

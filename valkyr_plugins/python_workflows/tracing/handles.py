@@ -1,0 +1,355 @@
+"""Handles: values that will be there when the workflow runs, and expressions over them.
+
+A handle is the text of one template expression and what it reads. Operators make larger ones; what
+Python would have to decide while tracing raises TracingError, which says what to write instead.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
+
+from valkyr_plugins.python_workflows.tracing.places import TracingError
+from valkyr_plugins.python_workflows.tracing.shapes import member, plain
+
+# How tightly an expression binds, as Jinja parses it; a looser one needs parentheses in a tighter.
+CHOICE, OR, AND, NOT, COMPARE, ADD, JOIN, MULTIPLY, POWER, FILTER, ATOM = range(11)
+
+IF = "a handle has no value while the workflow is traced, so Python cannot decide by it; "
+INSTEAD = {
+    "if": IF + "write `with when(…):` for steps, `choose(condition, a, b)` for a value, "
+    "`&`, `|` and `not_(…)` for `and`, `or` and `not`, `(0 < x) & (x < 9)` for `0 < x < 9`",
+    "in": IF + "write `contains(container, item)` for `item in container`",
+    "for": "a handle cannot be iterated while the workflow is traced; write "
+    "`each(items, step)` for steps, `filters.map(…)` for values",
+    "len": "the length of a handle is not known yet; write `filters.length(…)`",
+    "int": "a handle is no number yet; write `filters.int(…)` or `filters.float(…)`",
+    "set": "a handle cannot be changed; make a new value, or use `variables(…)`",
+    "await": "a step is not awaited in a workflow; its call gives a handle at once",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a handle.
+
+    `reads` are the tasks whose results it needs, `within` the bodies whose `item` or `loop` it
+    reads, `follows` the module of a chain that it is the output of. `task` is the task it is the
+    whole output of; `outcomes` make it a branch of `source` (see `when`). `shape` is the value's
+    annotation, `external` says that it came from outside, so that defaults may be missing.
+    """
+
+    source: str
+    level: int = ATOM
+    reads: frozenset[Any] = frozenset()
+    within: frozenset[Any] = frozenset()
+    follows: Any = None
+    task: Any = None
+    outcomes: tuple[Any, tuple[str, ...]] | None = None
+    shape: Any = Any
+    external: bool = False
+
+
+class Handle:
+    """A value that is there when the workflow runs."""
+
+    __slots__ = ("_valkyr",)
+
+    def __init__(self, facts: Facts) -> None:
+        object.__setattr__(self, "_valkyr", facts)
+
+    def __getattr__(self, name: str) -> "Handle":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return attribute(self, name)
+
+    def __getitem__(self, key: Any) -> "Handle":
+        return element(self, key)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> "Handle":
+        return applied(self, "", args, kwargs)
+
+    def __format__(self, spec: str) -> str:
+        facts = _facts(self)
+        return "{{ " + (f"'%{spec}' | format({facts.source})" if spec else facts.source) + " }}"
+
+    def __str__(self) -> str:
+        return format(self)
+
+    def __repr__(self) -> str:
+        return f"<handle {self._valkyr.source}>"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise TracingError(INSTEAD["set"])
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise TracingError(INSTEAD["set"])
+
+    def __rshift__(self, later: Any) -> Any:
+        from valkyr_plugins.python_workflows.tracing.trace import tracing
+
+        return tracing().precede(self, later)
+
+    def __rrshift__(self, earlier: Any) -> Any:
+        from valkyr_plugins.python_workflows.tracing.trace import tracing
+
+        tracing().precede(earlier, self)
+        return self
+
+    def __neg__(self) -> "Handle":
+        return unary("-", POWER, self)
+
+    def __abs__(self) -> "Handle":
+        return filtered(self, "abs")
+
+    def __round__(self, digits: int | None = None) -> "Handle":
+        return filtered(self, "round") if digits is None else filtered(self, "round", digits)
+
+    def __invert__(self) -> "Handle":
+        return unary("not ", NOT, self)
+
+    def __or__(self, other: Any) -> "Handle":
+        return either(self, other)
+
+    def __ror__(self, other: Any) -> "Handle":
+        return either(other, self)
+
+
+def _raising(reason: str) -> Callable[..., NoReturn]:
+    def refuse(*_: Any) -> NoReturn:
+        raise TracingError(INSTEAD[reason])
+
+    return refuse
+
+
+def _operator(symbol: str, level: int, *, back: bool = False) -> Callable[[Any, Any], Handle]:
+    def operate(one: Any, other: Any) -> Handle:
+        return binary(other, symbol, one, level) if back else binary(one, symbol, other, level)
+
+    return operate
+
+
+for _names, _reason in (
+    (("bool",), "if"), (("contains",), "in"), (("iter", "next", "reversed"), "for"),
+    (("len", "length_hint"), "len"), (("int", "float", "index", "complex"), "int"),
+    (("setitem", "delitem"), "set"), (("await", "enter", "exit"), "await"),
+):  # fmt: skip
+    for _name in _names:
+        setattr(Handle, f"__{_name}__", _raising(_reason))
+for _name, _symbol, _level in (
+    ("add", "+", ADD), ("sub", "-", ADD), ("mul", "*", MULTIPLY), ("truediv", "/", MULTIPLY),
+    ("floordiv", "//", MULTIPLY), ("mod", "%", MULTIPLY), ("pow", "**", POWER), ("and", "and", AND),
+):  # fmt: skip
+    setattr(Handle, f"__{_name}__", _operator(_symbol, _level))
+    setattr(Handle, f"__r{_name}__", _operator(_symbol, _level, back=True))
+for _name, _symbol in (
+    ("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="),
+):  # fmt: skip
+    setattr(Handle, f"__{_name}__", _operator(_symbol, COMPARE))
+
+
+def facts_of(value: Any) -> Facts | None:
+    """What is known of a handle, or of a construct that stands for one; None for other values."""
+    if isinstance(value, Handle):
+        found: Facts = object.__getattribute__(value, "_valkyr")
+        return found
+    stands_for = getattr(type(value), "__valkyr_facts__", None)
+    return None if stands_for is None else stands_for(value)
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes a value into an expression, and collects what it reads."""
+
+    reads: set[Any] = field(default_factory=set)
+    within: set[Any] = field(default_factory=set)
+    follows: Any = None
+
+    def text(self, value: Any, least: int = CHOICE) -> str:
+        facts = facts_of(value)
+        if facts is None:
+            return self._literal(value)
+        self.reads |= facts.reads
+        self.within |= facts.within
+        self.follows = facts.follows or self.follows
+        # A filter binds more tightly than operators, but does not look like it.
+        looks_loose = facts.level == FILTER and CHOICE < least < FILTER
+        bare = facts.level >= least and not looks_loose
+        return facts.source if bare else f"({facts.source})"
+
+    def handle(self, source: str, level: int, **more: Any) -> Handle:
+        return Handle(
+            Facts(
+                source, level, frozenset(self.reads), frozenset(self.within), self.follows, **more
+            )
+        )
+
+    def _literal(self, given: Any) -> str:
+        value = plain(given)
+        if value is None or isinstance(value, bool):
+            return {None: "none", True: "true", False: "false"}[value]
+        if isinstance(value, str) and "{{" in value:
+            raise TracingError(
+                "a text with a handle in it cannot stand inside an expression; join the parts by "
+                f"`+`, or pass the text to a step as it is; found {value!r:.80}"
+            )
+        if isinstance(value, int | float | str):
+            return repr(value)
+        if isinstance(value, list | tuple):
+            return f"[{', '.join(self.text(one) for one in value)}]"
+        if isinstance(value, Mapping):
+            pairs = (f"{self.text(key)}: {self.text(one)}" for key, one in value.items())
+            return "{" + ", ".join(pairs) + "}"
+        raise TracingError(
+            f"an expression holds handles, texts, numbers, lists and mappings; found {value!r:.80}"
+        )
+
+
+def attribute(handle: Any, name: str) -> Handle:
+    """`handle.name`, by the name that JSON has for it; a field that does not exist is refused."""
+    facts = facts_of(handle)
+    assert facts is not None
+    found = member(facts.shape, name)
+    if found is None:
+        raise TracingError(f"{facts.source} has no field {name!r}{_hint(facts.shape, name)}")
+    writer = _Writer()
+    source = f"{writer.text(handle, ATOM)}{_key(found.key)}"
+    if facts.external and found.optional:
+        return default(writer.handle(source, ATOM, shape=found.shape, external=True), found.default)
+    return writer.handle(source, ATOM, shape=found.shape, external=facts.external)
+
+
+def element(handle: Any, key: Any) -> Handle:
+    """`handle[key]`, a slice too."""
+    facts = facts_of(handle)
+    assert facts is not None
+    writer = _Writer()
+    owner = writer.text(handle, ATOM)
+    if isinstance(key, slice):
+        parts = ("" if one is None else writer.text(one) for one in (key.start, key.stop))
+        step = "" if key.step is None else f":{writer.text(key.step)}"
+        return writer.handle(f"{owner}[{':'.join(parts)}{step}]", ATOM, shape=facts.shape)
+    if isinstance(key, str):
+        found = member(facts.shape, key, by_key=True)
+        return writer.handle(f"{owner}{_key(key)}", ATOM, shape=found.shape if found else Any)
+    return writer.handle(f"{owner}[{writer.text(key)}]", ATOM, shape=_item(facts.shape))
+
+
+def item_shape(value: Any) -> Any:
+    """The annotation of a list's items."""
+    facts = facts_of(value)
+    return Any if facts is None else _item(facts.shape)
+
+
+def unary(symbol: str, level: int, value: Any) -> Handle:
+    """`-value`, `not value`."""
+    writer = _Writer()
+    return writer.handle(f"{symbol}{writer.text(value, level)}", level)
+
+
+def binary(left: Any, symbol: str, right: Any, level: int) -> Handle:
+    """`left symbol right`; a comparison of an outcome with a text is a branch too."""
+    writer = _Writer()
+    # Comparisons do not associate; the others do to the left, and `and`, `+` and `*` either way.
+    least = level + 1 if level in (COMPARE, POWER) else level
+    source = f"{writer.text(left, least)} {symbol} {writer.text(right, level + 1)}"
+    made = writer.handle(source, level)
+    facts = facts_of(left)
+    if symbol == "==" and isinstance(right, str) and facts and facts.outcomes:
+        made = Handle(replace(facts_of(made) or facts, outcomes=(facts.outcomes[0], (right,))))
+    return made
+
+
+def _facts(handle: Handle) -> Facts:
+    found = facts_of(handle)
+    assert found is not None
+    return found
+
+
+def either(left: Any, right: Any) -> Handle:
+    """`left or right`; two branches of one task are a branch that both lead to."""
+    writer = _Writer()
+    made = writer.handle(f"{writer.text(left, OR)} or {writer.text(right, OR)}", OR)
+    one, other = facts_of(left), facts_of(right)
+    if one and other and one.outcomes and other.outcomes and one.outcomes[0] is other.outcomes[0]:
+        both = (one.outcomes[0], one.outcomes[1] + other.outcomes[1])
+        return Handle(replace(_facts(made), outcomes=both))
+    return made
+
+
+def conditional(condition: Any, then: Any, otherwise: Any) -> Handle:
+    """`then if condition else otherwise`."""
+    writer = _Writer()
+    source = (
+        f"{writer.text(then, OR)} if {writer.text(condition, OR)} else {writer.text(otherwise)}"
+    )
+    return writer.handle(source, CHOICE)
+
+
+def compared(left: Any, words: str, right: Any) -> Handle:
+    """`left in right`, `left is none`: an operator that is a word."""
+    writer = _Writer()
+    tail = "" if right is _NOTHING else f" {writer.text(right, ADD)}"
+    return writer.handle(f"{writer.text(left, ADD)} {words}{tail}", COMPARE)
+
+
+_NOTHING = object()
+
+
+def is_none(value: Any) -> Handle:
+    """`value is none`."""
+    return compared(value, "is none", _NOTHING)
+
+
+def filtered(value: Any, name: str, *args: Any, **kwargs: Any) -> Handle:
+    """`value | name(…)`."""
+    writer = _Writer()
+    owner = writer.text(value, FILTER)
+    given = _arguments(writer, args, kwargs)
+    return writer.handle(f"{owner} | {name}" + (f"({given})" if given else ""), FILTER)
+
+
+def default(value: Any, other: Any) -> Handle:
+    """The value, or another where it is missing: the filter `default`."""
+    facts = facts_of(value)
+    made = filtered(value, "default", other)
+    return (
+        made
+        if facts is None
+        else Handle(replace(_facts(made), shape=facts.shape, external=facts.external))
+    )
+
+
+def applied(value: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Handle:
+    """A call of a method of the value."""
+    writer = _Writer()
+    owner = writer.text(value, ATOM) + name
+    return writer.handle(f"{owner}({_arguments(writer, args, kwargs)})", ATOM)
+
+
+def _arguments(writer: _Writer, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    named = (f"{name}={writer.text(one)}" for name, one in kwargs.items())
+    return ", ".join([*(writer.text(one) for one in args), *named])
+
+
+def _key(key: str) -> str:
+    return f".{key}" if key.isidentifier() and key.isascii() else f"[{key!r}]"
+
+
+def _item(shape: Any) -> Any:
+    from typing import get_args
+
+    parts = get_args(shape)
+    return parts[0] if len(parts) == 1 else Any
+
+
+def _hint(shape: Any, name: str) -> str:
+    from difflib import get_close_matches
+
+    from valkyr_plugins.python_workflows.tracing.shapes import names
+
+    known = names(shape)
+    near = get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(known)}"

@@ -1,0 +1,254 @@
+"""One trace: runs a workflow's function and records what it calls as tasks with edges.
+
+A task comes after the tasks whose results it reads. Where it reads none since the last line above
+it, it comes after that line. `after=` says the edges instead.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from runners.public.modules import TRACER
+from valkyr_plugins.python_workflows.tracing import places
+from valkyr_plugins.python_workflows.tracing.graph import (
+    SUCCESS,
+    Block,
+    Scope,
+    TracedEdge,
+    TracedTask,
+    refuse_cycle,
+    unreached,
+)
+from valkyr_plugins.python_workflows.tracing.handles import Facts, Handle, facts_of
+from valkyr_plugins.python_workflows.tracing.options import Options
+from valkyr_plugins.python_workflows.tracing.places import TracingError
+from valkyr_plugins.python_workflows.tracing.values import Rendered, rendered
+
+_CURRENT: "ContextVar[Trace | None]" = ContextVar("valkyr_trace", default=None)
+_MENTION = re.compile(r"tasks\.([A-Za-z_]\w*)|tasks\[(['\"])(.+?)\2\]")
+_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+
+
+def tracing() -> "Trace":
+    """The trace under way; raises TracingError where there is none."""
+    found = _CURRENT.get()
+    if found is None:
+        raise TracingError(
+            "this belongs into a function decorated with @workflow; outside nothing is traced"
+        )
+    return found
+
+
+def is_tracing() -> bool:
+    """Whether a workflow is being traced."""
+    return _CURRENT.get() is not None
+
+
+class Trace:
+    """What one workflow's function has recorded so far."""
+
+    def __init__(self) -> None:
+        self.scope = Scope()
+        self.block = Block(self.scope)
+        self.variables: dict[str, Any] = {}
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """The block in which calls are recorded here."""
+        from valkyr_plugins.python_workflows.constructs.steps import record
+
+        trace, tracer = _CURRENT.set(self), TRACER.set(record)
+        try:
+            yield
+        finally:
+            TRACER.reset(tracer)
+            _CURRENT.reset(trace)
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[Block]:
+        """The lines of another block, of this scope or one within."""
+        was = self.scope, self.block
+        self.scope, self.block = block.scope, block
+        try:
+            yield block
+        finally:
+            self.scope, self.block = was
+
+    def add(
+        self,
+        use: str,
+        config: Mapping[str, Any],
+        options: Options,
+        *,
+        name: str = "",
+        line: bool = False,
+        leads_on: tuple[str, ...] = (SUCCESS,),
+        body: Scope | None = None,
+        task: TracedTask | None = None,
+    ) -> TracedTask:
+        """A task of the module `use` with these inputs, after what it reads and what is above.
+
+        `name` is what its id is made of where neither `id=` nor a variable gives one. `task` is one
+        whose id was given out before.
+        """
+        made = task or self.reserve(options, name or use.rpartition(".")[2])
+        inputs = self.read(config)
+        made.leads_on, made.body = leads_on, body
+        made.document |= {"use": use}
+        if inputs.value:
+            made.document["with"] = inputs.value
+        made.document |= options.document()
+        reads = self._local([*inputs.tasks, *(body.outside if body else ())])
+        self.place(made, reads, options, line=line)
+        return made
+
+    def reserve(self, options: Options, name: str) -> TracedTask:
+        """A task with its id, which is in no block yet."""
+        wanted = options.id or places.variable() or name
+        if not _ID.fullmatch(wanted):
+            raise TracingError(f"a task's id is letters, digits, _ and -; found {wanted!r}")
+        scope = self.scope
+        if options.id:
+            if options.id in scope.taken:
+                raise TracingError(f"another task here has the id {wanted!r}; choose another")
+            scope.taken.add(wanted)
+        return TracedTask(options.id or scope.new_id(wanted), scope, places.here())
+
+    def place(
+        self, task: TracedTask, reads: list[TracedTask], options: Options, *, line: bool = False
+    ) -> None:
+        """Put a task into the block, with its edges."""
+        block = self.block
+        if options.after is not None:
+            edges = [edge for one in options.after for edge in self.edges_from(one)]
+            edges += [edge for one in unreached(reads, edges) for edge in one.goes_on()]
+            all_of = False
+        elif line and not block.parallel:
+            ends = block.ends()
+            edges, all_of = block.joined(ends, block.needs_all(ends), reads)
+        else:
+            edges, all_of = block.joined(block.entry, block.joins_all, reads)
+        task.edges = edges
+        task.join = options.join or ("all" if all_of and len(edges) > 1 else "")
+        task.block = block
+        block.scope.tasks.append(task)
+        block.segment.append(task)
+        if line and options.after is None and not block.parallel:
+            block.draw_line(task.goes_on())
+
+    def read(self, value: Any) -> Rendered:
+        """A value as the document has it, with the tasks that it reads; raises TracingError."""
+        found = rendered(value)
+        scope = self.scope
+        for text in found.texts:
+            for mention in _MENTION.finditer(text):
+                after = text[mention.end() :]
+                task = scope.named(mention[1] or mention[3])
+                if task is not None and not after.startswith(".callbackUrl"):
+                    found.tasks.append(task)
+        self._check_scopes(found)
+        return found
+
+    def _check_scopes(self, found: Rendered) -> None:
+        around = list(self.scope.scopes())
+        for one in found.within:
+            kind = one.kind
+            nearest = next((scope for scope in around if scope.kind == kind), None)
+            if one not in around:
+                what = "item" if kind == "map" else "turn"
+                raise TracingError(
+                    f"the {what} of a body is read outside of it; read the container's result"
+                )
+            if nearest is not one:
+                raise TracingError(
+                    f"this reads the item or turn of an outer {kind}, but a template sees the "
+                    "innermost alone; keep it there by `kept = modules.flow.noop(value=…)`"
+                )
+        if found.follows is not None and self.scope is not found.follows.scope:
+            raise TracingError(
+                "a step of a chain is read outside of it; read the chain's own result instead"
+            )
+
+    def _local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:
+        """Those of the tasks that are in this scope; those of scopes around are noted."""
+        scope, own = self.scope, dict.fromkeys(tasks)
+        around = list(scope.scopes())
+        for task in own:
+            if task.scope not in around:
+                raise TracingError(
+                    f"{task.id!r} ran inside a body, whose tasks cannot be read from outside; "
+                    "read the result of the loop or map instead"
+                )
+            for one in around[: around.index(task.scope)]:
+                one.outside.add(task)
+        return [task for task in own if task.scope is scope]
+
+    def note_reads(self, value: Any) -> Rendered:
+        """Read a value for a task that is placed later; what it reads of scopes around is kept."""
+        found = self.read(value)
+        self._local(found.tasks)
+        return found
+
+    def edges_from(self, value: Any) -> list[TracedEdge]:
+        """The edges that a handle, a branch or a list of them stands for."""
+        if isinstance(value, list | tuple):
+            return [edge for one in value for edge in self.edges_from(one)]
+        facts = facts_of(value)
+        if facts is not None and facts.outcomes is not None and facts.outcomes[1]:
+            task, outcomes = facts.outcomes
+            edges = [TracedEdge(task, outcome) for outcome in outcomes]
+        elif facts is not None and facts.task is not None:
+            edges = facts.task.goes_on()
+        else:
+            raise TracingError(
+                f"expected what a step gave, or a branch such as failed(step); found {value!r:.80}"
+            )
+        if edges[0].source.scope is not self.scope:
+            raise TracingError(
+                f"no edge leads into or out of a body; {edges[0].source.id!r} is one"
+            )
+        return edges
+
+    def precede(self, earlier: Any, later: Any) -> Any:
+        """`earlier >> later`: an edge more, in place of those from the line above."""
+        for one in later if isinstance(later, list | tuple) else [later]:
+            facts = facts_of(one)
+            if facts is None or facts.task is None:
+                raise TracingError(f"`>>` leads to what a step gave; found {one!r:.80}")
+            task = facts.task
+            added = self.edges_from(earlier)
+            for edge in added:
+                refuse_cycle(edge.source, task)
+            reached = {done for edge in added for done in edge.source.before()}
+            kept = [edge for edge in task.edges if edge.source not in reached]
+            task.edges = [*kept, *(edge for edge in added if edge not in kept)]
+            task.join = task.join or ("all" if len(task.edges) > 1 else "")
+        return later
+
+
+def output_of(task: TracedTask, *, shape: Any = Any, path: str = "output") -> Handle:
+    """The handle of a task's output."""
+    return Handle(
+        Facts(
+            f"{address_of(task)}.{path}",
+            reads=frozenset({task}),
+            task=task,
+            shape=shape,
+        )
+    )
+
+
+def address_of(task: TracedTask) -> str:
+    """How templates write a task."""
+    return f"tasks.{task.id}" if task.id.isidentifier() else f"tasks[{task.id!r}]"
+
+
+def task_of(value: Any) -> TracedTask:
+    """The task that a value is the result of; raises TracingError."""
+    facts = facts_of(value)
+    if facts is None or facts.task is None:
+        raise TracingError(f"expected what a step gave; found {value!r:.80}")
+    task: TracedTask = facts.task
+    return task

@@ -1,0 +1,54 @@
+"""What starts a workflow by itself, as `@workflow` takes it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from valkyr_plugins.python_workflows.tracing.handles import facts_of
+from valkyr_plugins.python_workflows.tracing.places import TracingError
+
+_KINDS: Mapping[str, tuple[str, str]] = {
+    "schedule": ("CRON", "schedule"),
+    "webhook": ("WEBHOOK", ""),
+    "event": ("EVENT", "event"),
+    "queue": ("QUEUE", "queue"),
+}
+Trigger = Mapping[str, Any] | str | bool
+
+
+def triggers_of(given: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
+    """The triggers of a document, of `schedule=`, `webhook=`, `event=` and `queue=`.
+
+    Each is its main value (`"30 2 * * *"`, True for a webhook), a mapping with all its keys, or a
+    list of those.
+    """
+    found: list[dict[str, Any]] = []
+    for name, (kind, key) in _KINDS.items():
+        value = given.get(name)
+        values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        found += [
+            {"type": kind, **_keys(name, key, one, place)}
+            for one in values
+            if one is not None and one is not False
+        ]
+    return found
+
+
+def _keys(name: str, key: str, value: Any, place: str) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return {one: _text(item) for one, item in value.items()}
+    if key and isinstance(value, str):
+        return {key: value}
+    if not key and value is True:
+        return {}
+    wanted = f"a text or a mapping with {key!r}" if key else "True or a mapping"
+    raise TracingError(f"{name}= takes {wanted}; found {value!r:.80}", at=place)
+
+
+def _text(value: Any) -> Any:
+    """A filter: a function of the event's payload, or its text."""
+    if isinstance(value, Callable):  # type: ignore[arg-type]
+        from valkyr_plugins.python_workflows.constructs.waits import event
+
+        value = value(event)
+    facts = facts_of(value)
+    return value if facts is None else "{{ " + facts.source + " }}"

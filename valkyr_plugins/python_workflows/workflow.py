@@ -1,0 +1,266 @@
+"""`@workflow`: a function traced once, as it is declared, into the document that runs."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
+
+from valkyr_plugins.python_workflows.inputs import WorkflowInput
+from valkyr_plugins.python_workflows.tracing import places
+from valkyr_plugins.python_workflows.tracing.document import SCHEMA, tasks_of
+from valkyr_plugins.python_workflows.tracing.handles import facts_of
+from valkyr_plugins.python_workflows.tracing.options import Span, seconds
+from valkyr_plugins.python_workflows.tracing.places import TracingError
+from valkyr_plugins.python_workflows.tracing.trace import Trace, is_tracing
+from valkyr_plugins.python_workflows.triggers import Trigger, triggers_of
+
+if TYPE_CHECKING:
+    from executions.public.starting import Handle
+    from runners.public.testing import WorkflowRun
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+DECLARED: "list[PythonWorkflow[..., Any]]" = []
+"""Every workflow that this process has declared, in the order of the declarations."""
+
+_MODEL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,79}")
+
+
+class PythonWorkflow(Generic[P, R]):
+    """A workflow written as a function. `definition` is its document."""
+
+    def __init__(self, function: Callable[P, R], facts: Mapping[str, Any]) -> None:
+        self.function = function
+        self.__name__ = function.__name__
+        self.__module__ = function.__module__
+        self.__doc__ = function.__doc__
+        self.slug = str(facts.get("name") or function.__name__.replace("_", "-"))
+        self.line = function.__code__.co_firstlineno
+        self._facts = facts
+        self._place = f"{function.__code__.co_filename}:{self.line}"
+        self._check()
+        self.input = WorkflowInput(function, facts.get("input"), function.__name__)
+        self._trace = Trace()
+        self._result = self._traced()
+        self._definition: dict[str, Any] | None = None
+        DECLARED.append(self)
+
+    @property
+    def origin(self) -> str:
+        """Where it is written, as `module:function`."""
+        return f"{self.function.__module__}:{self.function.__qualname__}"
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The document, as `workflow.yaml` would have it."""
+        if self._definition is None:
+            self._definition = self._document()
+        return self._definition
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Refuse: a workflow is started, or run as a step of another one."""
+        if is_tracing():
+            raise TracingError(
+                f"a workflow runs as a step by sub({self.__name__})(…); a plain function with "
+                "steps in it needs no @workflow to be called"
+            )
+        raise TypeError(
+            f"{self.__name__} is a workflow: start it by {self.__name__}.start(…), or in a test by "
+            f"{self.__name__}.run_here(…)"
+        )
+
+    @overload
+    def start(self, *args: P.args, **kwargs: P.kwargs) -> "Handle": ...
+    @overload
+    def start(
+        self, *args: Any, key: str, priority: int | None = None, **kwargs: Any
+    ) -> "Handle": ...
+    @overload
+    def start(self, *args: Any, priority: int, **kwargs: Any) -> "Handle": ...
+    def start(self, *args: Any, **kwargs: Any) -> "Handle":
+        """Start an execution with these arguments, in the caller's transaction if there is one.
+
+        `key` starts one execution, however often it is given; `priority` is 0 (last) to 9 (first).
+        Raises TypeError for arguments that do not fit, and what starting raises.
+        """
+        from valkyr_plugins.python_workflows.starting import start
+
+        chosen = {
+            name: kwargs.pop(name)
+            for name in ("key", "priority")
+            if name in kwargs and name not in self.input.signature.parameters
+        }
+        return start(self, self.input.dumped(args, kwargs), **chosen)
+
+    def start_many(self, inputs: Sequence[Any], *, priority: int | None = None) -> "list[Handle]":
+        """Start up to 1,000 executions in one transaction, one for each of these.
+
+        Each is the payload, or a mapping of the function's parameters.
+        """
+        from valkyr_plugins.python_workflows.starting import start_many
+
+        payloads = [self._payload_of_one(one) for one in inputs]
+        return start_many(self, payloads, priority=priority)
+
+    def run_here(self, *args: P.args, **kwargs: P.kwargs) -> "WorkflowRun":
+        """Run it in a test, on the testing kit: no worker, no broker; see `runners.testing`."""
+        from valkyr_plugins.python_workflows.starting import run_here
+
+        return run_here(self, self.input.dumped(args, kwargs))
+
+    def payload_of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The payload of a call as a step of another workflow."""
+        return self.input.payload(args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"<workflow {self.slug} of {self.origin}>"
+
+    def _payload_of_one(self, one: Any) -> Any:
+        if self.input.whole is None and isinstance(one, Mapping):
+            return self.input.dumped((), one)
+        return self.input.dumped((one,), {})
+
+    def _check(self) -> None:
+        if _MODEL.fullmatch(self.slug) is None:
+            raise TracingError(
+                f"a workflow's name is letters, digits, _ and -, at most 80; found {self.slug!r}",
+                at=self._place,
+            )
+        if inspect.iscoroutinefunction(self.function):
+            raise TracingError(
+                f"workflow {self.__name__}: its function is traced, not run, so it cannot be "
+                "`async`; its steps may be",
+                at=self._place,
+            )
+        found = places.identity_test(self.function.__code__)
+        if found is not None:
+            raise TracingError(
+                f"workflow {self.__name__}: `is` cannot be asked of a handle, it would be false "
+                "without a word; write `is_missing(x)` for `x is None`, `==` for other values",
+                at=f"{self.function.__code__.co_filename}:{found}",
+            )
+
+    def _traced(self) -> Any:
+        with self._trace.running():
+            result = self.function(**self.input.handles())  # type: ignore[call-arg]
+            if not self._trace.scope.tasks:
+                raise TracingError(
+                    f"workflow {self.__name__} calls no step; call one", at=self._place
+                )
+            return self._trace.read(result)
+
+    def _document(self) -> dict[str, Any]:
+        facts, parts = self._facts, {"schema": SCHEMA, "name": self.slug}
+        found: dict[str, Any] = {
+            **parts,
+            "description": facts.get("description") or inspect.getdoc(self.function),
+            "input": self.input.schema(),
+            "variables": self._trace.variables or None,
+            "settings": self._settings() or None,
+            "tasks": tasks_of(self._trace.scope),
+            "output": self._result.value,
+            "triggers": triggers_of(facts, self._place) or None,
+        }
+        return {key: value for key, value in found.items() if value is not None}
+
+    def _settings(self) -> dict[str, Any]:
+        facts = self._facts
+        failure = facts.get("on_failure")
+        found = {
+            "timeoutSeconds": seconds(facts.get("timeout")),
+            "priority": facts.get("priority"),
+            "concurrency": self._concurrency(),
+            "onFailure": None
+            if failure is None
+            else {"workflow": getattr(failure, "slug", failure)},
+            "checkpoint": facts.get("checkpoint"),
+            "compensation": facts.get("compensation"),
+        }
+        return {key: value for key, value in found.items() if value is not None}
+
+    def _concurrency(self) -> dict[str, Any] | None:
+        facts = self._facts
+        key = facts.get("concurrency_key")
+        if key is None:
+            return None
+        if callable(key) and facts_of(key) is None:
+            key = self._key(key)
+        found: dict[str, Any] = {"key": key}
+        if facts.get("concurrency_limit") is not None:
+            found["limit"] = facts["concurrency_limit"]
+        if facts.get("on_conflict") is not None:
+            found["onConflict"] = facts["on_conflict"]
+        return found
+
+    def _key(self, key: Callable[..., Any]) -> str:
+        handles = self.input.handles()
+        taken = inspect.signature(key).parameters
+        given = next(iter(handles.values())) if len(taken) == 1 and len(handles) == 1 else None
+        value = key(given) if given is not None else key(**{one: handles[one] for one in taken})
+        return str(value)
+
+
+class WorkflowDecorator(Protocol):
+    """What `@workflow(...)` gives: it makes a workflow of a function, whose types it keeps."""
+
+    def __call__(self, function: Callable[P, R], /) -> PythonWorkflow[P, R]: ...
+
+
+@overload
+def workflow(function: Callable[P, R], /) -> PythonWorkflow[P, R]: ...
+@overload
+def workflow(
+    name: str = "",
+    /,
+    *,
+    description: str = "",
+    input: Any = None,
+    schedule: Trigger | Sequence[Trigger] | None = None,
+    webhook: Trigger | Sequence[Trigger] | None = None,
+    event: Trigger | Sequence[Trigger] | None = None,
+    queue: Trigger | Sequence[Trigger] | None = None,
+    concurrency_key: str | Callable[..., Any] | None = None,
+    concurrency_limit: int | None = None,
+    on_conflict: str | None = None,
+    priority: int | None = None,
+    timeout: Span | None = None,
+    on_failure: Any = None,
+    checkpoint: Mapping[str, Any] | None = None,
+    compensation: str | None = None,
+) -> WorkflowDecorator: ...
+
+
+def workflow(what: Any = "", /, **facts: Any) -> Any:
+    """Make a function a workflow: bare (`@workflow`), or with facts (`@workflow(...)`).
+
+    The first fact may be its name, which is the function's otherwise (`order_import` is
+    `order-import`). The function runs once, now, with handles in the place of its arguments; what
+    it calls are the tasks, what it returns is the output. `input` is a model, a dataclass, a
+    TypedDict or a JSON Schema, where the parameters do not say it. `schedule`, `webhook`, `event`
+    and `queue` start it by themselves: each is its main value, a mapping of all keys, or a list.
+    `concurrency_key` is a template over the input, or a function of it. `on_failure` is the
+    workflow, or its slug, that is started when an execution fails.
+
+    Raises TracingError, which names file and line, for what a graph cannot hold.
+    """
+    _refuse_unknown(facts)
+    if isinstance(what, str):
+        return lambda function: PythonWorkflow(function, {**facts, "name": what})
+    return PythonWorkflow(what, facts)
+
+
+_FACTS = frozenset(
+    {
+        "checkpoint", "compensation", "concurrency_key", "concurrency_limit", "description",
+        "event", "input", "on_conflict", "on_failure", "priority", "queue", "schedule", "timeout",
+        "webhook",
+    }
+)  # fmt: skip
+
+
+def _refuse_unknown(facts: Mapping[str, Any]) -> None:
+    if unknown := sorted(set(facts) - _FACTS):
+        raise TracingError(
+            f"@workflow takes no {unknown[0]!r}; it takes {', '.join(sorted(_FACTS))}"
+        )
