@@ -26,7 +26,7 @@ DECORATED: "list[StepFunction[..., Any]]" = []
 """Every step that this process has declared, in the order of the declarations."""
 
 
-class Done:
+class NoResult:
     """The handle of a step that returns nothing: something to come after."""
 
 

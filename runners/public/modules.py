@@ -13,7 +13,7 @@ from runners.modules.base import (
 )
 from runners.modules.credential_hosts import judge, restricted
 from runners.modules.function_step import StepDecorator, step
-from runners.modules.step_calls import DECORATED, TRACER, Done, StepFunction
+from runners.modules.step_calls import DECORATED, TRACER, NoResult, StepFunction
 from runners.states import ErrorType
 from runners.targets.rules import matches, specificity, timeout_seconds
 
@@ -21,11 +21,11 @@ __all__ = [
     "DECORATED",
     "TRACER",
     "Bad",
-    "Done",
     "ErrorType",
     "Module",
     "ModuleInputs",
     "ModuleOutputs",
+    "NoResult",
     "Result",
     "StepContext",
     "StepDecorator",

@@ -71,7 +71,7 @@ def test_the_drawings_of_states_are_drawn(
     visitor.goto(f"{address}/reference/states.html")
 
     # A drawing replaces its text when it is done; one with a mistake stays as it is written.
-    expect(visitor.locator("div.mermaid")).to_have_count(7)
+    expect(visitor.locator("div.mermaid")).to_have_count(8)
     expect(visitor.locator("pre.mermaid")).to_have_count(0)
 
 

@@ -22,9 +22,6 @@ from tests.support.workflows import effect, publish, start, start_many, wait_for
 pytestmark = pytest.mark.timeout(400)
 THREADS = 256
 KILLS = 20
-# Steps in flight at each of the kills. Each that is lost is executed in a process of its own next
-# time: 256 would be five thousand processes, and show nothing that these do not.
-HELD = 48
 FRESH = 8  # steps that a worker begins between two kills, beside those that it lost
 LATEST = 1.5  # seconds
 SEED = int(os.environ.get("VALKYR_TEST_SEED", "20261125"))
@@ -74,8 +71,8 @@ def test_a_worker_killed_twenty_times_at_random_makes_no_dead_letter(
 ) -> None:
     rng = Random(SEED)
     print(f"VALKYR_TEST_SEED={SEED}")
-    ids = crowd(HELD, held)
-    wait_until(lambda: in_flight(ids) == HELD, 60, "all steps in flight")
+    ids = crowd(THREADS, held)
+    wait_until(lambda: in_flight(ids) == THREADS, 60, "all steps in flight")
     for number in range(KILLS):
         crowded.kill()
         crowded.start()

@@ -7,7 +7,8 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import migrations
 
-from executions import addresses, labels
+from executions import addresses
+from executions.configuration import labels
 from executions.database.migrations import Migration
 from executions.plugins import apps_with_api
 from runners.apps import RunnersConfig

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, TypeAdapter, create_model
 from typing_extensions import is_typeddict
 
-from valkyr_plugins.python_workflows.tracing.handles import Facts, Handle, default
+from valkyr_plugins.python_workflows.tracing.handles import HandleFacts, ValueHandle, default
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 
 
@@ -34,7 +34,9 @@ class WorkflowInput:
         if self.whole is not None:
             names = list(self.signature.parameters)
             shape = Any if isinstance(self.whole, Mapping) else self.whole
-            return dict.fromkeys(names, Handle(Facts("input", shape=shape, external=True)))
+            return dict.fromkeys(
+                names, ValueHandle(HandleFacts("input", shape=shape, external=True))
+            )
         return {name: self._property(name) for name in self.signature.parameters}
 
     def schema(self) -> dict[str, Any] | None:
@@ -85,10 +87,10 @@ class WorkflowInput:
             return self._shapes[parameters[0].name]
         return None
 
-    def _property(self, name: str) -> Handle:
+    def _property(self, name: str) -> ValueHandle:
         parameter = self.signature.parameters[name]
         shape = self._shapes[name]
-        found = Handle(Facts(f"input.{name}", shape=shape, external=True))
+        found = ValueHandle(HandleFacts(f"input.{name}", shape=shape, external=True))
         return found if parameter.default is parameter.empty else default(found, parameter.default)
 
     def _made(self) -> dict[str, Any]:

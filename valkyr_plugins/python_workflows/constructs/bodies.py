@@ -7,9 +7,14 @@ from typing import Any, Literal, TypeVar, cast
 
 from runners.public.modules import StepFunction
 from valkyr_plugins.python_workflows.tracing.document import body_result, refuse_empty
-from valkyr_plugins.python_workflows.tracing.graph import Block, Scope, TracedTask
-from valkyr_plugins.python_workflows.tracing.handles import Facts, Handle, facts_of, item_shape
-from valkyr_plugins.python_workflows.tracing.options import NONE, Options
+from valkyr_plugins.python_workflows.tracing.graph import Block, TracedScope, TracedTask
+from valkyr_plugins.python_workflows.tracing.handles import (
+    HandleFacts,
+    ValueHandle,
+    facts_of,
+    item_shape,
+)
+from valkyr_plugins.python_workflows.tracing.options import NONE, CallOptions
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 from valkyr_plugins.python_workflows.tracing.trace import Trace, output_of, tracing
 
@@ -31,7 +36,7 @@ def each(
     returns a value. `at_most` are under way at once, 100 unless given. An item that fails fails
     the whole, unless `on_item_error` is `continue`: then `{"error": …}` stands in its place.
     """
-    trace, given = tracing(), Options.of(options)
+    trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "each")
     scope = _traced_body(trace, items, body)
     config: dict[str, Any] = {"items": items}
@@ -43,10 +48,10 @@ def each(
     return cast("list[R]", output_of(task))
 
 
-def _traced_body(trace: Trace, items: Any, body: Callable[..., R]) -> Scope:
-    scope = Scope("map", around=trace.scope)
-    item = Handle(Facts("item", within=frozenset({scope}), shape=item_shape(items)))
-    number = Handle(Facts("index", within=frozenset({scope}), shape=int))
+def _traced_body(trace: Trace, items: Any, body: Callable[..., R]) -> TracedScope:
+    scope = TracedScope("map", around=trace.scope)
+    item = ValueHandle(HandleFacts("item", within=frozenset({scope}), shape=item_shape(items)))
+    number = ValueHandle(HandleFacts("index", within=frozenset({scope}), shape=int))
     with trace.inside(Block(scope, around=None)):
         result = body(item, number) if _takes_number(body) else body(item)
         refuse_empty(scope, "the body of each()")
@@ -66,15 +71,15 @@ def _takes_number(body: Callable[..., Any]) -> bool:
     return len(needed) > 1
 
 
-class Turns:
+class TracedTurns:
     """A loop: inside its block the turn that runs, below it what the loop came to."""
 
-    def __init__(self, task: TracedTask, scope: Scope) -> None:
+    def __init__(self, task: TracedTask, scope: TracedScope) -> None:
         self._task = task
         self._scope = scope
         self.ending: dict[str, Any] = {}
 
-    def __valkyr_facts__(self) -> Facts:
+    def __valkyr_facts__(self) -> HandleFacts:
         facts = facts_of(output_of(self._task))
         assert facts is not None
         return facts
@@ -112,8 +117,10 @@ class Turns:
         """Go on only while this holds before a turn; results of the body are none at first."""
         self._end("while", condition)
 
-    def _loop(self, name: str, shape: Any) -> Handle:
-        return Handle(Facts(f"loop.{name}", within=frozenset({self._scope}), shape=shape))
+    def _loop(self, name: str, shape: Any) -> ValueHandle:
+        return ValueHandle(
+            HandleFacts(f"loop.{name}", within=frozenset({self._scope}), shape=shape)
+        )
 
     def _end(self, kind: str, condition: object) -> None:
         if self.ending:
@@ -129,17 +136,17 @@ def repeat(
     while_: object = None,
     at_most: int | None = None,
     **options: Any,
-) -> Iterator[Turns]:
+) -> Iterator[TracedTurns]:
     """Run the steps in the block in turns; `with` gives the turn.
 
     It ends after `count` turns, or by a condition: `until` and `while_` here, or
     `turn.until(…)` and `turn.while_(…)` in the block, where the steps are known. More turns than
     `at_most` (1,000) is a failure.
     """
-    trace, given = tracing(), Options.of(options)
+    trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")
-    scope = Scope("loop", around=trace.scope)
-    turns = Turns(task, scope)
+    scope = TracedScope("loop", around=trace.scope)
+    turns = TracedTurns(task, scope)
     config = {"count": count, "until": _condition(until), "while": _condition(while_)}
     config = {key: value for key, value in config.items() if value is not None}
     with trace.inside(Block(scope, around=None)):
@@ -167,7 +174,7 @@ def history(result: T) -> list[T]:
 
     task = task_of(result)
     source = f"{address_of(task)}.history"
-    return cast("list[T]", Handle(Facts(source, reads=frozenset({task}))))
+    return cast("list[T]", ValueHandle(HandleFacts(source, reads=frozenset({task}))))
 
 
 def sub(
@@ -179,7 +186,7 @@ def sub(
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        trace, given = tracing(), Options.of(options)
+        trace, given = tracing(), CallOptions.of(options)
         slug, payload = _called(workflow, args, kwargs)
         config: dict[str, Any] = {"workflow": slug, "input": payload}
         if version is not None:

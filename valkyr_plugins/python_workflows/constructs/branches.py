@@ -5,10 +5,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from valkyr_plugins.python_workflows.tracing.graph import Block, Fork, TracedEdge
-from valkyr_plugins.python_workflows.tracing.handles import Handle, facts_of
+from valkyr_plugins.python_workflows.tracing.graph import Block, TracedEdge, TracedFork
+from valkyr_plugins.python_workflows.tracing.handles import ValueHandle, facts_of
 from valkyr_plugins.python_workflows.tracing.handles import conditional as _conditional
-from valkyr_plugins.python_workflows.tracing.options import Options
+from valkyr_plugins.python_workflows.tracing.options import CallOptions
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 from valkyr_plugins.python_workflows.tracing.trace import Trace, output_of, task_of, tracing
 
@@ -33,7 +33,7 @@ def when(condition: object, **options: Any) -> AbstractContextManager[None]:
             f"the condition of when() is known already: {condition!r:.80}; write a plain `if`, or "
             "compare with what a step or the input gives"
         )
-    return _decision(condition, Options.of(options))
+    return _decision(condition, CallOptions.of(options))
 
 
 @contextmanager
@@ -45,11 +45,11 @@ def _side_branch(edges: list[TracedEdge]) -> Iterator[None]:
 
 
 @contextmanager
-def _decision(condition: object, options: Options) -> Iterator[None]:
+def _decision(condition: object, options: CallOptions) -> Iterator[None]:
     trace = tracing()
     task = trace.add("flow.if", {"condition": condition}, options, name="when", line=True)
     task.leads_on = ("true", "false")
-    fork = Fork(task, ["true", "false"])
+    fork = TracedFork(task, ["true", "false"])
     with _branch(trace, fork, "true"):
         yield
 
@@ -69,7 +69,7 @@ def otherwise() -> Iterator[None]:
 
 
 @contextmanager
-def _branch(trace: Trace, fork: Fork, outcome: str) -> Iterator[None]:
+def _branch(trace: Trace, fork: TracedFork, outcome: str) -> Iterator[None]:
     edges = [TracedEdge(fork.task, outcome)]
     with trace.inside(Block(trace.scope, around=trace.block, entry=edges)) as block:
         yield
@@ -88,14 +88,14 @@ def _refuse_empty(block: Block) -> None:
             )
 
 
-class Switch:
+class TracedSwitch:
     """A decision with many branches, made by `switch`."""
 
-    def __init__(self, value: object, options: Options) -> None:
+    def __init__(self, value: object, options: CallOptions) -> None:
         self._trace = tracing()
         self._task = self._trace.add("flow.switch", {"value": value}, options, line=True)
         self._task.leads_on = ()
-        self._fork = Fork(self._task, ["default"])
+        self._fork = TracedFork(self._task, ["default"])
         self._trace.block.draw_line(self._fork.exits())
         self._trace.block.fork = self._fork
         self._cases: dict[str, str] = {}
@@ -143,9 +143,9 @@ class Switch:
             self._trace.block.fork = self._fork
 
 
-def switch(value: object, **options: Any) -> Switch:
+def switch(value: object, **options: Any) -> TracedSwitch:
     """Decide by a value; the result has a block for each case, as `with zone.case("DE"):`."""
-    return Switch(value, Options.of(options))
+    return TracedSwitch(value, CallOptions.of(options))
 
 
 def _text(value: Any) -> str:
@@ -159,7 +159,7 @@ def outcome(result: object) -> Any:
     task = task_of(result)
     facts = facts_of(output_of(task, path="outcome"))
     assert facts is not None
-    return Handle(replace(facts, task=None, outcomes=(task, ())))
+    return ValueHandle(replace(facts, task=None, outcomes=(task, ())))
 
 
 def failed(result: object) -> bool:
@@ -176,7 +176,7 @@ def error(result: object) -> Any:
     """What went wrong in a step: `error(paid).message`, `.type`, `.step`."""
     facts = facts_of(output_of(task_of(result), path="error"))
     assert facts is not None
-    return Handle(replace(facts, task=None))
+    return ValueHandle(replace(facts, task=None))
 
 
 def choose(condition: object, then: T, otherwise: T) -> T:

@@ -5,20 +5,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from valkyr_plugins.python_workflows.tracing import places
-from valkyr_plugins.python_workflows.tracing.graph import Block, Scope, TracedTask
-from valkyr_plugins.python_workflows.tracing.handles import Facts, Handle, facts_of
-from valkyr_plugins.python_workflows.tracing.options import Options
+from valkyr_plugins.python_workflows.tracing.graph import Block, TracedScope, TracedTask
+from valkyr_plugins.python_workflows.tracing.handles import HandleFacts, ValueHandle, facts_of
+from valkyr_plugins.python_workflows.tracing.options import CallOptions
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 from valkyr_plugins.python_workflows.tracing.trace import Trace, output_of, tracing
 
 
-class Chain:
+class TracedChain:
     """The result of a chain: that of its last module."""
 
     def __init__(self, task: TracedTask) -> None:
         self._task = task
 
-    def __valkyr_facts__(self) -> Facts:
+    def __valkyr_facts__(self) -> HandleFacts:
         facts = facts_of(output_of(self._task))
         assert facts is not None
         return facts
@@ -35,11 +35,11 @@ def chain(**options: Any) -> Iterator[Any]:
 
     Each reads the one before it. They have no edges of their own: it fails as a whole.
     """
-    trace, given = tracing(), Options.of(options)
+    trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "chain")
-    scope = Scope("chain", around=trace.scope)
+    scope = TracedScope("chain", around=trace.scope)
     with trace.inside(Block(scope, around=trace.block)):
-        yield Chain(task)
+        yield TracedChain(task)
     if len(scope.tasks) < 2:
         raise TracingError("a chain holds two steps or more; write a single one by itself")
     task.document = {
@@ -55,12 +55,12 @@ def add_module(
     trace: Trace,
     use: str,
     config: Mapping[str, Any],
-    options: Options,
+    options: CallOptions,
     *,
     name: str,
     shape: Any,
     facts: Mapping[str, Any],
-) -> Handle:
+) -> ValueHandle:
     """The next module of a chain, or the one step of an undo."""
     scope = trace.scope
     if options.after is not None or options.join or options.undo is not None:
@@ -76,4 +76,4 @@ def add_module(
         task.document["with"] = inputs.value
     task.document |= {**facts, **options.document()}
     scope.tasks.append(task)
-    return Handle(Facts("previous", follows=task, shape=shape))
+    return ValueHandle(HandleFacts("previous", follows=task, shape=shape))

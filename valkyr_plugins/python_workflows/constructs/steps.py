@@ -8,9 +8,9 @@ from typing import Any, get_args, get_type_hints
 from pydantic.alias_generators import to_camel
 
 from runners.public.modules import StepFunction
-from valkyr_plugins.python_workflows.tracing.graph import Block, Scope, TracedTask
-from valkyr_plugins.python_workflows.tracing.handles import Handle
-from valkyr_plugins.python_workflows.tracing.options import NONE, Options
+from valkyr_plugins.python_workflows.tracing.graph import Block, TracedScope, TracedTask
+from valkyr_plugins.python_workflows.tracing.handles import ValueHandle
+from valkyr_plugins.python_workflows.tracing.options import NONE, CallOptions
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 from valkyr_plugins.python_workflows.tracing.trace import Trace, output_of, tracing
 
@@ -25,13 +25,13 @@ def record(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     given: Mapping[str, Any],
-) -> Handle:
+) -> ValueHandle:
     """A call of a `@step` function, as a task of its module."""
     config = _bound(step, args, kwargs)
     return call(
         step.type,
         config,
-        Options.of(given),
+        CallOptions.of(given),
         name=re.sub(r"\W", "_", step.__name__),
         leads_on=step.__valkyr_module__.outcomes or ("success",),
         shape=_returned(step),
@@ -42,13 +42,13 @@ def record(
 def call(
     use: str,
     config: Mapping[str, Any],
-    options: Options,
+    options: CallOptions,
     *,
     name: str = "",
     leads_on: tuple[str, ...] = ("success",),
     shape: Any = Any,
     facts: Mapping[str, Any] | None = None,
-) -> Handle:
+) -> ValueHandle:
     """A task of a module, or the next module of a chain; the handle of its output."""
     trace = tracing()
     if trace.scope.kind in ("chain", "undo"):
@@ -72,7 +72,7 @@ def _bound(
         extra = next((name for name in kwargs if name not in known), "")
         hint = (
             f"; options of a call go before it: {step.__name__}.options({extra}=…)(…)"
-            if extra in Options.__dataclass_fields__
+            if extra in CallOptions.__dataclass_fields__
             else ""
         )
         message = f"{step.__name__}{step.parameters()}: {error}{hint}"
@@ -93,7 +93,7 @@ def _undo(
 ) -> dict[str, Any]:
     """The step that undoes a task, with its inputs."""
     result = output_of(task, shape=shape)
-    scope = Scope("undo", around=trace.scope)
+    scope = TracedScope("undo", around=trace.scope)
     with trace.inside(Block(scope, around=trace.block)):
         if isinstance(undo, StepFunction):
             undo(**_by_name(undo, config, result))
@@ -107,7 +107,7 @@ def _undo(
 
 
 def _by_name(
-    undo: StepFunction[..., Any], config: Mapping[str, Any], result: Handle
+    undo: StepFunction[..., Any], config: Mapping[str, Any], result: ValueHandle
 ) -> dict[str, Any]:
     """Arguments of a step named as `undo`: the same inputs by name, the result for one more."""
     given: dict[str, Any] = {}
@@ -119,7 +119,7 @@ def _by_name(
     return given
 
 
-class ModuleType:
+class ModuleCall:
     """A built-in module, or a family of them: `modules.http.request(url=…)`.
 
     Inputs have the names of the reference; `if_` and `from_` stand for names that Python has words
@@ -130,15 +130,15 @@ class ModuleType:
         self._path = path
         self._options = options or {}
 
-    def __getattr__(self, name: str) -> "ModuleType":
+    def __getattr__(self, name: str) -> "ModuleCall":
         if name.startswith("_"):
             raise AttributeError(name)
         word = name.rstrip("_")
-        return ModuleType(f"{self._path}.{word}" if self._path else word)
+        return ModuleCall(f"{self._path}.{word}" if self._path else word)
 
-    def options(self, **options: Any) -> "ModuleType":
+    def options(self, **options: Any) -> "ModuleCall":
         """The module with options of one place in a workflow, such as `retry`."""
-        return ModuleType(self._path, options)
+        return ModuleCall(self._path, options)
 
     def __call__(self, *args: Any, with_: Mapping[str, Any] | None = None, **inputs: Any) -> Any:
         """Record a task of this module; the handle is its output."""
@@ -152,7 +152,7 @@ class ModuleType:
         return call(
             self._path,
             config,
-            Options.of(self._options),
+            CallOptions.of(self._options),
             name=word if word not in ("set", "if") else f"{family.rpartition('.')[2]}_{word}",
             leads_on=OWN_OUTCOMES.get(self._path, ("success",)),
         )
@@ -161,10 +161,10 @@ class ModuleType:
         return f"<module {self._path}>"
 
 
-modules: Any = ModuleType()
+modules: Any = ModuleCall()
 """Built-in modules by name: `modules.http.request(url="https://example.com/")`."""
 
 
-def options_of(given: Mapping[str, Any]) -> Options:
+def options_of(given: Mapping[str, Any]) -> CallOptions:
     """The options that a construct was given."""
-    return Options.of(given) if given else NONE
+    return CallOptions.of(given) if given else NONE

@@ -4,8 +4,8 @@ from typing import Any, TypeVar, cast
 
 from valkyr_plugins.python_workflows.tracing.handles import (
     CHOICE,
-    Facts,
-    Handle,
+    HandleFacts,
+    ValueHandle,
     compared,
     either,
     filtered,
@@ -13,7 +13,7 @@ from valkyr_plugins.python_workflows.tracing.handles import (
     unary,
 )
 from valkyr_plugins.python_workflows.tracing.handles import NOT as _NOT
-from valkyr_plugins.python_workflows.tracing.options import Options
+from valkyr_plugins.python_workflows.tracing.options import CallOptions
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 from valkyr_plugins.python_workflows.tracing.shapes import plain
 from valkyr_plugins.python_workflows.tracing.trace import tracing
@@ -30,7 +30,7 @@ class Variables:
         known = tracing().variables
         if name not in known:
             raise TracingError(f"there is no variable {name!r}; declared are {', '.join(known)}")
-        return Handle(Facts(f"vars.{name}"))
+        return ValueHandle(HandleFacts(f"vars.{name}"))
 
     def set(self, **values: Any) -> None:
         """Set variables, as a step of its own."""
@@ -44,7 +44,11 @@ class Variables:
             for name in values:
                 getattr(self, name)
             trace.add(
-                "flow.set_variables", {"values": values}, Options.of(options), name="set", line=True
+                "flow.set_variables",
+                {"values": values},
+                CallOptions.of(options),
+                name="set",
+                line=True,
             )
 
         return call
@@ -108,7 +112,7 @@ def expr(source: str) -> Any:
 
     trace = tracing()
     named = (trace.scope.named(one[1] or one[3]) for one in _MENTION.finditer(source))
-    return Handle(Facts(source, CHOICE, reads=frozenset(task for task in named if task)))
+    return ValueHandle(HandleFacts(source, CHOICE, reads=frozenset(task for task in named if task)))
 
 
 class Named:
@@ -120,7 +124,7 @@ class Named:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return Handle(Facts(f"{self._source}.{name}"))
+        return ValueHandle(HandleFacts(f"{self._source}.{name}"))
 
 
 execution: Any = Named("execution")

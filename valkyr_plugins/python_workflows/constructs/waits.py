@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from valkyr_plugins.python_workflows.constructs.branches import outcome
 from valkyr_plugins.python_workflows.tracing.graph import TracedTask
-from valkyr_plugins.python_workflows.tracing.handles import Facts, Handle, facts_of
-from valkyr_plugins.python_workflows.tracing.options import Options, Span, listed, seconds
+from valkyr_plugins.python_workflows.tracing.handles import HandleFacts, ValueHandle, facts_of
+from valkyr_plugins.python_workflows.tracing.options import CallOptions, Span, listed, seconds
 from valkyr_plugins.python_workflows.tracing.trace import address_of, output_of, tracing
 
 
@@ -20,7 +20,7 @@ class Waited:
     def __init__(self, task: TracedTask) -> None:
         self._task = task
 
-    def __valkyr_facts__(self) -> Facts:
+    def __valkyr_facts__(self) -> HandleFacts:
         facts = facts_of(output_of(self._task))
         assert facts is not None
         return facts
@@ -39,7 +39,7 @@ class Waited:
         return self._ended("timeout")
 
 
-class Approval(Waited):
+class TracedApproval(Waited):
     """A person's decision: `comment`, `by`, `at`, and branches for `rejected` and `expired`."""
 
     @property
@@ -72,7 +72,7 @@ def approve(
     approvers: str | Sequence[str] = (),
     description: str = "",
     **options: Any,
-) -> Approval:
+) -> TracedApproval:
     """Wait for a person; what stands below runs where it was approved."""
     given = {
         "title": title,
@@ -80,7 +80,7 @@ def approve(
         "approvers": listed(approvers) or None,
         "expiresSeconds": seconds(within),
     }
-    return Approval(_wait("flow.approval", given, options, "approve", ("approved",)))
+    return TracedApproval(_wait("flow.approval", given, options, "approve", ("approved",)))
 
 
 def wait_event(
@@ -91,14 +91,14 @@ def wait_event(
     return Waited(_wait("flow.wait_for_event", given, options, "wait_event"))
 
 
-event: Any = Handle(Facts("event"))
+event: Any = ValueHandle(HandleFacts("event"))
 """The payload of an event, in `where=` of `wait_event` and in triggers."""
 
 
-class Callback(Waited):
+class TracedCallback(Waited):
     """An address that works once: give away its `url`, then `wait()` for the call."""
 
-    def __init__(self, task: TracedTask, given: Mapping[str, Any], options: Options) -> None:
+    def __init__(self, task: TracedTask, given: Mapping[str, Any], options: CallOptions) -> None:
         super().__init__(task)
         self._given = given
         self._options = options
@@ -106,20 +106,20 @@ class Callback(Waited):
     @property
     def url(self) -> str:
         """The address; it is known before the wait begins."""
-        return cast("str", Handle(Facts(f"{address_of(self._task)}.callbackUrl")))
+        return cast("str", ValueHandle(HandleFacts(f"{address_of(self._task)}.callbackUrl")))
 
-    def wait(self) -> "Callback":
+    def wait(self) -> "TracedCallback":
         """Wait for the call here; its body is `payload`."""
         tracing().add("flow.callback", self._given, self._options, task=self._task, line=True)
         return self
 
 
-def callback(title: str = "", *, within: Span | None = None, **options: Any) -> Callback:
+def callback(title: str = "", *, within: Span | None = None, **options: Any) -> TracedCallback:
     """An address for an outside system to call back."""
     given = {"title": title or None, "timeoutSeconds": seconds(within)}
     kept = {key: value for key, value in given.items() if value is not None}
-    chosen = Options.of(options)
-    return Callback(tracing().reserve(chosen, "callback"), kept, chosen)
+    chosen = CallOptions.of(options)
+    return TracedCallback(tracing().reserve(chosen, "callback"), kept, chosen)
 
 
 def _wait(
@@ -130,7 +130,18 @@ def _wait(
     leads_on: tuple[str, ...] = ("success",),
 ) -> TracedTask:
     config = {key: value for key, value in given.items() if value is not None}
-    return tracing().add(use, config, Options.of(options), name=name, line=True, leads_on=leads_on)
+    return tracing().add(
+        use, config, CallOptions.of(options), name=name, line=True, leads_on=leads_on
+    )
 
 
-__all__ = ["Approval", "Callback", "Waited", "approve", "callback", "event", "sleep", "wait_event"]
+__all__ = [
+    "TracedApproval",
+    "TracedCallback",
+    "Waited",
+    "approve",
+    "callback",
+    "event",
+    "sleep",
+    "wait_event",
+]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from valkyr_plugins.python_workflows.tracing.graph import Scope, TracedEdge, TracedTask
-from valkyr_plugins.python_workflows.tracing.handles import Handle
+from valkyr_plugins.python_workflows.tracing.graph import TracedEdge, TracedScope, TracedTask
+from valkyr_plugins.python_workflows.tracing.handles import ValueHandle
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 
 SCHEMA = "valkyr/1"
@@ -14,7 +14,7 @@ _ORDER = (
 )  # fmt: skip
 
 
-def tasks_of(scope: Scope) -> list[dict[str, Any]]:
+def tasks_of(scope: TracedScope) -> list[dict[str, Any]]:
     """The tasks of a scope, in the order of their calls."""
     return [_task(task) for task in scope.tasks]
 
@@ -39,17 +39,17 @@ def _edge(edge: TracedEdge) -> str:
     return edge.source.id if edge.on == "success" else f"{edge.source.id}:{edge.on}"
 
 
-def body_result(scope: Scope, result: Any) -> bool:
+def body_result(scope: TracedScope, result: Any) -> bool:
     """Whether a body's result is what the engine takes: the output of its only last task."""
     from valkyr_plugins.python_workflows.tracing.handles import facts_of
 
     facts = facts_of(result)
     followed = {edge.source for task in scope.tasks for edge in task.edges}
     last = [task for task in scope.tasks if task not in followed]
-    return isinstance(result, Handle) and facts is not None and last == [facts.task]
+    return isinstance(result, ValueHandle) and facts is not None and last == [facts.task]
 
 
-def refuse_empty(scope: Scope, what: str) -> None:
+def refuse_empty(scope: TracedScope, what: str) -> None:
     """Raise TracingError for a body without a step."""
     if not scope.tasks:
         raise TracingError(f"{what} calls no step; a body holds one at least")

@@ -22,13 +22,13 @@ class TracedTask:
     """
 
     id: str
-    scope: "Scope"
+    scope: "TracedScope"
     place: str
     document: dict[str, Any] = field(default_factory=dict)
     leads_on: tuple[str, ...] = (SUCCESS,)
     edges: "list[TracedEdge]" = field(default_factory=list)
     join: str = ""
-    body: "Scope | None" = None
+    body: "TracedScope | None" = None
     block: "Block | None" = None
 
     def before(self) -> "set[TracedTask]":
@@ -63,19 +63,21 @@ class TracedEdge:
 
 
 @dataclass(eq=False, slots=True)
-class Scope:
+class TracedScope:
     """Tasks with ids of their own; `kind` is "", `loop`, `map`, `chain` or `undo`."""
 
     kind: str = ""
-    around: "Scope | None" = None
+    around: "TracedScope | None" = None
     tasks: list[TracedTask] = field(default_factory=list)
     outside: set[TracedTask] = field(default_factory=set)  # read from here, of scopes around
-    within: set["Scope"] = field(default_factory=set)  # whose `item` or `loop` is read from here
+    within: set["TracedScope"] = field(
+        default_factory=set
+    )  # whose `item` or `loop` is read from here
     taken: set[str] = field(default_factory=set)
 
-    def scopes(self) -> "Iterator[Scope]":
+    def scopes(self) -> "Iterator[TracedScope]":
         """This scope and those around it."""
-        scope: Scope | None = self
+        scope: TracedScope | None = self
         while scope is not None:
             yield scope
             scope = scope.around
@@ -99,7 +101,7 @@ class Scope:
 
 
 @dataclass(eq=False, slots=True)
-class Fork:
+class TracedFork:
     """A decision whose branches meet again below: the outcomes, and the ends of those written."""
 
     task: TracedTask
@@ -121,12 +123,12 @@ class Block:
     `joins_all`: every edge of the entry must be taken. `parallel`: its lines do not wait.
     """
 
-    scope: Scope
+    scope: TracedScope
     around: "Block | None" = None
     entry: list[TracedEdge] = field(default_factory=list)
     joins_all: bool = False
     segment: list[TracedTask] = field(default_factory=list)
-    fork: Fork | None = None
+    fork: TracedFork | None = None
     parallel: bool = False
 
     def ends(self) -> list[TracedEdge]:

@@ -29,7 +29,7 @@ INSTEAD = {
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class HandleFacts:
     """What is known of a handle.
 
     `reads` are the tasks whose results it needs, `within` the bodies whose `item` or `loop` it
@@ -49,23 +49,23 @@ class Facts:
     external: bool = False
 
 
-class Handle:
+class ValueHandle:
     """A value that is there when the workflow runs."""
 
     __slots__ = ("_valkyr",)
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: HandleFacts) -> None:
         object.__setattr__(self, "_valkyr", facts)
 
-    def __getattr__(self, name: str) -> "Handle":
+    def __getattr__(self, name: str) -> "ValueHandle":
         if name.startswith("__"):
             raise AttributeError(name)
         return attribute(self, name)
 
-    def __getitem__(self, key: Any) -> "Handle":
+    def __getitem__(self, key: Any) -> "ValueHandle":
         return element(self, key)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> "Handle":
+    def __call__(self, *args: Any, **kwargs: Any) -> "ValueHandle":
         return applied(self, "", args, kwargs)
 
     def __format__(self, spec: str) -> str:
@@ -98,22 +98,22 @@ class Handle:
         tracing().precede(earlier, self)
         return self
 
-    def __neg__(self) -> "Handle":
+    def __neg__(self) -> "ValueHandle":
         return unary("-", POWER, self)
 
-    def __abs__(self) -> "Handle":
+    def __abs__(self) -> "ValueHandle":
         return filtered(self, "abs")
 
-    def __round__(self, digits: int | None = None) -> "Handle":
+    def __round__(self, digits: int | None = None) -> "ValueHandle":
         return filtered(self, "round") if digits is None else filtered(self, "round", digits)
 
-    def __invert__(self) -> "Handle":
+    def __invert__(self) -> "ValueHandle":
         return unary("not ", NOT, self)
 
-    def __or__(self, other: Any) -> "Handle":
+    def __or__(self, other: Any) -> "ValueHandle":
         return either(self, other)
 
-    def __ror__(self, other: Any) -> "Handle":
+    def __ror__(self, other: Any) -> "ValueHandle":
         return either(other, self)
 
 
@@ -124,8 +124,8 @@ def _raising(reason: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-def _operator(symbol: str, level: int, *, back: bool = False) -> Callable[[Any, Any], Handle]:
-    def operate(one: Any, other: Any) -> Handle:
+def _operator(symbol: str, level: int, *, back: bool = False) -> Callable[[Any, Any], ValueHandle]:
+    def operate(one: Any, other: Any) -> ValueHandle:
         return binary(other, symbol, one, level) if back else binary(one, symbol, other, level)
 
     return operate
@@ -137,23 +137,23 @@ for _names, _reason in (
     (("setitem", "delitem"), "set"), (("await", "enter", "exit"), "await"),
 ):  # fmt: skip
     for _name in _names:
-        setattr(Handle, f"__{_name}__", _raising(_reason))
+        setattr(ValueHandle, f"__{_name}__", _raising(_reason))
 for _name, _symbol, _level in (
     ("add", "+", ADD), ("sub", "-", ADD), ("mul", "*", MULTIPLY), ("truediv", "/", MULTIPLY),
     ("floordiv", "//", MULTIPLY), ("mod", "%", MULTIPLY), ("pow", "**", POWER), ("and", "and", AND),
 ):  # fmt: skip
-    setattr(Handle, f"__{_name}__", _operator(_symbol, _level))
-    setattr(Handle, f"__r{_name}__", _operator(_symbol, _level, back=True))
+    setattr(ValueHandle, f"__{_name}__", _operator(_symbol, _level))
+    setattr(ValueHandle, f"__r{_name}__", _operator(_symbol, _level, back=True))
 for _name, _symbol in (
     ("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="),
 ):  # fmt: skip
-    setattr(Handle, f"__{_name}__", _operator(_symbol, COMPARE))
+    setattr(ValueHandle, f"__{_name}__", _operator(_symbol, COMPARE))
 
 
-def facts_of(value: Any) -> Facts | None:
+def facts_of(value: Any) -> HandleFacts | None:
     """What is known of a handle, or of a construct that stands for one; None for other values."""
-    if isinstance(value, Handle):
-        found: Facts = object.__getattribute__(value, "_valkyr")
+    if isinstance(value, ValueHandle):
+        found: HandleFacts = object.__getattribute__(value, "_valkyr")
         return found
     stands_for = getattr(type(value), "__valkyr_facts__", None)
     return None if stands_for is None else stands_for(value)
@@ -179,9 +179,9 @@ class _Writer:
         bare = facts.level >= least and not looks_loose
         return facts.source if bare else f"({facts.source})"
 
-    def handle(self, source: str, level: int, **more: Any) -> Handle:
-        return Handle(
-            Facts(
+    def handle(self, source: str, level: int, **more: Any) -> ValueHandle:
+        return ValueHandle(
+            HandleFacts(
                 source, level, frozenset(self.reads), frozenset(self.within), self.follows, **more
             )
         )
@@ -207,7 +207,7 @@ class _Writer:
         )
 
 
-def attribute(handle: Any, name: str) -> Handle:
+def attribute(handle: Any, name: str) -> ValueHandle:
     """`handle.name`, by the name that JSON has for it; a field that does not exist is refused."""
     facts = facts_of(handle)
     assert facts is not None
@@ -221,7 +221,7 @@ def attribute(handle: Any, name: str) -> Handle:
     return writer.handle(source, ATOM, shape=found.shape, external=facts.external)
 
 
-def element(handle: Any, key: Any) -> Handle:
+def element(handle: Any, key: Any) -> ValueHandle:
     """`handle[key]`, a slice too."""
     facts = facts_of(handle)
     assert facts is not None
@@ -243,13 +243,13 @@ def item_shape(value: Any) -> Any:
     return Any if facts is None else _item(facts.shape)
 
 
-def unary(symbol: str, level: int, value: Any) -> Handle:
+def unary(symbol: str, level: int, value: Any) -> ValueHandle:
     """`-value`, `not value`."""
     writer = _Writer()
     return writer.handle(f"{symbol}{writer.text(value, level)}", level)
 
 
-def binary(left: Any, symbol: str, right: Any, level: int) -> Handle:
+def binary(left: Any, symbol: str, right: Any, level: int) -> ValueHandle:
     """`left symbol right`; a comparison of an outcome with a text is a branch too."""
     writer = _Writer()
     # Comparisons do not associate; the others do to the left, and `and`, `+` and `*` either way.
@@ -258,28 +258,28 @@ def binary(left: Any, symbol: str, right: Any, level: int) -> Handle:
     made = writer.handle(source, level)
     facts = facts_of(left)
     if symbol == "==" and isinstance(right, str) and facts and facts.outcomes:
-        made = Handle(replace(facts_of(made) or facts, outcomes=(facts.outcomes[0], (right,))))
+        made = ValueHandle(replace(facts_of(made) or facts, outcomes=(facts.outcomes[0], (right,))))
     return made
 
 
-def _facts(handle: Handle) -> Facts:
+def _facts(handle: ValueHandle) -> HandleFacts:
     found = facts_of(handle)
     assert found is not None
     return found
 
 
-def either(left: Any, right: Any) -> Handle:
+def either(left: Any, right: Any) -> ValueHandle:
     """`left or right`; two branches of one task are a branch that both lead to."""
     writer = _Writer()
     made = writer.handle(f"{writer.text(left, OR)} or {writer.text(right, OR)}", OR)
     one, other = facts_of(left), facts_of(right)
     if one and other and one.outcomes and other.outcomes and one.outcomes[0] is other.outcomes[0]:
         both = (one.outcomes[0], one.outcomes[1] + other.outcomes[1])
-        return Handle(replace(_facts(made), outcomes=both))
+        return ValueHandle(replace(_facts(made), outcomes=both))
     return made
 
 
-def conditional(condition: Any, then: Any, otherwise: Any) -> Handle:
+def conditional(condition: Any, then: Any, otherwise: Any) -> ValueHandle:
     """`then if condition else otherwise`."""
     writer = _Writer()
     source = (
@@ -288,7 +288,7 @@ def conditional(condition: Any, then: Any, otherwise: Any) -> Handle:
     return writer.handle(source, CHOICE)
 
 
-def compared(left: Any, words: str, right: Any) -> Handle:
+def compared(left: Any, words: str, right: Any) -> ValueHandle:
     """`left in right`, `left is none`: an operator that is a word."""
     writer = _Writer()
     tail = "" if right is _NOTHING else f" {writer.text(right, ADD)}"
@@ -298,12 +298,12 @@ def compared(left: Any, words: str, right: Any) -> Handle:
 _NOTHING = object()
 
 
-def is_none(value: Any) -> Handle:
+def is_none(value: Any) -> ValueHandle:
     """`value is none`."""
     return compared(value, "is none", _NOTHING)
 
 
-def filtered(value: Any, name: str, *args: Any, **kwargs: Any) -> Handle:
+def filtered(value: Any, name: str, *args: Any, **kwargs: Any) -> ValueHandle:
     """`value | name(…)`."""
     writer = _Writer()
     owner = writer.text(value, FILTER)
@@ -311,18 +311,18 @@ def filtered(value: Any, name: str, *args: Any, **kwargs: Any) -> Handle:
     return writer.handle(f"{owner} | {name}" + (f"({given})" if given else ""), FILTER)
 
 
-def default(value: Any, other: Any) -> Handle:
+def default(value: Any, other: Any) -> ValueHandle:
     """The value, or another where it is missing: the filter `default`."""
     facts = facts_of(value)
     made = filtered(value, "default", other)
     return (
         made
         if facts is None
-        else Handle(replace(_facts(made), shape=facts.shape, external=facts.external))
+        else ValueHandle(replace(_facts(made), shape=facts.shape, external=facts.external))
     )
 
 
-def applied(value: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Handle:
+def applied(value: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ValueHandle:
     """A call of a method of the value."""
     writer = _Writer()
     owner = writer.text(value, ATOM) + name

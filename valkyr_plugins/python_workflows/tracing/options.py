@@ -17,7 +17,7 @@ Span = float | str | timedelta
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CallOptions:
     """The options of one call; None and "" where nothing is said.
 
     `id` and `title` are what programs and people call it. `after` are handles and branches that
@@ -40,7 +40,7 @@ class Options:
     undo: Any = None
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "Options":
+    def of(cls, given: Mapping[str, Any]) -> "CallOptions":
         """The options by their names; raises TracingError for one that there is not."""
         known = [one.name for one in fields(cls)]
         for name in given:
@@ -73,7 +73,7 @@ class Options:
         return found
 
 
-NONE = Options()
+NONE = CallOptions()
 
 
 def _is_count(value: Any) -> bool:

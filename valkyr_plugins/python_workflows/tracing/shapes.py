@@ -18,7 +18,7 @@ _PLAIN = (str, int, float, bool, NoneType)
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ShapeMember:
     """One field: its key in JSON, its annotation, and the default it may be left out for."""
 
     key: str
@@ -27,17 +27,17 @@ class Member:
     default: Any = None
 
 
-def member(shape: Any, name: str, *, by_key: bool = False) -> Member | None:
+def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None:
     """The field that a name means; a value that is not described has any; None where it has not.
 
     `by_key`: the name is the one in JSON, and no field need be described.
     """
     fields = described(_bare(shape))
     if fields is None:
-        return Member(name)
+        return ShapeMember(name)
     if by_key:
         return next((one for one in fields.values() if one.key == name), None)
-    return fields.get(name) or (None if not hasattr(_bare(shape), name) else Member(name))
+    return fields.get(name) or (None if not hasattr(_bare(shape), name) else ShapeMember(name))
 
 
 def names(shape: Any) -> list[str]:
@@ -56,7 +56,7 @@ def _bare(shape: Any) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def described(shape: Any) -> dict[str, Member] | None:
+def described(shape: Any) -> dict[str, ShapeMember] | None:
     """The fields of a model, dataclass or TypedDict, by name; None for anything else."""
     if not isinstance(shape, type) or shape in _PLAIN:
         return None
@@ -65,11 +65,11 @@ def described(shape: Any) -> dict[str, Member] | None:
     if dataclasses.is_dataclass(shape):
         return dict(_of_dataclass(shape))
     if is_typeddict(shape):
-        return {name: Member(name, hint) for name, hint in get_type_hints(shape).items()}
+        return {name: ShapeMember(name, hint) for name, hint in get_type_hints(shape).items()}
     return None
 
 
-def _of_model(model: type[BaseModel]) -> Iterator[tuple[str, Member]]:
+def _of_model(model: type[BaseModel]) -> Iterator[tuple[str, ShapeMember]]:
     for name, one in model.model_fields.items():
         key = one.serialization_alias or one.alias or name
         takes_data = one.default_factory_takes_validated_data
@@ -80,23 +80,23 @@ def _of_model(model: type[BaseModel]) -> Iterator[tuple[str, Member]]:
         )
         yield (
             name,
-            Member(
+            ShapeMember(
                 key, one.annotation, not one.is_required(), None if one.is_required() else given
             ),
         )
     for name, computed in model.model_computed_fields.items():
-        yield name, Member(computed.alias or name, computed.return_type)
+        yield name, ShapeMember(computed.alias or name, computed.return_type)
 
 
-def _of_dataclass(shape: Any) -> Iterator[tuple[str, Member]]:
+def _of_dataclass(shape: Any) -> Iterator[tuple[str, ShapeMember]]:
     hints = get_type_hints(shape)
     for one in dataclasses.fields(shape):
         if one.default is not dataclasses.MISSING:
-            yield one.name, Member(one.name, hints[one.name], True, one.default)
+            yield one.name, ShapeMember(one.name, hints[one.name], True, one.default)
         elif one.default_factory is not dataclasses.MISSING:
-            yield one.name, Member(one.name, hints[one.name], True, one.default_factory())
+            yield one.name, ShapeMember(one.name, hints[one.name], True, one.default_factory())
         else:
-            yield one.name, Member(one.name, hints[one.name])
+            yield one.name, ShapeMember(one.name, hints[one.name])
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - one a kind

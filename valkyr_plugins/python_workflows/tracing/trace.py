@@ -15,14 +15,14 @@ from valkyr_plugins.python_workflows.tracing import places
 from valkyr_plugins.python_workflows.tracing.graph import (
     SUCCESS,
     Block,
-    Scope,
     TracedEdge,
+    TracedScope,
     TracedTask,
     refuse_cycle,
     unreached,
 )
-from valkyr_plugins.python_workflows.tracing.handles import Facts, Handle, facts_of
-from valkyr_plugins.python_workflows.tracing.options import Options
+from valkyr_plugins.python_workflows.tracing.handles import HandleFacts, ValueHandle, facts_of
+from valkyr_plugins.python_workflows.tracing.options import CallOptions
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 from valkyr_plugins.python_workflows.tracing.values import Rendered, rendered
 
@@ -50,7 +50,7 @@ class Trace:
     """What one workflow's function has recorded so far."""
 
     def __init__(self) -> None:
-        self.scope = Scope()
+        self.scope = TracedScope()
         self.block = Block(self.scope)
         self.variables: dict[str, Any] = {}
 
@@ -80,12 +80,12 @@ class Trace:
         self,
         use: str,
         config: Mapping[str, Any],
-        options: Options,
+        options: CallOptions,
         *,
         name: str = "",
         line: bool = False,
         leads_on: tuple[str, ...] = (SUCCESS,),
-        body: Scope | None = None,
+        body: TracedScope | None = None,
         task: TracedTask | None = None,
     ) -> TracedTask:
         """A task of the module `use` with these inputs, after what it reads and what is above.
@@ -104,7 +104,7 @@ class Trace:
         self.place(made, reads, options, line=line)
         return made
 
-    def reserve(self, options: Options, name: str) -> TracedTask:
+    def reserve(self, options: CallOptions, name: str) -> TracedTask:
         """A task with its id, which is in no block yet."""
         wanted = options.id or places.variable() or name
         if not _ID.fullmatch(wanted):
@@ -117,7 +117,7 @@ class Trace:
         return TracedTask(options.id or scope.new_id(wanted), scope, places.here())
 
     def place(
-        self, task: TracedTask, reads: list[TracedTask], options: Options, *, line: bool = False
+        self, task: TracedTask, reads: list[TracedTask], options: CallOptions, *, line: bool = False
     ) -> None:
         """Put a task into the block, with its edges."""
         block = self.block
@@ -228,10 +228,10 @@ class Trace:
         return later
 
 
-def output_of(task: TracedTask, *, shape: Any = Any, path: str = "output") -> Handle:
+def output_of(task: TracedTask, *, shape: Any = Any, path: str = "output") -> ValueHandle:
     """The handle of a task's output."""
-    return Handle(
-        Facts(
+    return ValueHandle(
+        HandleFacts(
             f"{address_of(task)}.{path}",
             reads=frozenset({task}),
             task=task,
