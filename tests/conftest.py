@@ -38,6 +38,7 @@ STARTING = (
     "tests/integration/test_secret_canary.py",
     "tests/integration/test_up.py",
     "tests/integration/test_walkthrough.py",
+    "tests/plugins/task_backend/workers/",
     "tests/plugins/telemetry/traces/",
     "tests/projects/",
     "tests/servers/",

@@ -106,6 +106,7 @@ _PLUGINS = {
     "python_workflows": "",
     "redrive": "",
     "remote": "",
+    "task_backend": "",
     "telemetry": "opentelemetry.sdk",
     "timetravel": "",
 }

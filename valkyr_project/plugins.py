@@ -22,6 +22,7 @@ PLUGINS = (
     "redrive",
     "remote",
     "sso",
+    "task_backend",
     "telemetry",
     "timetravel",
 )

@@ -1,0 +1,7 @@
+"""Tests have the settings of `project.py`, without another Django."""
+
+from django.conf import settings
+
+from tests.plugins.task_backend import project
+
+settings.TASKS = project.TASKS

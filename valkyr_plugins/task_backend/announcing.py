@@ -1,0 +1,80 @@
+"""The framework's signals `task_started` and `task_finished`, sent where the task ran.
+
+A task has finished when its execution ends: an attempt that is tried again is no end. The signal
+goes out after the commit; one whose process dies in between is not sent again.
+"""
+
+from collections import OrderedDict
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from executions.public.database import transaction
+from executions.public.models import ExecutionState
+
+# Results of tasks that this process ran well and whose end is about to be recorded. One that lost
+# its lease meanwhile stays until it is the oldest.
+_expected: OrderedDict[UUID, Any] = OrderedDict()
+MOST_EXPECTED = 1_000
+
+
+def announce_start(result: Any) -> None:
+    """Send `task_started` for an attempt that begins."""
+    from valkyr_plugins.task_backend.framework import task_started
+
+    task_started.send_robust(_sender(result), task_result=result)
+
+
+def expect_end(execution_id: UUID, result: Any, value: Any) -> None:
+    """Keep what the task returned for the signal, which is sent once that is recorded."""
+    from valkyr_plugins.task_backend.results import set_value
+
+    set_value(result, "_return_value", value)
+    _expected[execution_id] = result
+    while len(_expected) > MOST_EXPECTED:
+        _expected.popitem(last=False)
+
+
+def announce_end(sender: Any, *, execution_id: UUID, state: str, **_: Any) -> None:
+    """Send `task_finished` when the execution's end has committed, if it is a task's.
+
+    Of those that ended well only this process's own are: others are not looked up, since that
+    would cost every workflow a query.
+    """
+    result = _expected.pop(execution_id, None)
+    if state == ExecutionState.SUCCESS:
+        if result is not None:
+            transaction.on_commit(partial(_succeeded, result), robust=True)
+        return
+    transaction.on_commit(partial(_failed, execution_id), robust=True)
+
+
+def _succeeded(result: Any) -> None:
+    from valkyr_plugins.task_backend.framework import TaskResultStatus
+    from valkyr_plugins.task_backend.results import set_value
+
+    set_value(result, "status", TaskResultStatus.SUCCESSFUL)
+    set_value(result, "finished_at", timezone.now())
+    _finished(result)
+
+
+def _failed(execution_id: UUID) -> None:
+    try:
+        from valkyr_plugins.task_backend.results import read_result
+    except ImportError:  # no Tasks framework, so no task
+        return
+    result = read_result(execution_id)
+    if result is not None:
+        _finished(result)
+
+
+def _finished(result: Any) -> None:
+    from valkyr_plugins.task_backend.framework import task_finished
+
+    task_finished.send_robust(_sender(result), task_result=result)
+
+
+def _sender(result: Any) -> type:
+    return type(result.task.get_backend())

@@ -1,0 +1,126 @@
+"""`django.task`: a registered task of Django's Tasks framework as a step."""
+
+from typing import Any
+
+from django.utils.module_loading import import_string
+from pydantic import Field
+
+from runners.public.modules import (
+    Bad,
+    ErrorType,
+    Module,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+    error_type_of,
+)
+
+# Of what a failed attempt may record, which is 16,000 characters in all.
+LONGEST_TRACEBACK = 12_000
+
+
+class DjangoTaskInputs(ModuleInputs):
+    """The task and its arguments."""
+
+    path: str = Field(
+        max_length=500,
+        description="Where the task is; it must be an object made by `@task`.",
+        examples=["shop.tasks.charge"],
+    )
+    args: list[Any] = Field(default=[], description="Its positional arguments.")
+    kwargs: dict[str, Any] = Field(default={}, description="Its arguments by name.")
+    retry_on: list[str] = Field(
+        default=[],
+        description=(
+            "Exceptions that are tried again, as dotted paths, beside those that pass by "
+            "themselves, such as a lost connection."
+        ),
+        examples=[["shop.errors.Busy"]],
+    )
+
+
+class DjangoTaskOutputs(ModuleOutputs):
+    """What the task returned."""
+
+    result: Any = Field(description="The returned value.")
+
+
+class DjangoTask(Module[DjangoTaskInputs]):
+    """Runs a task of Django's Tasks framework, as `task.enqueue()` asked.
+
+    What the task raises fails the step, with the class of the exception and its traceback. A task
+    that fails for good becomes a dead letter, whose `args` and `kwargs` can be changed. The backend
+    writes the workflows; in one that a person wrote the step is refused, and so is another `path`.
+    """
+
+    type = "django.task"
+    title = "Django task"
+    category = "code"
+    Inputs = DjangoTaskInputs
+    Outputs = DjangoTaskOutputs
+    effect = "external"
+    retry = "none"
+    timeout_seconds = 600.0
+    takes_secrets = False
+    example = {"path": "shop.tasks.charge", "args": [7], "kwargs": {"currency": "EUR"}}
+    bad_inputs = (
+        Bad("a task that nobody enqueued", {"path": "shop.tasks.charge"}, "was not enqueued"),
+    )
+
+    def execute(self, inputs: DjangoTaskInputs, ctx: StepContext) -> Result:
+        """Run the task once."""
+        result = _begun(inputs, ctx)
+        from valkyr_plugins.task_backend import announcing
+        from valkyr_plugins.task_backend.framework import TaskContext, normalize_json
+
+        task = result.task
+        announcing.announce_start(result)
+        first = (TaskContext(task_result=result),) if task.takes_context else ()
+        try:
+            value = normalize_json(task.call(*first, *inputs.args, **inputs.kwargs))
+        except StepError:
+            raise
+        except Exception as error:
+            raise _failure(error, inputs.retry_on) from error
+        announcing.expect_end(ctx.execution_id, result, value)
+        return Result({"result": value})
+
+
+def _begun(inputs: DjangoTaskInputs, ctx: StepContext) -> Any:
+    """The task's result as this attempt begins, with the arguments that it gets."""
+    try:
+        from valkyr_plugins.task_backend.framework import InvalidTask, TaskResultStatus
+        from valkyr_plugins.task_backend.results import begun_result, set_value
+    except ImportError:
+        raise StepError(
+            "Django's Tasks framework is not installed. Install Django 6, or on Django 5.2 "
+            "`pip install django-tasks`, and restart the workers."
+        ) from None
+    try:
+        # Before anything is imported by its path: whoever may write or start workflows, or change
+        # a dead letter's inputs, must not choose what code runs.
+        result = begun_result(ctx.execution_id, inputs.path)
+    except InvalidTask as error:
+        raise StepError(str(error)) from error
+    set_value(result, "args", inputs.args)
+    set_value(result, "kwargs", inputs.kwargs)
+    set_value(result, "status", TaskResultStatus.RUNNING)
+    set_value(result, "finished_at", None)
+    return result
+
+
+def _failure(error: Exception, retry_on: list[str]) -> StepError:
+    from valkyr_plugins.task_backend.results import EXCEPTION, TRACEBACK, error_of
+
+    path, trace = error_of(error)
+    again = isinstance(error, tuple(import_string(one) for one in retry_on))
+    kind = error_type_of(error)
+    if again and kind is ErrorType.PERMANENT:
+        kind = ErrorType.TRANSIENT
+    return StepError(
+        f"{type(error).__name__}: {error}" if str(error) else type(error).__name__,
+        kind,
+        details={EXCEPTION: path, TRACEBACK: trace[-LONGEST_TRACEBACK:]},
+    )

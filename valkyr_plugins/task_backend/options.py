@@ -1,0 +1,81 @@
+"""`OPTIONS` and `QUEUES` of a backend in `TASKS`: what may stand there, and what it means. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from executions.public.configuration import OWN_QUEUES
+
+LONGEST_WAIT = timedelta(days=365)
+# Of the engine itself: a task there would hold up what repairs everything else.
+RESERVED = frozenset({"control"})
+QUEUE_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
+NamedRetry = Literal["none", "standard", "patient", "llm"]
+
+
+class RetryValues(BaseModel):
+    """A retry policy of one's own, with the keys that a workflow's `retry` has."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    maxAttempts: int = Field(3, ge=1, le=100)  # noqa: N815 - the format's spelling
+    baseSeconds: float = Field(1, ge=0, le=86_400)  # noqa: N815
+    maxSeconds: float | None = Field(None, ge=0, le=86_400)  # noqa: N815
+    jitter: float = Field(0.1, ge=0, le=1)
+
+
+class TaskOptions(BaseModel):
+    """The `OPTIONS` of a backend, checked.
+
+    `retry_on` are paths of exceptions that are tried again beside those that the engine knows to
+    pass. `timeout` is in seconds. `queues` maps names of the framework's queues to the engine's.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    retry: NamedRetry | RetryValues = "none"
+    retry_on: tuple[str, ...] = ()
+    timeout: float = Field(600, ge=0.1, le=600)
+    workspace: str | None = Field(None, pattern=r"^[A-Za-z0-9_-]{1,80}$")
+    queues: Mapping[str, str] = {}
+
+    def queue(self, name: str) -> str:
+        """The engine's queue for one of the framework's."""
+        return self.queues.get(name, name)
+
+
+def read_options(options: Mapping[str, Any]) -> tuple[TaskOptions, list[str]]:
+    """The options, and one sentence for each mistake in them; the defaults where there are some."""
+    try:
+        return TaskOptions.model_validate(options), []
+    except ValidationError as error:
+        return TaskOptions(), [
+            f"OPTIONS {'.'.join(map(str, one['loc']))!r}: {one['msg']}."
+            for one in error.errors(include_url=False, include_input=False)
+        ]
+
+
+def queue_problem(name: str, options: TaskOptions) -> str:
+    """Why no task may go to a queue; empty where it may."""
+    queue = options.queue(name)
+    if queue in RESERVED:
+        return f"the queue {name!r} would be {queue!r}, which is the engine's own; choose another"
+    if QUEUE_NAME.fullmatch(queue) is None:
+        return (
+            f"the queue {name!r} has to be at most 100 letters, digits, _ and -; give it another "
+            "name, or map it in OPTIONS['queues']"
+        )
+    return ""
+
+
+def unserved(queues: Iterable[str], options: TaskOptions) -> list[str]:
+    """The engine's queues that no worker serves unless somebody starts one for them."""
+    return sorted({options.queue(name) for name in queues} - OWN_QUEUES)
+
+
+def engine_priority(priority: int) -> int:
+    """-100 to 100 as 0 to 9: 0 is 5, -1 to -100 are 4 to 0, 1 to 100 are 6 to 9."""
+    return 5 + priority // 20 if priority < 0 else 5 - (-priority // 25)

@@ -1,0 +1,37 @@
+"""Find a registered task by its path. Nothing but a `Task` object is ever called."""
+
+from functools import lru_cache
+
+from django.utils.module_loading import import_string
+
+from valkyr_plugins.task_backend.framework import AnyTask, InvalidTask, Task
+
+
+@lru_cache(maxsize=2_000)
+def registered_task(path: str) -> AnyTask:
+    """The task at a path such as `shop.tasks.charge`.
+
+    Raises InvalidTask where the path leads nowhere, or to something that is no task.
+    """
+    try:
+        found = import_string(path)
+    except ImportError as error:
+        raise InvalidTask(
+            f"There is no task {path!r}: {error}. A task that was moved or removed has to stay "
+            "importable until what was enqueued has ended."
+        ) from error
+    if not isinstance(found, Task):
+        raise InvalidTask(
+            f"{path!r} is no task but {type(found).__name__}. Decorate the function with @task, "
+            "and keep the function's name for the result."
+        )
+    return found
+
+
+def check_registered(task: AnyTask) -> None:
+    """Raise InvalidTask unless workers will find this task by its path."""
+    if registered_task(task.module_path).func is not task.func:
+        raise InvalidTask(
+            f"The path {task.module_path!r} leads to another task than the one enqueued. Give "
+            "each task function a name of its own in its module."
+        )

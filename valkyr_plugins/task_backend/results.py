@@ -1,0 +1,215 @@
+"""The rows of an execution as the framework's `TaskResult`.
+
+Attempts are the runs of the task's step. A dead letter that is sent on makes the result go on: from
+FAILED to READY, RUNNING and its end.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from executions.public.models import FINAL, ExecutionState, WorkflowExecution
+from runners.public.models import Run, RunState
+from runners.public.modules import ErrorType, StepError
+from valkyr_plugins.task_backend.framework import (
+    AnyResult,
+    AnyTask,
+    InvalidTask,
+    TaskError,
+    TaskResult,
+    TaskResultDoesNotExist,
+    TaskResultStatus,
+)
+from valkyr_plugins.task_backend.publishing import ORIGIN, STEP_PATH
+from valkyr_plugins.task_backend.registered import registered_task
+
+EXCEPTION, TRACEBACK = "exceptionClass", "traceback"
+FAILED = frozenset({RunState.FAILED, RunState.DLQ})
+ENQUEUED = frozenset({"path", "args", "kwargs", "priority", "queue", "backend"})
+HELD = frozenset({RunState.LEASED, RunState.RUNNING})
+# What a failure is called that no exception of the task told of.
+ENDED = {
+    ExecutionState.CANCELLED: "concurrent.futures.CancelledError",
+    ExecutionState.TIMEOUT: "builtins.TimeoutError",
+}
+COLUMNS = (
+    "attempt",
+    "state",
+    "leased_by",
+    "started_at",
+    "error",
+    "error_type",
+    "error_details",
+)
+
+
+def instant_text(moment: datetime) -> str:
+    """A time of the framework, which is naive where USE_TZ is off, in ISO 8601 with its zone."""
+    aware = moment if timezone.is_aware(moment) else timezone.make_aware(moment)
+    return aware.isoformat()
+
+
+def _shown(moment: datetime | None) -> datetime | None:
+    """A time as the project's settings have it; ours are read as they are stored."""
+    if moment is None or settings.USE_TZ or timezone.is_naive(moment):
+        return moment
+    return timezone.make_naive(moment)
+
+
+def new_result(task: AnyTask, pk: UUID, args: Any, kwargs: Any) -> AnyResult:
+    """The result of a task that was enqueued this moment."""
+    return _result(task, pk, args, kwargs, TaskResultStatus.READY, enqueued_at=timezone.now())
+
+
+def find_result(pk: UUID, backend: str) -> AnyResult:
+    """The result as it is now; two queries.
+
+    Raises TaskResultDoesNotExist, also for an execution of another backend or of a workflow that is
+    no task's, and InvalidTask where the task is gone from the code.
+    """
+    found = _execution(pk)
+    if found is None or found.trigger_payload.get("backend") != backend:
+        raise TaskResultDoesNotExist(str(pk))
+    return result_of(found)
+
+
+def read_result(pk: UUID) -> AnyResult | None:
+    """The result of an execution of whatever backend; None where it is no task's."""
+    found = _execution(pk)
+    return None if found is None else result_of(found)
+
+
+def begun_result(pk: UUID, path: str) -> AnyResult:
+    """The result of the execution that a step belongs to, whose task must be the one at `path`.
+
+    Raises InvalidTask where that task was not enqueued; nothing was imported then.
+    """
+    found = _execution(pk)
+    if found is None or found.trigger_payload["path"] != path:
+        raise InvalidTask(
+            f"The task {path!r} was not enqueued as execution {pk}. This step runs what "
+            "task.enqueue() asked for, and nothing else; its path cannot be changed."
+        )
+    return result_of(found)
+
+
+def result_of(execution: WorkflowExecution) -> AnyResult:
+    """The result that the rows of an execution say; one query. Raises InvalidTask."""
+    payload = execution.trigger_payload
+    runs = _runs(execution.pk)
+    began = [run for run in runs if run.started_at is not None]
+    made = _result(
+        _task(payload),
+        execution.pk,
+        payload["args"],
+        payload["kwargs"],
+        _status(execution, runs),
+        enqueued_at=_shown(execution.created_at),
+        started_at=_shown(began[0].started_at) if began else None,
+        last_attempted_at=_shown(began[-1].started_at) if began else None,
+        finished_at=_shown(execution.finished_at),
+        errors=_errors(execution, runs),
+        worker_ids=[run.runner for run in began if run.leased_by],
+    )
+    set_value(made, "_return_value", execution.output)
+    return made
+
+
+def set_value(result: AnyResult, name: str, value: Any) -> None:
+    """Write a field of a result, which is frozen for its users."""
+    object.__setattr__(result, name, value)
+
+
+def error_of(exception: BaseException) -> tuple[str, str]:
+    """The path of an exception's class, and its traceback as text."""
+    from traceback import format_exception
+
+    kind = type(exception)
+    return f"{kind.__module__}.{kind.__qualname__}", "".join(format_exception(exception))
+
+
+def _execution(pk: UUID) -> WorkflowExecution | None:
+    rows = WorkflowExecution.objects.filter(pk=pk, workflow__origin__startswith=ORIGIN)
+    found = rows.only(
+        "state", "trigger_payload", "output", "created_at", "finished_at", "error_message"
+    ).first()
+    # A person may start the workflow of a task by hand, with a payload of any shape.
+    payload = found.trigger_payload if found is not None else None
+    return found if isinstance(payload, dict) and payload.keys() >= ENQUEUED else None
+
+
+def _runs(pk: UUID) -> Sequence[Run]:
+    rows = Run.objects.filter(execution_id=pk, step_path=STEP_PATH, superseded=False)
+    return list(rows.order_by("attempt", "id").only(*COLUMNS))
+
+
+def _task(payload: Mapping[str, Any]) -> AnyTask:
+    """The task as it was enqueued: with the priority, queue and time that were asked for."""
+    after = payload.get("runAfter")
+    return registered_task(payload["path"]).using(
+        priority=payload["priority"],
+        queue_name=payload["queue"],
+        backend=payload["backend"],
+        run_after=None if after is None else _shown(datetime.fromisoformat(after)),
+    )
+
+
+def _status(execution: WorkflowExecution, runs: Iterable[Run]) -> TaskResultStatus:
+    if execution.state == ExecutionState.SUCCESS:
+        return TaskResultStatus.SUCCESSFUL
+    if execution.state in FINAL:
+        return TaskResultStatus.FAILED
+    running = any(run.state in HELD for run in runs)
+    return TaskResultStatus.RUNNING if running else TaskResultStatus.READY
+
+
+def _errors(execution: WorkflowExecution, runs: Iterable[Run]) -> list[TaskError]:
+    found = [_error(run) for run in runs if run.state in FAILED]
+    if execution.state in ENDED:
+        path = ENDED[ExecutionState(execution.state)]
+        found.append(TaskError(exception_class_path=path, traceback=execution.error_message))
+    return found
+
+
+def _error(run: Run) -> TaskError:
+    recorded = run.error_details or {}
+    told = recorded.get("details")
+    if isinstance(told, dict) and EXCEPTION in told:
+        return TaskError(exception_class_path=told[EXCEPTION], traceback=told[TRACEBACK])
+    late = run.error_type == ErrorType.TIMEOUT
+    path = "builtins.TimeoutError" if late else f"{StepError.__module__}.{StepError.__qualname__}"
+    frames = recorded.get("traceback") or ""
+    return TaskError(exception_class_path=path, traceback=f"{frames}\n{run.error}".strip())
+
+
+def _result(
+    task: AnyTask,
+    pk: UUID,
+    args: Any,
+    kwargs: Any,
+    status: TaskResultStatus,
+    *,
+    enqueued_at: datetime | None,
+    **more: Any,
+) -> AnyResult:
+    facts: dict[str, Any] = {
+        "started_at": None,
+        "last_attempted_at": None,
+        "finished_at": None,
+        "errors": [],
+        "worker_ids": [],
+    }
+    return TaskResult(
+        task=task,
+        id=str(pk),
+        status=status,
+        enqueued_at=enqueued_at,
+        args=args,
+        kwargs=kwargs,
+        backend=task.backend,
+        **facts | more,
+    )
