@@ -44,7 +44,7 @@ def redis(number: int) -> str:
 def _minimal_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     """What the docs say, on Python 3.11 with the oldest releases that are allowed."""
     folder = tmp_path_factory.mktemp("minimal")
-    environment = environment_with(folder, *lowest())
+    environment = environment_with(folder, *lowest(), "django-tasks")
     made = started(folder, environment, "shop")
     minimal.EDITS.write(made)
     (made / "files").mkdir()

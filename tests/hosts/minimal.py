@@ -1,5 +1,6 @@
 """The edits that the docs tell to make of what `django-admin startproject` makes."""
 
+from tests.hosts import errands
 from tests.hosts.project import Edits
 
 PREFIX = "flows/"
@@ -26,6 +27,8 @@ import os
 import valkyr
 
 INSTALLED_APPS += ["rest_framework", "django_celery_beat", *valkyr.APPS, *valkyr.PLUGINS]
+INSTALLED_APPS += ["django_tasks"]
+TASKS = {"default": {"BACKEND": "valkyr.django_tasks.Backend"}}
 CELERY_BROKER_URL = os.environ["BROKER"]
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 VALKYR = {"FILES_ROOT": str(BASE_DIR / "files")}
@@ -51,6 +54,7 @@ valkyr.configure_celery(app)
 def own():
     return 1
 """,
+        "shop/tasks.py": errands.TASKS,
         "shop/__init__.py": """
 from .celery import app as celery_app
 """,

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.hosts import scenarios
+from tests.hosts import errands, scenarios
 from tests.hosts.admin import Admin
 from tests.hosts.conftest import Host
 from tests.hosts.project import PASSWORD
@@ -41,6 +41,15 @@ def admin(bureau_host: Host) -> Admin:
 @pytest.mark.parametrize("scenario", scenarios.ALL)
 def test_workflows_run(scenario: str, bureau_host: Host) -> None:
     getattr(scenarios, scenario)(bureau_host.project, bureau_host.client)
+
+
+def test_tasks_of_django_six_run(bureau_host: Host) -> None:
+    project = bureau_host.project
+    if not project.manage("--version").startswith("6."):
+        pytest.skip("Django 6 needs Python 3.12 or newer")
+    (project.folder / "bureau" / "errands.py").write_text(errands.TASKS)
+
+    errands.run(project, "bureau.errands", "flows")
 
 
 def test_a_dead_letter_goes_on_from_its_admin(bureau_host: Host, admin: Admin) -> None:

@@ -5,7 +5,7 @@ It runs with the oldest releases that are allowed.
 
 import pytest
 
-from tests.hosts import scenarios, workflows
+from tests.hosts import errands, scenarios, workflows
 from tests.hosts.conftest import Host
 
 pytestmark = [pytest.mark.network, pytest.mark.timeout(600)]
@@ -18,6 +18,10 @@ def test_its_checks_find_no_error(minimal_host: Host) -> None:
 @pytest.mark.parametrize("scenario", scenarios.ALL)
 def test_workflows_run(scenario: str, minimal_host: Host) -> None:
     getattr(scenarios, scenario)(minimal_host.project, minimal_host.client)
+
+
+def test_tasks_of_django_tasks_run(minimal_host: Host) -> None:
+    errands.run(minimal_host.project, "shop.tasks")
 
 
 def test_a_module_whose_extra_is_missing_is_refused_with_what_to_install(

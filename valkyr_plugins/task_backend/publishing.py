@@ -132,8 +132,7 @@ def definition(shape: TaskShape) -> dict[str, Any]:
 
 def _name(shape: TaskShape) -> str:
     """The task's path, and in what this workflow differs from the usual one."""
-    usual = {shape.backend: "default", shape.queue: "default"}
-    more = [name for name, default in usual.items() if name != default]
+    more = [name for name in (shape.backend, shape.queue) if name != "default"]
     more += ["deferred"] if shape.deferred else []
     return f"{shape.path} ({', '.join(more)})" if more else shape.path
 

@@ -102,6 +102,7 @@ CELERY_ENABLE_UTC = False
 if CELERY_BROKER_URL.startswith("amqp"):
     CELERY_TASK_DEFAULT_QUEUE_TYPE = "quorum"
     CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True}
+TASKS = {"default": {"BACKEND": "valkyr.django_tasks.Backend"}}
 VALKYR = {"FILES_ROOT": str(BASE_DIR / "files")}
 LOGGING = {
     "version": 1,
