@@ -26,6 +26,7 @@ class DjangoTaskInputs(ModuleInputs):
 
     path: str = Field(
         max_length=500,
+        pattern=r"^\w+(\.\w+)+$",
         description="Where the task is; it must be an object made by `@task`.",
         examples=["shop.tasks.charge"],
     )
@@ -66,7 +67,7 @@ class DjangoTask(Module[DjangoTaskInputs]):
     takes_secrets = False
     example = {"path": "shop.tasks.charge", "args": [7], "kwargs": {"currency": "EUR"}}
     bad_inputs = (
-        Bad("a task that nobody enqueued", {"path": "shop.tasks.charge"}, "was not enqueued"),
+        Bad("a path without a module", {"path": "charge"}, "path: String should match pattern"),
     )
 
     def execute(self, inputs: DjangoTaskInputs, ctx: StepContext) -> Result:
