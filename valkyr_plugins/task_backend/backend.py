@@ -4,7 +4,6 @@ Importing this loads no models: a project's modules make tasks while apps are st
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -53,7 +52,7 @@ class Backend(BaseTaskBackend):
         super().validate_task(task)
         if problem := queue_problem(task.queue_name, self._read[0]):
             raise InvalidTask(f"Task {task.module_path}: {problem}.")
-        if task.run_after is not None and _is_too_late(task.run_after):
+        if task.run_after is not None and task.run_after - timezone.now() > LONGEST_WAIT:
             raise InvalidTask(
                 f"Task {task.module_path}: run_after is {task.run_after}; at most "
                 f"{LONGEST_WAIT.days} days ahead can be waited for."
@@ -79,7 +78,7 @@ class Backend(BaseTaskBackend):
             "backend": self.alias,
         }
         if after is not None:
-            payload["runAfter"] = results.instant_text(after)
+            payload["runAfter"] = after.isoformat()
         shape = publishing.shape_of(task, self._options)
         handle = publishing.start(shape, payload, engine_priority(task.priority))
         result = results.new_result(task, handle.id, payload["args"], payload["kwargs"])
@@ -138,10 +137,3 @@ class Backend(BaseTaskBackend):
                 "'default' or 'io' in OPTIONS['queues'].",
                 id="valkyr_task_backend.I001",
             )
-
-
-def _is_too_late(run_after: datetime) -> bool:
-    now = timezone.now()
-    if timezone.is_aware(run_after) != timezone.is_aware(now):
-        now = timezone.make_naive(now) if timezone.is_aware(now) else timezone.make_aware(now)
-    return run_after - now > LONGEST_WAIT

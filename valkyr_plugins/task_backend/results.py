@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.utils import timezone
 
 from executions.public.models import FINAL, ExecutionState, WorkflowExecution
@@ -45,19 +44,6 @@ COLUMNS = (
     "error_type",
     "error_details",
 )
-
-
-def instant_text(moment: datetime) -> str:
-    """A time of the framework, which is naive where USE_TZ is off, in ISO 8601 with its zone."""
-    aware = moment if timezone.is_aware(moment) else timezone.make_aware(moment)
-    return aware.isoformat()
-
-
-def _shown(moment: datetime | None) -> datetime | None:
-    """A time as the project's settings have it; ours are read as they are stored."""
-    if moment is None or settings.USE_TZ or timezone.is_naive(moment):
-        return moment
-    return timezone.make_naive(moment)
 
 
 def new_result(task: AnyTask, pk: UUID, args: Any, kwargs: Any) -> AnyResult:
@@ -108,10 +94,10 @@ def result_of(execution: WorkflowExecution) -> AnyResult:
         payload["args"],
         payload["kwargs"],
         _status(execution, runs),
-        enqueued_at=_shown(execution.created_at),
-        started_at=_shown(began[0].started_at) if began else None,
-        last_attempted_at=_shown(began[-1].started_at) if began else None,
-        finished_at=_shown(execution.finished_at),
+        enqueued_at=execution.created_at,
+        started_at=began[0].started_at if began else None,
+        last_attempted_at=began[-1].started_at if began else None,
+        finished_at=execution.finished_at,
         errors=_errors(execution, runs),
         worker_ids=[run.runner for run in began if run.leased_by],
     )
@@ -154,7 +140,7 @@ def _task(payload: Mapping[str, Any]) -> AnyTask:
         priority=payload["priority"],
         queue_name=payload["queue"],
         backend=payload["backend"],
-        run_after=None if after is None else _shown(datetime.fromisoformat(after)),
+        run_after=None if after is None else datetime.fromisoformat(after),
     )
 
 
