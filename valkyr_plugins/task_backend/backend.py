@@ -58,7 +58,9 @@ class Backend(BaseTaskBackend):
                 f"{LONGEST_WAIT.days} days ahead can be waited for."
             )
 
-    def enqueue(self, task: AnyTask, args: Sequence[Any], kwargs: dict[str, Any]) -> AnyResult:
+    def enqueue(  # type: ignore[override] # the same, without the type variables
+        self, task: AnyTask, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> AnyResult:
         """Start the task's execution: it commits or vanishes with the caller's transaction.
 
         Raises InvalidTask, TypeError for arguments that are no JSON, and what `start_from_code`

@@ -21,7 +21,7 @@ from runners.public.modules import (
 LONGEST_TRACEBACK = 12_000
 
 
-class DjangoTaskInputs(ModuleInputs):
+class DjangoTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __init__
     """The task and its arguments."""
 
     path: str = Field(
@@ -78,7 +78,7 @@ class DjangoTask(Module[DjangoTaskInputs]):
 
         task = result.task
         announcing.announce_start(result)
-        first = (TaskContext(task_result=result),) if task.takes_context else ()
+        first: tuple[Any, ...] = (TaskContext(task_result=result),) if task.takes_context else ()
         try:
             value = normalize_json(task.call(*first, *inputs.args, **inputs.kwargs))
         except StepError:

@@ -58,9 +58,15 @@ def find_result(pk: UUID, backend: str) -> AnyResult:
     no task's, and InvalidTask where the task is gone from the code.
     """
     found = _execution(pk)
-    if found is None or found.trigger_payload.get("backend") != backend:
+    if found is None or _call(found).get("backend") != backend:
         raise TaskResultDoesNotExist(str(pk))
     return result_of(found)
+
+
+def _call(execution: WorkflowExecution) -> Mapping[str, Any]:
+    """What was enqueued: the task's path, its arguments, the backend."""
+    payload: Mapping[str, Any] = execution.trigger_payload or {}
+    return payload
 
 
 def read_result(pk: UUID) -> AnyResult | None:
@@ -75,7 +81,7 @@ def begun_result(pk: UUID, path: str) -> AnyResult:
     Raises InvalidTask where that task was not enqueued; nothing was imported then.
     """
     found = _execution(pk)
-    if found is None or found.trigger_payload["path"] != path:
+    if found is None or _call(found)["path"] != path:
         raise InvalidTask(
             f"The task {path!r} was not enqueued as execution {pk}. This step runs what "
             "task.enqueue() asked for, and nothing else; its path cannot be changed."
@@ -85,7 +91,7 @@ def begun_result(pk: UUID, path: str) -> AnyResult:
 
 def result_of(execution: WorkflowExecution) -> AnyResult:
     """The result that the rows of an execution say; one query. Raises InvalidTask."""
-    payload = execution.trigger_payload
+    payload = _call(execution)
     runs = _runs(execution.pk)
     began = [run for run in runs if run.started_at is not None]
     made = _result(
