@@ -19,13 +19,23 @@ const bar = (): HTMLElement | null => document.getElementById("vm-actions");
 /** Fetch them anew. One that was just pressed is kept until its dialog is there: nobody else would
  * open it. */
 export function renewActions(): void {
-  const pressed = bar()?.querySelector(".htmx-request");
-  if (pressed) pressed.addEventListener("htmx:afterRequest", renewActions, { once: true });
-  else {
-    const context = { target: "#vm-actions", select: "#vm-actions", swap: "outerHTML" };
-    window.htmx?.ajax("GET", location.pathname, context);
-  }
+  if (renewedLater()) return;
+  const context = { target: "#vm-actions", select: "#vm-actions", swap: "outerHTML" };
+  window.htmx?.ajax("GET", location.pathname, context);
 }
+
+/** Whether one was pressed whose dialog is not there yet; they are fetched once it is. */
+function renewedLater(): boolean {
+  const pressed = bar()?.querySelector(".htmx-request");
+  pressed?.addEventListener("htmx:afterRequest", renewActions, { once: true });
+  return Boolean(pressed);
+}
+
+// One may also be pressed while they are being fetched.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { detail } = event as CustomEvent<{ target: Element; shouldSwap: boolean }>;
+  if (detail.target.id === "vm-actions" && renewedLater()) detail.shouldSwap = false;
+});
 
 /** With a run selected, a fork begins with its step, and the studio opens to change the workflow. */
 export function pointActions(run: Run | null): void {
