@@ -40,7 +40,7 @@ class Admin:
         assert found, f"{page} offers no {name}"
         return html.unescape(found[0])
 
-    def walk(self, below: str, most: int = 60) -> set[str]:
+    def walk(self, below: str, most: int = 400) -> set[str]:
         """Open what the first page leads to; the paths of ours, all of which begin with `below`."""
         seen: set[str] = set()
         waiting = [self.index]
