@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _kit() -> None:
+def _kit(db: None) -> None:
     assert Valkyr().workspace
 
 
@@ -39,7 +39,7 @@ def ended(result: TaskResult[Any]) -> TaskResult[Any]:
 
 
 @pytest.fixture
-def heard(django_capture_on_commit_callbacks: Any) -> Iterator[list[tuple[str, str, Any]]]:
+def heard() -> Iterator[list[tuple[str, str, Any]]]:
     """The framework's signals, in the order in which they were sent."""
     found: list[tuple[str, str, Any]] = []
 

@@ -9,6 +9,7 @@ pytestmark = pytest.mark.plugins
 
 VALID = {
     "celery.task": {"task": "shop.charge", "args": ["{{ input.x }}"]},
+    "django.task": {"path": "shop.tasks.charge", "args": ["{{ input.x }}"]},
     "llm.chat": {"model": "gpt-4o-mini", "messages": "{{ input.text }}"},
     "llm.extract": {"model": "m", "messages": "a", "schema": {"type": "object"}},
     "llm.embed": {"model": "m", "texts": "{{ input.texts }}"},
