@@ -141,8 +141,6 @@ def configure_celery(app: "Celery") -> "Celery":
 def __getattr__(name: str) -> Any:
     if name == "PLUGINS":
         return _plugins()
-    if not name.startswith("_"):
-        names = import_module("valkyr_plugins.python_workflows.names")
-        if name in names.__all__:
-            return getattr(names, name)
+    if name in __all__:
+        return getattr(import_module("valkyr_plugins.python_workflows.names"), name)
     raise AttributeError(f"module 'valkyr' has no attribute {name!r}")

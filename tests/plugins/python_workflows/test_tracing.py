@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+import valkyr
 from executions.definition.graph.document import normalise
 from executions.publishing.versioning import check
 from tests.plugins.python_workflows import flows
 from valkyr import TracingError, each, step, workflow
+from valkyr_plugins.python_workflows import names
 from valkyr_plugins.python_workflows.discovery import register_steps
 from valkyr_plugins.python_workflows.workflow import DECLARED, PythonWorkflow
 
@@ -118,3 +120,8 @@ def test_two_steps_of_one_type_are_refused() -> None:
 
 def lambda_free() -> None:
     """Do nothing."""
+
+
+def test_every_name_of_workflows_in_python_is_one_of_valkyrs() -> None:
+    assert set(names.__all__) <= set(valkyr.__all__)
+    assert all(hasattr(valkyr, name) for name in valkyr.__all__)
