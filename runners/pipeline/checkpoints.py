@@ -28,10 +28,11 @@ def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
 
     Gates that decide by themselves are checkpointed with the next locked step.
     """
+    if work.wake is None:
+        return False
     policy = _policy(state)
     return (
-        work.wake is not None
-        and policy is not None
+        policy is not None
         and policy.enabled
         and policy.on_gate
         and unit.head is not None

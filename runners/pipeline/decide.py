@@ -80,7 +80,7 @@ def needs_lock(state: "SegmentState", unit: "Unit") -> bool:
         return True
     frontier = state.frontier
     graph = state.graph
-    unfinished = [graph.steps[index].task for index in frontier.ready]
+    unfinished = [graph.steps.task_of[index] for index in frontier.ready]
     if unit.broken is not None:
         unfinished.append(unit.broken.step.task)
     if not unfinished:

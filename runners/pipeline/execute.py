@@ -267,8 +267,7 @@ def run_module(
             f"The module {step.module} ended with the outcome {result.outcome!r}, which it does "
             f"not declare; declared: {', '.join(step.outcomes) or 'success'}."
         )
-    undeclared = set(result.variables or ()) - set(context.variables)
-    if undeclared:
+    if result.variables and (undeclared := set(result.variables) - set(context.variables)):
         raise StepError(
             f"The step {path} sets {', '.join(sorted(undeclared))}, which the "
             "workflow does not declare. Add it to `variables` with a default."
