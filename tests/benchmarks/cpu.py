@@ -1,6 +1,11 @@
-"""CPU seconds of whole process trees, from /proc: children that ended meanwhile included."""
+"""CPU seconds of whole process trees: children that ended meanwhile included.
+
+Those of a living process are read from its clock, to the nanosecond. `/proc` counts in hundredths
+of a second, and a short part takes a broker no more than one or two of these.
+"""
 
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +25,16 @@ def tree_seconds(pid: int) -> float:
 
 def _seconds(pid: int) -> float:
     try:
+        own = time.clock_gettime(_clock_of(pid))
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return sum(map(int, fields[11:15])) / TICKS  # utime, stime, cutime, cstime
+    return own + sum(map(int, fields[13:15])) / TICKS  # cutime, cstime
+
+
+def _clock_of(pid: int) -> int:
+    """The clock of a process's CPU time, as `clock_getcpuclockid` of Linux numbers it."""
+    return (~pid << 3) | 2
 
 
 @dataclass(frozen=True, slots=True)
