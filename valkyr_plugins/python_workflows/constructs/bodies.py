@@ -52,7 +52,7 @@ def _traced_body(trace: Trace, items: Any, body: Callable[..., R]) -> TracedScop
     scope = TracedScope("map", around=trace.scope)
     item = ValueHandle(HandleFacts("item", within=frozenset({scope}), shape=item_shape(items)))
     number = ValueHandle(HandleFacts("index", within=frozenset({scope}), shape=int))
-    with trace.inside(Block(scope, around=None)):
+    with trace.inside(Block(scope, around=None)), trace.calling():
         result = body(item, number) if _takes_number(body) else body(item)
         refuse_empty(scope, "the body of each()")
         if result is not None and not body_result(scope, result):

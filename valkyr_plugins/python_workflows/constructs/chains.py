@@ -69,7 +69,7 @@ def add_module(
     last = scope.tasks[-1] if scope.tasks else None
     if inputs.follows is not None and inputs.follows is not last:
         raise TracingError("a step of a chain reads the one right before it, and no other")
-    wanted = options.id or places.variable() or name or use.rpartition(".")[2]
+    wanted = options.id or trace.name_of(name or use.rpartition(".")[2])
     task = TracedTask(scope.new_id(wanted), scope, places.here())
     task.document = {"use": use}
     if inputs.value:

@@ -94,7 +94,7 @@ def _undo(
     """The step that undoes a task, with its inputs."""
     result = output_of(task, shape=shape)
     scope = TracedScope("undo", around=trace.scope)
-    with trace.inside(Block(scope, around=trace.block)):
+    with trace.inside(Block(scope, around=trace.block)), trace.calling():
         if isinstance(undo, StepFunction):
             undo(**_by_name(undo, config, result))
         elif callable(undo):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import FrameType
 from typing import Any
 
 from runners.public.modules import TRACER
@@ -53,6 +54,7 @@ class Trace:
         self.scope = TracedScope()
         self.block = Block(self.scope)
         self.variables: dict[str, Any] = {}
+        self._caller: FrameType | None = None  # which calls a body, so that its line names none
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -106,7 +108,7 @@ class Trace:
 
     def reserve(self, options: CallOptions, name: str) -> TracedTask:
         """A task with its id, which is in no block yet."""
-        wanted = options.id or places.variable() or name
+        wanted = options.id or self.name_of(name)
         if not _ID.fullmatch(wanted):
             raise TracingError(f"a task's id is letters, digits, _ and -; found {wanted!r}")
         scope = self.scope
@@ -115,6 +117,20 @@ class Trace:
                 raise TracingError(f"another task here has the id {wanted!r}; choose another")
             scope.taken.add(wanted)
         return TracedTask(options.id or scope.new_id(wanted), scope, places.here())
+
+    def name_of(self, name: str) -> str:
+        """What a task is called without `id=`: the variable it is assigned to, else `name`."""
+        named = "" if self._caller is places.user_frame() else places.variable()
+        return named or name
+
+    @contextmanager
+    def calling(self) -> Iterator[None]:
+        """The block in which a construct calls what it was given, on the line of its own call."""
+        was, self._caller = self._caller, places.user_frame()
+        try:
+            yield
+        finally:
+            self._caller = was
 
     def place(
         self, task: TracedTask, reads: list[TracedTask], options: CallOptions, *, line: bool = False
