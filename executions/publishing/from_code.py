@@ -4,7 +4,7 @@ The code is the draft. Equal content makes no version, so that publishing is saf
 processes, at any time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -21,6 +21,16 @@ from executions.states import VersionKind
 
 ACTOR = Actor.system("code")
 TIER = "unlimited"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeDefinition:
+    """What code says of a workflow; see `publish_from_code`."""
+
+    slug: str
+    definition: Mapping[str, Any]
+    origin: str
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,24 @@ def publish_from_code(
     with transaction.atomic():
         workflow = _workflow(where, slug, source, facts)
         return _version(workflow, source, mark, facts)
+
+
+def unchanged_from_code(given: Iterable[CodeDefinition]) -> dict[str, CodeVersion]:
+    """Of many definitions those whose latest version says the same, by slug; in one query."""
+    wanted = {one.slug: one for one in given}
+    rows = Workflow.objects.filter(
+        workspace__slug=settings().code_workspace, slug__in=list(wanted), archived_at=None
+    ).values_list(
+        "slug", "origin", "name", "description", "latest_version__checksum",
+        "pk", "latest_version_id", "latest_version__number",
+    )  # fmt: skip
+    found = {}
+    for slug, origin, name, description, mark, *version in rows:
+        one = wanted[slug]
+        facts = (one.origin, str(one.definition.get("name") or slug)[:200], one.description)
+        if (origin, name, description) == facts and mark == _checksum(one.definition):
+            found[slug] = CodeVersion(*version, created=False)
+    return found
 
 
 def _checksum(definition: Mapping[str, Any]) -> str:

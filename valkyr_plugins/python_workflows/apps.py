@@ -16,6 +16,7 @@ class PythonWorkflowsConfig(PluginConfig):
 
     def ready(self) -> None:
         """Import `steps` and `workflows` of each installed app, and register their steps."""
+        from valkyr_plugins.python_workflows import checks  # noqa: F401 - registers on import
         from valkyr_plugins.python_workflows.discovery import discover
 
         discover()

@@ -5,7 +5,12 @@ from typing import Any
 from executions.public.database import connection
 from executions.public.errors import InvalidDefinition
 from executions.public.models import Workflow
-from executions.public.publishing import CodeVersion, publish_from_code
+from executions.public.publishing import (
+    CodeDefinition,
+    CodeVersion,
+    publish_from_code,
+    unchanged_from_code,
+)
 from valkyr_plugins.python_workflows.discovery import register_steps
 from valkyr_plugins.python_workflows.workflow import DECLARED, PythonWorkflow
 
@@ -15,29 +20,50 @@ class UnpublishableError(Exception):
 
 
 def publish_all() -> dict[str, CodeVersion]:
-    """Publish every declared workflow, in the order of the declarations; versions by slug.
+    """Publish every declared workflow whose content changed; the versions of all, by slug.
 
-    Raises UnpublishableError for the first with problems, SlugTaken where a person's workflow has
-    the slug.
+    One query where nothing changed. Raises UnpublishableError for the first with problems,
+    SlugTaken where a person's workflow, or another declared one, has the slug.
     """
-    return {workflow.slug: publish(workflow) for workflow in DECLARED}
+    _refuse_twice()
+    said = {workflow.slug: _definition(workflow) for workflow in DECLARED}
+    unchanged = unchanged_from_code(said.values())
+    return {
+        workflow.slug: unchanged.get(workflow.slug) or publish(workflow) for workflow in DECLARED
+    }
 
 
 def publish(workflow: PythonWorkflow[Any, Any]) -> CodeVersion:
-    """Publish one workflow; one query where nothing changed. Raises as `publish_all`."""
+    """Publish one workflow; nothing is written where nothing changed. Raises as `publish_all`."""
     register_steps()  # also those that were declared after Django began
+    said = _definition(workflow)
     try:
         return publish_from_code(
-            workflow.slug,
-            workflow.definition,
-            origin=workflow.origin,
-            description=str(workflow.definition.get("description", "")),
+            said.slug, said.definition, origin=said.origin, description=said.description
         )
     except InvalidDefinition as error:
         lines = [f"  {problem.path}: {problem.message}" for problem in error.problems]
         raise UnpublishableError(
             "\n".join([f"Workflow {workflow.slug} ({workflow.origin}): {error.message}", *lines])
         ) from error
+
+
+def _refuse_twice() -> None:
+    """Two declarations of one name would each publish over the other."""
+    origins: dict[str, str] = {}
+    for workflow in DECLARED:
+        first = origins.setdefault(workflow.slug, workflow.origin)
+        if first != workflow.origin:
+            raise UnpublishableError(
+                f"Both {first} and {workflow.origin} are the workflow {workflow.slug!r}; give one "
+                'of them another name: @workflow("…")'
+            )
+
+
+def _definition(workflow: PythonWorkflow[Any, Any]) -> CodeDefinition:
+    definition = workflow.definition
+    described = str(definition.get("description", ""))
+    return CodeDefinition(workflow.slug, definition, workflow.origin, described)
 
 
 def tables_exist() -> bool:

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from executions.models import Workflow, WorkflowExecution
 from tests.plugins.python_workflows import flows
-from valkyr_plugins.python_workflows import publishing
+from valkyr_plugins.python_workflows import checks, publishing
 from valkyr_plugins.python_workflows.publishing import publish, publish_all
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +57,42 @@ def test_only_what_changed_makes_a_version(django_assert_num_queries: Any) -> No
 
     assert (first.created, first.number) == (True, 1)
     assert (again.created, again.version_id) == (False, first.version_id)
+
+
+def test_one_query_tells_that_nothing_changed(django_assert_num_queries: Any) -> None:
+    first = publish_all()
+    with django_assert_num_queries(1):
+        again = publish_all()
+
+    assert {slug: one.version_id for slug, one in first.items()} == {
+        slug: one.version_id for slug, one in again.items()
+    }
+
+
+def test_a_step_that_live_versions_run_may_not_leave_the_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    publish(flows.fulfil)
+    kept = checks.module_names() - {flows.ship.type}
+    monkeypatch.setattr(checks, "module_names", lambda: kept)
+
+    (found,) = checks.removed_steps(databases=["default"])
+
+    assert "'fulfil'" in found.msg
+    assert flows.ship.type in found.msg
+    assert "version 1" in found.msg
+    assert f"@step({flows.ship.type!r})" in str(found.hint)
+    assert checks.removed_steps(databases=None) == []
+
+
+def test_a_step_that_undoes_counts_as_one_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(flows.fulfil)
+    kept = checks.module_names() - {flows.refund.type}
+    monkeypatch.setattr(checks, "module_names", lambda: kept)
+
+    assert [
+        flows.refund.type in one.msg for one in checks.removed_steps(databases=["default"])
+    ] == [True]
 
 
 def test_migrate_publishes_and_the_command_tells_what_is_current() -> None:

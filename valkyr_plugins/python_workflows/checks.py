@@ -1,0 +1,39 @@
+"""`manage.py check --database default`: a step that something still runs is in the code.
+
+An execution keeps the version that it began with, so a step must stay until no live version has it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Tags, register
+
+from executions.public.database import alias
+from runners.public.registry import module_names
+from valkyr_plugins.python_workflows.statements import fetch
+
+MOST = 20
+
+
+@register(Tags.database)
+def removed_steps(*, databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Steps of live versions that no code declares; nothing unless our database is named."""
+    from valkyr_plugins.python_workflows.publishing import tables_exist
+
+    if alias() not in (databases or ()) or not tables_exist():
+        return []
+    return list(_missing())[:MOST]
+
+
+def _missing() -> Iterator[CheckMessage]:
+    known = module_names()
+    for slug, number, type_name in fetch("live_types", {}):
+        if type_name not in known:
+            yield Error(
+                f"Workflow {slug!r} runs the step {type_name!r} in version {number}, which is its "
+                "latest or has executions under way; no such step is declared.",
+                hint="Keep the step until these executions ended and a version without it is "
+                "published. A step that was renamed keeps its type by "
+                f"@step({type_name!r}). One of another package is installed with that package.",
+                id="valkyr.E030",
+            )

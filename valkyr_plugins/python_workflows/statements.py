@@ -1,0 +1,8 @@
+"""The statements of workflows in Python, by name, from `sql/`."""
+
+from pathlib import Path
+
+from executions.public.database import Statements
+
+_own = Statements(Path(__file__).with_name("sql"))
+FOLDER, statement, fetch = _own.folder, _own.text, _own.fetch
