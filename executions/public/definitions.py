@@ -1,6 +1,7 @@
 """Read and check workflow definitions; pure, without a database."""
 
 from executions.definition.catalog import Catalog, ConfigProblem, OutcomeRule, catalog
+from executions.definition.graph.document import modules_of, normalise
 from executions.definition.graph.model import Step
 from executions.definition.graph.problem import DefinitionError, DefinitionProblem
 from executions.definition.graph.storable import storage_problems
@@ -13,5 +14,7 @@ __all__ = [
     "OutcomeRule",
     "Step",
     "catalog",
+    "modules_of",
+    "normalise",
     "storage_problems",
 ]

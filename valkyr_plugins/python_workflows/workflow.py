@@ -151,7 +151,10 @@ class PythonWorkflow(Generic[P, R]):
             return self._trace.read(result)
 
     def _document(self) -> dict[str, Any]:
-        facts, parts = self._facts, {"schema": SCHEMA, "name": self.slug}
+        facts, parts = (
+            self._facts,
+            {"schema": SCHEMA, "name": self._facts.get("title") or self.slug},
+        )
         found: dict[str, Any] = {
             **parts,
             "description": facts.get("description") or inspect.getdoc(self.function),
@@ -214,6 +217,7 @@ def workflow(
     name: str = "",
     /,
     *,
+    title: str = "",
     description: str = "",
     input: Any = None,
     schedule: Trigger | Sequence[Trigger] | None = None,
@@ -236,11 +240,11 @@ def workflow(what: Any = "", /, **facts: Any) -> Any:
 
     The first fact may be its name, which is the function's otherwise (`order_import` is
     `order-import`). The function runs once, now, with handles in the place of its arguments; what
-    it calls are the tasks, what it returns is the output. `input` is a model, a dataclass, a
-    TypedDict or a JSON Schema, where the parameters do not say it. `schedule`, `webhook`, `event`
-    and `queue` start it by themselves: each is its main value, a mapping of all keys, or a list.
-    `concurrency_key` is a template over the input, or a function of it. `on_failure` is the
-    workflow, or its slug, that is started when an execution fails.
+    it calls are the tasks, what it returns is the output. `title` is what people call it. `input`
+    is a model, a dataclass, a TypedDict or a JSON Schema, where the parameters do not say it.
+    `schedule`, `webhook`, `event` and `queue` start it by themselves: each is its main value, a
+    mapping of all keys, or a list. `concurrency_key` is a template over the input, or a function of
+    it. `on_failure` is the workflow, or its slug, that is started when an execution fails.
 
     Raises TracingError, which names file and line, for what a graph cannot hold.
     """
@@ -254,7 +258,7 @@ _FACTS = frozenset(
     {
         "checkpoint", "compensation", "concurrency_key", "concurrency_limit", "description",
         "event", "input", "on_conflict", "on_failure", "priority", "queue", "schedule", "timeout",
-        "webhook",
+        "title", "webhook",
     }
 )  # fmt: skip
 

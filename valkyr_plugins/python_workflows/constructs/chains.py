@@ -40,8 +40,8 @@ def chain(**options: Any) -> Iterator[Any]:
     scope = TracedScope("chain", around=trace.scope)
     with trace.inside(Block(scope, around=trace.block)):
         yield TracedChain(task)
-    if len(scope.tasks) < 2:
-        raise TracingError("a chain holds two steps or more; write a single one by itself")
+    if not scope.tasks:
+        raise TracingError("the block of chain() calls no step; call one, or more")
     task.document = {
         "modules": [{"id": one.id, **one.document} for one in scope.tasks],
         **given.document(),
@@ -49,6 +49,7 @@ def chain(**options: Any) -> Iterator[Any]:
     task.leads_on = scope.tasks[-1].leads_on
     reads = [one for one in scope.outside if one.scope is trace.scope]
     trace.place(task, sorted(reads, key=lambda one: one.id), given, line=True)
+    trace.add_undo(task, given, {})
 
 
 def add_module(

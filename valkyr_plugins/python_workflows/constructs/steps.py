@@ -1,6 +1,5 @@
 """Calls of steps and of built-in modules."""
 
-import inspect
 import re
 from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
@@ -8,11 +7,10 @@ from typing import Any, get_args, get_type_hints
 from pydantic.alias_generators import to_camel
 
 from runners.public.modules import StepFunction
-from valkyr_plugins.python_workflows.tracing.graph import Block, TracedScope, TracedTask
 from valkyr_plugins.python_workflows.tracing.handles import ValueHandle
 from valkyr_plugins.python_workflows.tracing.options import NONE, CallOptions
 from valkyr_plugins.python_workflows.tracing.places import TracingError
-from valkyr_plugins.python_workflows.tracing.trace import Trace, output_of, tracing
+from valkyr_plugins.python_workflows.tracing.trace import output_of, tracing
 
 OWN_OUTCOMES: Mapping[str, tuple[str, ...]] = {
     "flow.if": ("true", "false"),
@@ -55,10 +53,8 @@ def call(
         from valkyr_plugins.python_workflows.constructs.chains import add_module
 
         return add_module(trace, use, config, options, name=name, shape=shape, facts=facts or {})
-    task = trace.add(use, config, options, name=name, leads_on=leads_on)
+    task = trace.add(use, config, options, name=name, leads_on=leads_on, shape=shape)
     task.document = {**(facts or {}), **task.document}
-    if options.undo is not None:
-        task.document["undo"] = _undo(trace, task, options.undo, config, shape)
     return output_of(task, shape=shape)
 
 
@@ -86,37 +82,6 @@ def _returned(step: StepFunction[..., Any]) -> Any:
         parts = get_args(shape)
         return parts[1] if len(parts) == 2 and isinstance(parts[1], type) else Any
     return shape
-
-
-def _undo(
-    trace: Trace, task: TracedTask, undo: Any, config: Mapping[str, Any], shape: Any
-) -> dict[str, Any]:
-    """The step that undoes a task, with its inputs."""
-    result = output_of(task, shape=shape)
-    scope = TracedScope("undo", around=trace.scope)
-    with trace.inside(Block(scope, around=trace.block)), trace.calling():
-        if isinstance(undo, StepFunction):
-            undo(**_by_name(undo, config, result))
-        elif callable(undo):
-            undo(result)
-        else:
-            raise TracingError(f"undo is a step, or a function that calls one; found {undo!r:.80}")
-    if len(scope.tasks) != 1:
-        raise TracingError(f"undo calls one step; found {len(scope.tasks)}")
-    return scope.tasks[0].document
-
-
-def _by_name(
-    undo: StepFunction[..., Any], config: Mapping[str, Any], result: ValueHandle
-) -> dict[str, Any]:
-    """Arguments of a step named as `undo`: the same inputs by name, the result for one more."""
-    given: dict[str, Any] = {}
-    for parameter in undo.parameters().parameters.values():
-        if to_camel(parameter.name) in config:
-            given[parameter.name] = config[to_camel(parameter.name)]
-        elif parameter.default is inspect.Parameter.empty:
-            given[parameter.name] = result
-    return given
 
 
 class ModuleCall:

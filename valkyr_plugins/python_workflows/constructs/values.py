@@ -16,7 +16,7 @@ from valkyr_plugins.python_workflows.tracing.handles import NOT as _NOT
 from valkyr_plugins.python_workflows.tracing.options import CallOptions
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 from valkyr_plugins.python_workflows.tracing.shapes import plain
-from valkyr_plugins.python_workflows.tracing.trace import tracing
+from valkyr_plugins.python_workflows.tracing.trace import output_of, tracing
 
 T = TypeVar("T")
 
@@ -32,24 +32,25 @@ class Variables:
             raise TracingError(f"there is no variable {name!r}; declared are {', '.join(known)}")
         return ValueHandle(HandleFacts(f"vars.{name}"))
 
-    def set(self, **values: Any) -> None:
+    def set(self, **values: Any) -> Any:
         """Set variables, as a step of its own."""
-        self.set_with()(**values)
+        return self.set_with()(**values)
 
     def set_with(self, **options: Any) -> Any:
         """`set` with options, such as `id=`."""
 
-        def call(**values: Any) -> None:
+        def call(**values: Any) -> Any:
             trace = tracing()
             for name in values:
                 getattr(self, name)
-            trace.add(
+            task = trace.add(
                 "flow.set_variables",
                 {"values": values},
                 CallOptions.of(options),
                 name="set",
                 line=True,
             )
+            return output_of(task)
 
         return call
 

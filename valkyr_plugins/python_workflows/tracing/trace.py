@@ -5,7 +5,7 @@ it, it comes after that line. `after=` says the edges instead.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
@@ -29,6 +29,7 @@ from valkyr_plugins.python_workflows.tracing.values import Rendered, rendered
 
 _CURRENT: "ContextVar[Trace | None]" = ContextVar("valkyr_trace", default=None)
 _MENTION = re.compile(r"tasks\.([A-Za-z_]\w*)|tasks\[(['\"])(.+?)\2\]")
+WITHOUT_ORDER = (".callbackUrl", ".history")  # known before the task starts, or from earlier turns
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
@@ -89,11 +90,12 @@ class Trace:
         leads_on: tuple[str, ...] = (SUCCESS,),
         body: TracedScope | None = None,
         task: TracedTask | None = None,
+        shape: Any = Any,
     ) -> TracedTask:
         """A task of the module `use` with these inputs, after what it reads and what is above.
 
         `name` is what its id is made of where neither `id=` nor a variable gives one. `task` is one
-        whose id was given out before.
+        whose id was given out before, `shape` the annotation of its output.
         """
         made = task or self.reserve(options, name or use.rpartition(".")[2])
         inputs = self.read(config)
@@ -102,9 +104,19 @@ class Trace:
         if inputs.value:
             made.document["with"] = inputs.value
         made.document |= options.document()
-        reads = self._local([*inputs.tasks, *(body.outside if body else ())])
+        reads = self.local([*inputs.tasks, *(body.outside if body else ())])
         self.place(made, reads, options, line=line)
+        self.add_undo(made, options, config, shape)
         return made
+
+    def add_undo(
+        self, task: TracedTask, options: CallOptions, config: Mapping[str, Any], shape: Any = Any
+    ) -> None:
+        """Give a task that was placed the step that undoes it, if the call names one."""
+        from valkyr_plugins.python_workflows.constructs.undoing import undo_of
+
+        if options.undo is not None:
+            task.document["undo"] = undo_of(self, task, options.undo, config, shape)
 
     def reserve(self, options: CallOptions, name: str) -> TracedTask:
         """A task with its id, which is in no block yet."""
@@ -136,22 +148,33 @@ class Trace:
         self, task: TracedTask, reads: list[TracedTask], options: CallOptions, *, line: bool = False
     ) -> None:
         """Put a task into the block, with its edges."""
-        block = self.block
-        if options.after is not None:
-            edges = [edge for one in options.after for edge in self.edges_from(one)]
-            edges += [edge for one in unreached(reads, edges) for edge in one.goes_on()]
-            all_of = False
-        elif line and not block.parallel:
-            ends = block.ends()
-            edges, all_of = block.joined(ends, block.needs_all(ends), reads)
+        if options.after is None:
+            edges, all_of = self.natural_edges(reads, line=line)
         else:
-            edges, all_of = block.joined(block.entry, block.joins_all, reads)
-        task.edges = edges
-        task.join = options.join or ("all" if all_of and len(edges) > 1 else "")
-        task.block = block
+            edges, all_of = [edge for one in options.after for edge in self.edges_from(one)], False
+            edges += [edge for one in unreached(reads, edges) for edge in one.goes_on()]
+        join = options.join or ("all" if all_of and len(edges) > 1 else "")
+        self.put(task, edges, join, line=line and options.after is None)
+
+    def natural_edges(
+        self, reads: Sequence[TracedTask], *, line: bool
+    ) -> tuple[list[TracedEdge], bool]:
+        """The edges that the code's order says, and whether all must be taken."""
+        block = self.block
+        if not line or block.parallel:
+            return block.joined(block.entry, block.joins_all, reads)
+        ends = block.ends()
+        return block.joined(ends, block.needs_all(ends), reads)
+
+    def put(
+        self, task: TracedTask, edges: list[TracedEdge], join: str, *, line: bool = False
+    ) -> None:
+        """Put a task with these edges into the block."""
+        block = self.block
+        task.edges, task.join, task.block = edges, join, block
         block.scope.tasks.append(task)
         block.segment.append(task)
-        if line and options.after is None and not block.parallel:
+        if line and not block.parallel:
             block.draw_line(task.goes_on())
 
     def read(self, value: Any) -> Rendered:
@@ -162,7 +185,7 @@ class Trace:
             for mention in _MENTION.finditer(text):
                 after = text[mention.end() :]
                 task = scope.named(mention[1] or mention[3])
-                if task is not None and not after.startswith(".callbackUrl"):
+                if task is not None and not after.startswith(WITHOUT_ORDER):
                     found.tasks.append(task)
         self._check_scopes(found)
         return found
@@ -187,7 +210,7 @@ class Trace:
                 "a step of a chain is read outside of it; read the chain's own result instead"
             )
 
-    def _local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:
+    def local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:
         """Those of the tasks that are in this scope; those of scopes around are noted."""
         scope, own = self.scope, dict.fromkeys(tasks)
         around = list(scope.scopes())
@@ -204,7 +227,7 @@ class Trace:
     def note_reads(self, value: Any) -> Rendered:
         """Read a value for a task that is placed later; what it reads of scopes around is kept."""
         found = self.read(value)
-        self._local(found.tasks)
+        self.local(found.tasks)
         return found
 
     def edges_from(self, value: Any) -> list[TracedEdge]:

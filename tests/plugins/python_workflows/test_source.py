@@ -1,0 +1,67 @@
+"""A document becomes Python source, and the source traces back to an equal graph."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from executions.definition.graph.document import load_text
+from tests.support.equal_graphs import graph_of
+from tests.support.graphs import draw
+from valkyr_plugins.python_workflows.source.export import python_source
+from valkyr_plugins.python_workflows.workflow import DECLARED, PythonWorkflow
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+WRITTEN = sorted(EXAMPLES.glob("*/*.yaml"))
+
+
+def traced(source: str) -> dict[str, Any]:
+    """The document of the only workflow that the source declares."""
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(compile(source, "exported.py", "exec"), names)  # noqa: S102 - our own text
+    (found,) = (one for one in names.values() if isinstance(one, PythonWorkflow))
+    DECLARED.remove(found)
+    return found.definition
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_each_example_is_the_same_graph_as_source(path: Path) -> None:
+    document = load_text(path.read_text(), content_type="yaml")
+
+    assert graph_of(traced(python_source(document))) == graph_of(document)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_graph_is_the_same_as_source(seed: int) -> None:
+    document = draw(Random(seed), depth=seed % 4, waits=0.3, steps=60, undo=seed % 2 == 0).document
+
+    assert graph_of(traced(python_source(document))) == graph_of(document)
+
+
+def test_names_that_python_has_words_for_stay_what_they_are() -> None:
+    document = {
+        "schema": "valkyr/1",
+        "name": "Words & names",
+        "tasks": [
+            {"id": "if", "use": "flow.noop", "with": {"value": {"for": "{{ input['a b'] }}"}}},
+            {"id": "2nd-try", "use": "data.set", "with": {"values": {}, "X-Odd": 1, "with": 2, "a_": 3}},
+            {"id": "each", "use": "flow.noop", "name": "Say \"no\"", "after": "2nd-try:error"},
+        ],
+        "triggers": [{"type": "WEBHOOK"}, {"type": "CRON", "schedule": "0 0 * * *"}],
+        "output": {"quote": "a \"b\" \\ c\nd"},
+    }  # fmt: skip
+    found = traced(python_source(document, "words"))
+
+    assert sorted(one["type"] for one in found.pop("triggers")) == ["CRON", "WEBHOOK"]
+    assert graph_of(found) == graph_of({k: v for k, v in document.items() if k != "triggers"})
+
+
+def test_tasks_that_wait_for_each_other_are_named() -> None:
+    tasks = [
+        {"id": "a", "use": "flow.noop", "after": "b"},
+        {"id": "b", "use": "flow.noop", "after": "a"},
+    ]
+
+    with pytest.raises(ValueError, match="a, b wait for each other"):
+        python_source({"schema": "valkyr/1", "name": "round", "tasks": tasks})

@@ -1,0 +1,123 @@
+"""The tasks of a scope as statements, in an order in which each stands below what it reads.
+
+Each is put into a graph as its call will be, so that what the order of the lines says by itself is
+known: only edges that it does not say are written as `after=`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from valkyr_plugins.python_workflows.source.calls import (
+    SourceCall,
+    call_of,
+    modules_of_chain,
+    options_of,
+)
+from valkyr_plugins.python_workflows.source.literals import identifier, literal
+from valkyr_plugins.python_workflows.tracing.graph import (
+    Block,
+    TracedEdge,
+    TracedScope,
+    TracedTask,
+)
+from valkyr_plugins.python_workflows.tracing.trace import Trace
+
+Document = Mapping[str, Any]
+Incoming = Mapping[str, list[tuple[str, str]]]
+
+
+@dataclass(slots=True)
+class SourceWriter:
+    """Writes statements, and collects the names of `valkyr` that they use."""
+
+    reserved: frozenset[str]
+    trace: Trace = field(default_factory=Trace)
+    used: set[str] = field(default_factory=set)
+    names: dict[TracedTask, str] = field(default_factory=dict)
+
+    def body(self, document: Document, depth: int) -> list[str]:
+        """The statements of a normal `{tasks, edges}`; the scope that is open is its own."""
+        incoming: dict[str, list[tuple[str, str]]] = {one["id"]: [] for one in document["tasks"]}
+        for edge in document.get("edges", []):
+            incoming[edge["to"]].append((edge["from"], edge["on"]))
+        written: list[str] = []
+        for task in _in_order(document["tasks"], incoming):
+            written += self._statement(task, incoming[task["id"]], depth)
+        return written
+
+    def _statement(
+        self, document: Document, incoming: list[tuple[str, str]], depth: int
+    ) -> list[str]:
+        scope = self.trace.scope
+        chosen = call_of(document)
+        task = TracedTask(document["id"], scope, "", leads_on=chosen.leads_on)
+        name = identifier(task.id, {*self.reserved, *self.names.values()})
+        self.names[task] = name
+        options = options_of(document, depth)
+        if name != task.id or any(task.id in one.taken for one in scope.scopes()):
+            options = {"id": task.id, **options}
+        scope.taken.add(task.id)
+        inner, lines = self._inner(document, chosen, depth)
+        options |= self._order(task, chosen, document.get("join", "any"), incoming, inner)
+        self.used |= {one for one in (chosen.used, "modules" * ("undo" in document)) if one}
+        return chosen.write(name, options, lines, depth)
+
+    def _inner(
+        self, document: Document, chosen: SourceCall, depth: int
+    ) -> tuple[TracedScope | None, list[str]]:
+        if chosen.kind == "chain":
+            self.used.add("modules")
+            return None, modules_of_chain(document, depth + 1)
+        if chosen.body is None:
+            return None, []
+        scope = TracedScope(chosen.kind, around=self.trace.scope)
+        with self.trace.inside(Block(scope)):
+            lines = self.body(chosen.body, depth + 1)
+            self.trace.note_reads(dict(chosen.later))
+        return scope, lines
+
+    def _order(
+        self,
+        task: TracedTask,
+        chosen: SourceCall,
+        join: str,
+        incoming: list[tuple[str, str]],
+        inner: TracedScope | None,
+    ) -> dict[str, Any]:
+        """The options that say the edges, where the order of the lines does not."""
+        trace = self.trace
+        inputs = trace.read(chosen.read)
+        reads = trace.local([*inputs.tasks, *(inner.outside if inner else ())])
+        natural, all_of = trace.natural_edges(reads, line=chosen.line)
+        sources = {one.id: one for one in trace.scope.tasks}
+        wanted = [TracedEdge(sources[source], on) for source, on in incoming]
+        same_join = len(wanted) < 2 or join == ("all" if all_of else "any")
+        if set(natural) == set(wanted) and same_join:
+            trace.put(task, wanted, "", line=chosen.line)
+            return {}
+        trace.put(task, wanted, "")
+        said: dict[str, Any] = {"after": [self._edge(edge) for edge in wanted]}
+        return said | ({"join": "all"} if join == "all" else {})
+
+    def _edge(self, edge: TracedEdge) -> str:
+        name = self.names[edge.source]
+        if edge.source.leads_on == (edge.on,):
+            return name
+        if edge.on == "error":
+            self.used.add("failed")
+            return f"failed({name})"
+        self.used.add("outcome")
+        return f"outcome({name}) == {literal(edge.on)}"
+
+
+def _in_order(tasks: list[Document], incoming: Incoming) -> Iterator[Document]:
+    """The tasks, each below those that lead to it, else in the document's order."""
+    left = {task["id"]: task for task in tasks}
+    while left:
+        ready = next(
+            (one for one in left if not any(source in left for source, _ in incoming[one])), None
+        )
+        if ready is None:
+            raise ValueError(f"the tasks {', '.join(left)} wait for each other; mend their edges")
+        yield left.pop(ready)
