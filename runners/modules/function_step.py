@@ -43,6 +43,10 @@ class StepDecorator(Protocol):
     ) -> StepFunction[P, NoResult]: ...
     @overload
     def __call__(
+        self, function: Callable[Concatenate[StepContext, P], Coroutine[Any, Any, R]], /
+    ) -> StepFunction[P, R]: ...
+    @overload
+    def __call__(
         self, function: Callable[Concatenate[StepContext, P], R], /
     ) -> StepFunction[P, R]: ...
     @overload
@@ -55,6 +59,10 @@ class StepDecorator(Protocol):
 
 @overload
 def step(function: Callable[Concatenate[StepContext, P], None], /) -> StepFunction[P, NoResult]: ...
+@overload
+def step(
+    function: Callable[Concatenate[StepContext, P], Coroutine[Any, Any, R]], /
+) -> StepFunction[P, R]: ...
 @overload
 def step(function: Callable[Concatenate[StepContext, P], R], /) -> StepFunction[P, R]: ...
 @overload

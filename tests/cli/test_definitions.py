@@ -86,6 +86,15 @@ def test_what_is_exported_validates_and_is_the_draft(
     assert valkyr("export", echo.slug, failing.slug).code == 2
 
 
+def test_a_draft_is_exported_as_python(valkyr: Valkyr, echo: Workflow, tmp_path: Path) -> None:
+    printed = valkyr("export", echo.slug, "--python")
+    written = valkyr("export", echo.slug, "--python", "--dir", tmp_path)
+
+    assert "from valkyr import" in printed.out
+    assert Path(written.out.strip()).name == f"{echo.slug.replace('-', '_')}.py"
+    assert Path(written.out.strip()).read_text() == printed.out
+
+
 def test_schema_is_the_same_from_the_package_and_from_the_api(valkyr: Valkyr) -> None:
     there = valkyr("schema")
     here = without_a_database("schema")

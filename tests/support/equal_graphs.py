@@ -5,8 +5,8 @@ from typing import Any
 
 from executions.definition.graph.document import normalise
 from executions.definition.graph.resolve import _without_ui
-from executions.definition.templating.sandbox import ENVIRONMENT
 from executions.definition.templates import ExpressionText, has_template, split
+from executions.definition.templating.sandbox import ENVIRONMENT
 
 Document = Mapping[str, Any]
 

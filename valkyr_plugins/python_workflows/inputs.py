@@ -1,12 +1,14 @@
 """A workflow's input: its JSON Schema, the handles its function gets, and the payload of a start.
 
 A function with one parameter of a model, dataclass or TypedDict takes the payload as a whole, as
-does one with `input=`. Otherwise the parameters are the payload's properties by name.
+does one with `input=`, and one whose parameter is annotated `Any`, for a payload of any shape.
+Otherwise the parameters are the payload's properties by name.
 """
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Container, Mapping
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter, create_model
@@ -14,6 +16,8 @@ from typing_extensions import is_typeddict
 
 from valkyr_plugins.python_workflows.tracing.handles import HandleFacts, ValueHandle, default
 from valkyr_plugins.python_workflows.tracing.places import TracingError
+
+_REF = "#/$defs/"
 
 
 class WorkflowInput:
@@ -83,9 +87,11 @@ class WorkflowInput:
                 raise TracingError(
                     f"{self.name}: parameter {one} cannot be given by name", at=self._place
                 )
-        if len(parameters) == 1 and _is_described(self._shapes[parameters[0].name]):
-            return self._shapes[parameters[0].name]
-        return None
+        shape = self._shapes[parameters[0].name] if len(parameters) == 1 else None
+        annotated = parameters and parameters[0].annotation is not inspect.Parameter.empty
+        if shape is Any and annotated:
+            return {}
+        return shape if _is_described(shape) else None
 
     def _property(self, name: str) -> ValueHandle:
         parameter = self.signature.parameters[name]
@@ -114,18 +120,40 @@ def _is_described(shape: Any) -> bool:
 
 
 def _plain_schema(schema: Any) -> dict[str, Any]:
-    """A schema without the titles that pydantic makes up, and with its definitions last."""
-    found: dict[str, Any] = _without_titles(schema)
-    return {key: found[key] for key in sorted(found, key=lambda key: key == "$defs")}
+    """A schema as a person writes it: no made-up titles, parts used once in their place."""
+    found: dict[str, Any] = _written(schema)
+    parts: dict[str, Any] = found.pop("$defs", {})
+    text = json.dumps([found, parts])
+    once = {name for name in parts if text.count(f'"{_REF}{name}"') == 1}
+    inlined = _inlined(found, parts, once)
+    kept = {name: _inlined(one, parts, once) for name, one in parts.items() if name not in once}
+    return inlined | ({"$defs": kept} if kept else {})
 
 
-def _without_titles(value: Any, *, names: bool = False) -> Any:
+def _written(value: Any, *, names: bool = False) -> Any:
+    """The value without titles, and without what is so anyway."""
     if isinstance(value, Mapping):
         return {
-            key: _without_titles(one, names=key in ("properties", "$defs"))
+            key: _written(one, names=key in ("properties", "$defs"))
             for key, one in value.items()
-            if names or key != "title" or not isinstance(one, str)
+            if names
+            or not (
+                (key == "title" and isinstance(one, str))
+                or (key == "additionalProperties" and one is True)
+            )
         }
     if isinstance(value, list):
-        return [_without_titles(one) for one in value]
+        return [_written(one) for one in value]
+    return value
+
+
+def _inlined(value: Any, parts: Mapping[str, Any], once: Container[str]) -> Any:
+    if isinstance(value, Mapping):
+        name = str(value.get("$ref", "")).removeprefix(_REF)
+        if name in once:
+            rest = {key: one for key, one in value.items() if key != "$ref"}
+            return _inlined(parts[name], parts, once) | rest
+        return {key: _inlined(one, parts, once) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_inlined(one, parts, once) for one in value]
     return value

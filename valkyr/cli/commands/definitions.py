@@ -1,5 +1,6 @@
 """Workflows as files: check them, write them, list them, and their JSON Schema."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,7 @@ def publish(choices: Choices, files: tuple[Path, ...], workspace: str | None) ->
 @click.argument("names", metavar="[NAME…]", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="All workflows that you may see.")
 @click.option("--format", "form", type=click.Choice(list(MEDIA)), default="yaml")
+@click.option("--python", is_flag=True, help="As a Python module that declares the workflow.")
 @click.option(
     *("--dir", "folder"),
     type=click.Path(path_type=Path, file_okay=False),
@@ -152,10 +154,11 @@ def export(
     names: tuple[str, ...],
     everything: bool,
     form: str,
+    python: bool,
     folder: Path | None,
     workspace: str | None,
 ) -> None:
-    """Write the drafts of workflows as YAML or JSON."""
+    """Write the drafts of workflows as YAML, JSON or Python."""
     if bool(names) == everything:
         raise usage("Name workflows, or give --all.")
     if folder is None and (everything or len(names) > 1):
@@ -169,7 +172,10 @@ def export(
             ids = [workflow_id(api, name, workspace) for name in names]
             rows = [api.get(f"/v1/Workflow/{pk}") for pk in ids]
         with output.progress(f"Exporting {len(rows)}"):
-            texts = [(r, api.text(f"/v1/Workflow/{r['id']}/export", MEDIA[form])) for r in rows]
+            kind = "json" if python else form
+            texts = [(r, api.text(f"/v1/Workflow/{r['id']}/export", MEDIA[kind])) for r in rows]
+    if python:
+        form, texts = "py", [(row, _source(row["slug"], text)) for row, text in texts]
     if folder is None:
         output.text(texts[0][1])
         return
@@ -179,6 +185,19 @@ def export(
     else:
         for path in written:
             output.text(str(path))
+
+
+def _source(slug: str, text: str) -> str:
+    """A draft as Python source; usage error for one that is not sound."""
+    from valkyr_plugins.python_workflows.source.export import python_source
+
+    try:
+        return python_source(json.loads(text), slug)
+    except (ValueError, KeyError, TypeError) as error:
+        raise usage(
+            f"The draft of {slug!r} cannot be written as Python: {error}",
+            f"Mend what `valkyr export {slug} > draft.yaml; valkyr validate draft.yaml` lists.",
+        ) from error
 
 
 def _written(folder: Path, form: str, texts: list[tuple[dict[str, Any], str]]) -> list[Path]:
@@ -191,7 +210,8 @@ def _written(folder: Path, form: str, texts: list[tuple[dict[str, Any], str]]) -
     folder.mkdir(parents=True, exist_ok=True)
     found = []
     for row, text in texts:
-        path = folder / f"{row['slug']}.{form}"
+        stem = row["slug"].replace("-", "_") if form == "py" else row["slug"]
+        path = folder / f"{stem}.{form}"
         path.write_text(text if text.endswith("\n") else f"{text}\n", encoding="utf-8")
         found.append(path)
     return found

@@ -1,0 +1,75 @@
+"""Programs that a type checker must refuse: each line that is wrong ends with its mark.
+
+Nobody imports this file; test_typing.py compares what mypy finds with the marks.
+"""
+
+from pydantic import BaseModel
+
+from valkyr import StepContext, approve, choose, each, first_of, step, when, workflow
+
+
+class Order(BaseModel):
+    """What is ordered."""
+
+    id: int
+    total: float
+    lines: list[str]
+
+
+class Receipt(BaseModel):
+    """What was paid."""
+
+    number: str
+
+
+@step(retry={"maxAttempts": 3})
+def charge(order: int) -> Receipt:
+    """Charge the card."""
+    return Receipt(number=str(order))
+
+
+@step
+def pack(line: str) -> int:
+    """Pack one line."""
+    return len(line)
+
+
+@step
+async def ship(ctx: StepContext, order: int, parcels: list[int]) -> str:
+    """Ship the parcels."""
+    return f"{order}{parcels}"
+
+
+@step
+def note(text: str) -> None:
+    """Write a note."""
+
+
+@workflow
+def right(order: Order) -> str:
+    """Wire all as it should be."""
+    paid = charge.options(retry="patient")(order.id)
+    told = note(f"paid {paid.number}")
+    parcels = each(order.lines, pack, at_most=3)
+    with when((order.total > 10) & (paid.number != "")):
+        approve(f"Ship {order.id}?", within="2d")
+    return ship.options(after=told)(order.id, parcels)
+
+
+@workflow
+def wrong(order: Order) -> int:
+    """Wire all as it should not be."""
+    paid = charge(order.lines)  # WRONG: a list where a number is taken
+    charge()  # WRONG: an argument is missing
+    charge.options(retry="none")(order="7")  # WRONG: a text where a number is taken
+    ship(paid, [1])  # WRONG: another step's output
+    print(paid.numbr)  # WRONG: a field that there is not
+    parcels = each([1, 2], pack)  # WRONG: items of another kind than the step takes
+    ship(order.id, each(order.lines, charge))  # WRONG: results of another kind
+    ship(order.id, first_of(order.total, 3))  # WRONG: neither is a list
+    choose(order.total > 3, paid, pack("x")).number  # WRONG: one of the two has no such field
+    approve(order.id)  # WRONG: a title is a text
+    each(order.lines, pack, at_most="3")  # WRONG: a text where a number is taken
+    right.start(7)  # WRONG: the payload is an order
+    right.start(order=order, amount=7)  # WRONG: there is no such parameter
+    return paid  # WRONG: it promises a number
