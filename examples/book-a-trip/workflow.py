@@ -14,7 +14,7 @@ class Trip(BaseModel):
 
 
 @workflow
-def book_a_trip(booking: Trip) -> str:
+def book_a_trip(booking: Trip) -> Any:
     """Book a flight, rooms and a car; when one cannot be had, undo what was booked."""
     folder = f"trips/{booking.trip}"
     flight = modules.file.write.options(undo=lambda made: modules.file.delete(path=made.path))(

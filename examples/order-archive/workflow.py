@@ -20,7 +20,7 @@ from valkyr import each, filters, modules, workflow
         },
     }
 )
-def order_archive(today: Any) -> list[str]:
+def order_archive(today: Any) -> Any:
     """Write a day's orders as files, pack them into one archive, and tidy up."""
     folder = f"days/{today.day}"
 

@@ -92,11 +92,11 @@ def unchanged_from_code(given: Iterable[CodeDefinition]) -> dict[str, CodeVersio
         "pk", "latest_version_id", "latest_version__number",
     )  # fmt: skip
     found = {}
-    for slug, origin, name, description, mark, *version in rows:
+    for slug, origin, name, description, mark, pk, version, number in rows:
         one = wanted[slug]
         facts = (one.origin, str(one.definition.get("name") or slug)[:200], one.description)
         if (origin, name, description) == facts and mark == _checksum(one.definition):
-            found[slug] = CodeVersion(*version, created=False)
+            found[slug] = CodeVersion(pk, version, number, created=False)
     return found
 
 

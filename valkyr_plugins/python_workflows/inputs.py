@@ -125,7 +125,7 @@ def _plain_schema(schema: Any) -> dict[str, Any]:
     parts: dict[str, Any] = found.pop("$defs", {})
     text = json.dumps([found, parts])
     once = {name for name in parts if text.count(f'"{_REF}{name}"') == 1}
-    inlined = _inlined(found, parts, once)
+    inlined: dict[str, Any] = _inlined(found, parts, once)
     kept = {name: _inlined(one, parts, once) for name, one in parts.items() if name not in once}
     return inlined | ({"$defs": kept} if kept else {})
 

@@ -45,7 +45,7 @@ def test_names_that_python_has_words_for_stay_what_they_are() -> None:
         "name": "Words & names",
         "tasks": [
             {"id": "if", "use": "flow.noop", "with": {"value": {"for": "{{ input['a b'] }}"}}},
-            {"id": "2nd-try", "use": "data.set", "with": {"values": {}, "X-Odd": 1, "with": 2, "a_": 3}},
+            {"id": "2nd-try", "use": "data.set", "with": {"X-Odd": 1, "with": 2, "a_": 3}},
             {"id": "each", "use": "flow.noop", "name": "Say \"no\"", "after": "2nd-try:error"},
         ],
         "triggers": [{"type": "WEBHOOK"}, {"type": "CRON", "schedule": "0 0 * * *"}],

@@ -1,0 +1,1 @@
+"""Workflows in Python on real workers."""
