@@ -157,7 +157,7 @@ class Block:
         Results of branches that are closed may be there or not, so that any edge will do. Raises
         TracingError where some must be there beside one of several.
         """
-        needed = unreached(reads, entry)
+        needed = unreached(reads, entry, self)
         own = {done for one in needed if one.block is self for done in (one, *one.before())}
         edges = [edge for one in needed for edge in one.goes_on()]
         sure = all(one.is_open_in(self) and len(one.leads_on) == 1 for one in needed)
@@ -175,13 +175,19 @@ class Block:
         self.entry, self.joins_all, self.segment, self.fork = entry, joins_all, [], None
 
 
-def unreached(tasks: Iterable[TracedTask], edges: Sequence[TracedEdge]) -> list[TracedTask]:
-    """Those of the tasks that no edge's source is or comes after, without those before others."""
+def unreached(
+    tasks: Iterable[TracedTask], edges: Sequence[TracedEdge], block: Block | None = None
+) -> list[TracedTask]:
+    """Those of the tasks that no edge's source is or comes after, without those before others.
+
+    A task of a branch that is closed for `block` may not run, so that what is before it stays.
+    """
     reached: set[TracedTask] = set()
     for edge in edges:
         reached |= {edge.source} | edge.source.before()
     left = [task for task in tasks if task not in reached]
-    earlier = {one for task in left for one in task.before()}
+    sure = (task for task in left if block is None or task.is_open_in(block))
+    earlier = {one for task in sure for one in task.before()}
     return [task for task in left if task not in earlier]
 
 
