@@ -10,11 +10,8 @@ from executions.definition.graph.document import normalise
 from executions.publishing.versioning import check
 from tests.plugins.python_workflows import flows
 from valkyr import TracingError, each, step, workflow
-from valkyr_plugins.python_workflows import names
-from valkyr_plugins.python_workflows.discovery import register_steps
+from valkyr_plugins.python_workflows import discovery, names
 from valkyr_plugins.python_workflows.workflow import DECLARED, PythonWorkflow
-
-register_steps()
 
 
 def edges(definition: dict[str, Any]) -> set[tuple[str, str, str]]:
@@ -106,19 +103,15 @@ def test_what_cannot_be_traced_names_its_place_and_what_to_write(
     assert "test_tracing.py" in str(raised.value)
 
 
-def test_two_steps_of_one_type_are_refused() -> None:
-    step("twice.taken")(lambda_free)
-    step("twice.taken")(lambda_free)
-    try:
-        with pytest.raises(ValueError, match=r"twice\.taken.*taken already"):
-            register_steps()
-    finally:
-        from runners.public.modules import DECORATED
+def test_two_steps_of_one_type_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    twice = [step("twice.taken")(nothing), step("twice.taken")(nothing)]
+    monkeypatch.setattr(discovery, "DECORATED", twice)
 
-        del DECORATED[-2:]
+    with pytest.raises(ValueError, match=r"twice\.taken.*taken already"):
+        discovery.register_steps()
 
 
-def lambda_free() -> None:
+def nothing() -> None:
     """Do nothing."""
 
 
