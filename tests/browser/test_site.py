@@ -54,7 +54,8 @@ def visitor(browser: Browser, address: str) -> Iterator[Page]:
 
 def test_a_search_finds_the_page_of_a_word(visitor: Page, address: str) -> None:
     visitor.goto(f"{address}/index.html")
-    visitor.get_by_role("textbox", name="Search").fill("PgBouncer")
+    # The search listens to keys, which `fill` presses none of.
+    visitor.get_by_role("textbox", name="Search").press_sequentially("PgBouncer")
 
     found = visitor.locator(".md-search-result__link", has_text="Behind PgBouncer")
     found.first.click()
