@@ -22,7 +22,7 @@ from executions.admin.operations import AdminOperation, OperationReport, Payload
 from executions.admin.scope import may
 from executions.admin.sections import Page, facts, json_section, text_section
 from executions.admin.skin import Textarea, display
-from executions.admin.values import masked
+from executions.admin.values import masked, preformatted
 from executions.definition.graph.document import DefinitionError, load_text
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.graph.trial import without_values
@@ -137,20 +137,23 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
                     created.pk, {"enabled": False}, actor=actor, expected_revision=None
                 )
             return created
-        changes = {
+        changes: dict[str, Any] = {
             name: data[name]
             for name in ("name", "slug", "description", "enabled")
             if name in data and (name != "slug" or data["slug"])
         }
+        if "draft" in data:  # that of a workflow from code is only shown
+            changes["definition"] = data["draft"]
         return update_workflow(
             self.instance.pk,
-            changes | {"definition": data["draft"]},
+            changes,
             actor=actor,
             expected_revision=data.get("revision_seen"),
         )
 
 
 SHOWN_PROBLEMS = 10
+FROM_CODE = ("code", "workspace", "name", "slug", "draft", "description")
 
 
 def _run(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
@@ -185,6 +188,18 @@ RUN = AdminOperation(
     bulk=False,
     destination=lambda execution: links.page("executions_workflowexecution", execution.pk),
 )
+TAKE_OVER = AdminOperation(
+    operations.TAKE_OVER,
+    title="Take over…",
+    icon="edit_document",
+    done="copied",
+    question="Makes a copy that people edit, as a draft: nothing triggers it until you publish it. "
+    "The workflow itself stays as its code says.",
+    form=ReasonForm,
+    primary=True,
+    bulk=False,
+    destination=lambda copy: links.page("executions_workflow", copy.pk),
+)
 ARCHIVE = AdminOperation(
     operations.ARCHIVE,
     title="Archive…",
@@ -200,9 +215,9 @@ class WorkflowAdmin(OperatingAdmin):
     """Definitions that people edit; publishing makes versions of them."""
 
     form = DraftForm
-    operations = (RUN, PUBLISH, SHARE, ARCHIVE)
+    operations = (RUN, TAKE_OVER, PUBLISH, SHARE, ARCHIVE)
     edits = Action.AUTHOR
-    list_display = ("name", "slug", "switch", "published", "updated", "executions")
+    list_display = ("name", "slug", "origin", "switch", "published", "updated", "executions")
     list_select_related = ("latest_version",)
     list_filter = ("enabled",)
     list_defer = ("definition", "latest_version__source", "latest_version__definition")
@@ -247,9 +262,25 @@ class WorkflowAdmin(OperatingAdmin):
         """Workflows are archived, never deleted."""
         return False
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Those of the form, and where its code is if it has some."""
+        return ("code", *self.fields) if obj and obj.origin else self.fields
+
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """A workflow stays in its workspace."""
-        return ("workspace",) if obj else ()
+        """A workflow stays in its workspace; of one from code only the switch can be changed."""
+        if obj is None:
+            return ()
+        return FROM_CODE if obj.origin else ("workspace",)
+
+    @display(description="from code")
+    def code(self, row: Workflow) -> str:
+        """Where its code is."""
+        return f"{row.origin_place}. Change it there, or take it over to edit a copy here."
+
+    @display(description="definition")
+    def draft(self, row: Workflow) -> Any:
+        """The definition that its code has."""
+        return preformatted(as_yaml(row.definition))
 
     def changeform_view(
         self,
@@ -275,6 +306,13 @@ class WorkflowAdmin(OperatingAdmin):
             told = warnings(saved.definition, saved.workspace_id)
             self._list(request, told, "warnings")
             self.message_user(request, "The draft has no problems; it can be published.")
+
+    def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
+        """As for every operation; a copy is a new workflow of the workspace, which needs more."""
+        allowed = super().may_operate(request, operation, row)
+        if operation is TAKE_OVER and row is not None:
+            return allowed and may(request, row.workspace, operation.needs)
+        return allowed
 
     def tell(
         self, request: HttpRequest, operation: AdminOperation, report: OperationReport

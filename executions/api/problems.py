@@ -24,6 +24,7 @@ from executions.accounts.errors import InUse, LastAdministrator, Taken
 from executions.api.throttles import TooMany
 from executions.credentials import CredentialInUse, NameTaken
 from executions.definition.graph.problem import DefinitionError, DefinitionProblem
+from executions.publishing.taking_over import NotFromCode
 from executions.publishing.versioning import FromCode, SlugTaken
 from executions.sealing import SealingError
 
@@ -74,6 +75,7 @@ STATUSES: dict[type[errors.ValkyrError], int] = {
     errors.ConcurrencyConflict: 409,
     SlugTaken: 409,
     FromCode: 409,
+    NotFromCode: 409,
     NameTaken: 409,
     CredentialInUse: 409,
     Taken: 409,

@@ -44,7 +44,7 @@ KEY = header(
 _COLUMNS = [
     field.attname
     for field in Workflow._meta.concrete_fields
-    if field.name not in {"definition", "description", "origin"}
+    if field.name not in {"definition", "description", "origin", "origin_line"}
 ]
 
 

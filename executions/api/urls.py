@@ -91,6 +91,11 @@ urlpatterns: list[URLPattern] = [
         name="valkyr-workflow-publish",
     ),
     path(
+        f"{WORKFLOW}/take-over",
+        workflows.TakeOverWorkflow.as_view(),
+        name="valkyr-workflow-take-over",
+    ),
+    path(
         f"{WORKFLOW}/versions",
         workflow_versions.Versions.as_view(),
         name="valkyr-workflow-versions",

@@ -30,7 +30,7 @@ from executions.api.paging import ListQuery, PageQuery, narrowed, page
 from executions.definition.graph.trial import without_values
 from executions.models import Workflow, WorkflowVersion
 from executions.publishing import versioning
-from executions.publishing.operations import ARCHIVE
+from executions.publishing.operations import ARCHIVE, TAKE_OVER
 from executions.states import Permission, VersionKind
 
 # Workflows and versions as JSON: what comes in, what goes out.
@@ -47,8 +47,8 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
     class Meta:
         model = Workflow
         fields = [
-            "id", "workspace_id", "name", "slug", "description", "origin", "enabled",
-            "latestVersion", "created_at", "updated_at",
+            "id", "workspace_id", "name", "slug", "description", "origin", "origin_line",
+            "enabled", "latestVersion", "created_at", "updated_at",
         ]  # fmt: skip
 
     def get_latestVersion(self, workflow: Workflow) -> int | None:  # noqa: N802 - the JSON's name
@@ -142,6 +142,13 @@ class NewDraft(Body):
     workspaceId = serializers.UUIDField(
         required=False, help_text="May be left out by who has one workspace only."
     )
+
+
+class TakingOver(Body):
+    """What the copy is called; both may be left out."""
+
+    name = Text(max_length=200, required=False)
+    slug = serializers.SlugField(max_length=80, required=False)
 
 
 class ValidationItem(CamelCaseSerializer):
@@ -332,3 +339,27 @@ class OneWorkflow(Endpoint):
         return shown(
             versioning.update_workflow(pk, changes, actor=self.actor, expected_revision=expected)
         )
+
+
+class TakeOverWorkflow(Endpoint):
+    """A copy of a workflow from code, for people to edit."""
+
+    @operation(
+        "takeOverWorkflow",
+        "Workflow",
+        {201: WorkflowShape},
+        request=TakingOver,
+        errors=[403, 404, 409],
+        idempotent=True,
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Copy a workflow that comes from code into one that people edit.
+
+        The copy is a draft of the same workspace: nothing triggers it until it is published. The
+        workflow itself stays as it is. 409 for a workflow that does not come from code. It requires
+        permission to write workflows in the workspace: on this workflow alone it is not enough.
+        """
+        found, _ = obtain(self.user, workflows().defer("definition"), id, TAKE_OVER.needs)
+        workspace_for(self.user, found.workspace_id, TAKE_OVER.needs)
+        copy, _ = self.perform(TAKE_OVER, workflows().defer("definition"), id, TakingOver)
+        return shown(copy, 201)

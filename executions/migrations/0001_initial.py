@@ -430,6 +430,7 @@ class Migration(executions.database.migrations.Migration):
                 ('slug', models.SlugField(max_length=80)),
                 ('description', models.TextField(blank=True, default='')),
                 ('origin', models.CharField(blank=True, default='', editable=False, help_text='The code that publishes it, as `shop.flows:fulfil`; empty: people edit it.', max_length=200)),
+                ('origin_line', models.PositiveIntegerField(editable=False, help_text='The line of that code where it begins, as of the last publishing.', null=True)),
                 ('enabled', models.BooleanField(default=True, help_text='Off: nothing can trigger it.')),
                 ('definition', models.JSONField(default=dict, help_text='The draft, as its author wrote it.')),
                 ('revision', models.PositiveIntegerField(default=1, editable=False, help_text="Counts changes; it is the draft's ETag.")),

@@ -25,6 +25,11 @@ class Workflow(models.Model):
         editable=False,
         help_text="The code that publishes it, as `shop.flows:fulfil`; empty: people edit it.",
     )
+    origin_line = models.PositiveIntegerField(
+        null=True,
+        editable=False,
+        help_text="The line of that code where it begins, as of the last publishing.",
+    )
     enabled = models.BooleanField(default=True, help_text="Off: nothing can trigger it.")
     definition = models.JSONField(default=dict, help_text="The draft, as its author wrote it.")
     revision = models.PositiveIntegerField(
@@ -61,6 +66,11 @@ class Workflow(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def origin_place(self) -> str:
+        """Where its code is, for people: `shop.flows:fulfil, line 42`; "" where people edit it."""
+        return f"{self.origin}, line {self.origin_line}" if self.origin_line else self.origin
 
 
 class WorkflowVersion(models.Model):

@@ -31,6 +31,7 @@ class CodeDefinition:
     definition: Mapping[str, Any]
     origin: str
     description: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +63,25 @@ def publish_from_code(
     origin: str,
     name: str = "",
     description: str = "",
+    line: int | None = None,
     workspace: Workspace | None = None,
 ) -> CodeVersion:
     """Publish a definition under a slug, unless the newest version says the same.
 
-    `origin` names where it is from, as `shop.flows:fulfil`. A workflow that is missing is made.
-    Content of an earlier version makes that one the latest again. One query where nothing changed.
-    Raises InvalidDefinition with all problems, and SlugTaken where a person's workflow, or one of
-    another origin, has the slug.
+    `origin` names where it is from, as `shop.flows:fulfil`, and `line` its line there. A workflow
+    that is missing is made. Content of an earlier version makes that one the latest again. One
+    query where nothing changed. Raises InvalidDefinition with all problems, and SlugTaken where a
+    person's workflow, or one of another origin, has the slug.
     """
     source, mark = dict(definition), _checksum(definition)
     where = workspace or code_workspace()
     wanted = name or str(source.get("name") or slug)
-    facts = {"name": wanted[:200], "description": description, "origin": origin}
+    facts = {
+        "name": wanted[:200],
+        "description": description,
+        "origin": origin,
+        "origin_line": line,
+    }
     if (current := _current(where, slug, mark, facts)) is not None:
         return current
     with transaction.atomic():
@@ -88,14 +95,15 @@ def unchanged_from_code(given: Iterable[CodeDefinition]) -> dict[str, CodeVersio
     rows = Workflow.objects.filter(
         workspace__slug=settings().code_workspace, slug__in=list(wanted), archived_at=None
     ).values_list(
-        "slug", "origin", "name", "description", "latest_version__checksum",
+        "slug", "origin", "origin_line", "name", "description", "latest_version__checksum",
         "pk", "latest_version_id", "latest_version__number",
     )  # fmt: skip
     found = {}
-    for slug, origin, name, description, mark, pk, version, number in rows:
+    for slug, origin, line, name, description, mark, pk, version, number in rows:
         one = wanted[slug]
-        facts = (one.origin, str(one.definition.get("name") or slug)[:200], one.description)
-        if (origin, name, description) == facts and mark == _checksum(one.definition):
+        called = str(one.definition.get("name") or slug)[:200]
+        facts = (one.origin, one.line, called, one.description)
+        if (origin, line, name, description) == facts and mark == _checksum(one.definition):
             found[slug] = CodeVersion(pk, version, number, created=False)
     return found
 
@@ -109,7 +117,7 @@ def _checksum(definition: Mapping[str, Any]) -> str:
 
 
 def _current(
-    workspace: Workspace, slug: str, mark: str, facts: Mapping[str, str]
+    workspace: Workspace, slug: str, mark: str, facts: Mapping[str, Any]
 ) -> CodeVersion | None:
     """The latest version where it says the same; no lock is taken."""
     row = (
@@ -127,7 +135,7 @@ def _current(
 
 
 def _workflow(
-    workspace: Workspace, slug: str, source: dict[str, Any], facts: Mapping[str, str]
+    workspace: Workspace, slug: str, source: dict[str, Any], facts: Mapping[str, Any]
 ) -> Workflow:
     """The workflow of this slug, locked; made where there is none."""
     found = _locked(workspace, slug)
@@ -139,6 +147,7 @@ def _workflow(
                 slug=slug,
                 description=facts["description"],
                 origin=facts["origin"],
+                origin_line=facts["origin_line"],
                 definition=source,
                 actor=ACTOR,
             )
@@ -161,7 +170,7 @@ def _locked(workspace: Workspace, slug: str) -> Workflow | None:
 
 
 def _version(
-    workflow: Workflow, source: dict[str, Any], mark: str, facts: Mapping[str, str]
+    workflow: Workflow, source: dict[str, Any], mark: str, facts: Mapping[str, Any]
 ) -> CodeVersion:
     """The version with this content, made the latest; the workflow is locked."""
     versioning.write_from_code(workflow, source, facts, actor=ACTOR)

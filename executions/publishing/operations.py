@@ -1,4 +1,4 @@
-"""What users ask of a workflow: publish it, archive it, start a test run of its draft."""
+"""What users ask of a workflow: publish, archive, take over, start a test run of its draft."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +11,7 @@ from executions.database import transaction
 from executions.definition.graph.trial import TrialRequest
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
 from executions.publishing import versioning
+from executions.publishing.taking_over import take_over
 from executions.publishing.versioning import publish_trial
 from executions.states import VersionKind
 from executions.triggers.start import start_execution
@@ -30,12 +31,27 @@ def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
     )
 
 
+def _take_over(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
+    """Give the copy; `name` and `slug` are the copy's."""
+    chosen = {key: data[key] for key in ("name", "slug", "reason") if data.get(key)}
+    return take_over(pk, actor=actor, **chosen)
+
+
 def _refuse_archived(row: Workflow) -> str:
     return "Nothing to do: it is archived." if row.archived_at else ""
 
 
-PUBLISH = Operation(name="publish", apply=_publish, needs=Action.AUTHOR)
+def _refuse_from_code(row: Workflow) -> str:
+    return f"Its code publishes it: {row.origin_place}." if row.origin else ""
+
+
+def _refuse_own(row: Workflow) -> str:
+    return "" if row.origin else "It does not come from code: edit it as it is."
+
+
+PUBLISH = Operation(name="publish", apply=_publish, needs=Action.AUTHOR, refuse=_refuse_from_code)
 ARCHIVE = Operation(name="archive", apply=_archive, needs=Action.DELETE, refuse=_refuse_archived)
+TAKE_OVER = Operation(name="take_over", apply=_take_over, needs=Action.AUTHOR, refuse=_refuse_own)
 
 
 # A test run: a version of kind `test` and its one start by hand, both or none.

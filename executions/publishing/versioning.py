@@ -56,6 +56,7 @@ def create_workflow(
     description: str = "",
     enabled: bool = True,
     origin: str = "",
+    origin_line: int | None = None,
 ) -> Workflow:
     """A new workflow with its first draft; the slug is made from the name if none is given.
 
@@ -67,6 +68,7 @@ def create_workflow(
         slug=slug or slug_of(name),
         description=description,
         origin=origin,
+        origin_line=origin_line,
         enabled=enabled,
         definition=_storable(definition),
         created_at=(now := database_now()),
@@ -156,7 +158,7 @@ def publish(
 
 
 def write_from_code(
-    workflow: Workflow, definition: dict[str, Any], facts: Mapping[str, str], *, actor: Actor
+    workflow: Workflow, definition: dict[str, Any], facts: Mapping[str, Any], *, actor: Actor
 ) -> None:
     """Let the draft and the names of a locked workflow be what its code says."""
     wanted = {**facts, "definition": definition}
@@ -244,8 +246,8 @@ def _misfits(
 def _refuse_from_code(workflow: Workflow, changes: Mapping[str, Any]) -> None:
     if workflow.origin and set(changes) - {"enabled"}:
         raise FromCode(
-            f"Workflow {workflow.name!r} comes from {workflow.origin}: change it there. To edit it "
-            "here, make a copy of it, which is independent of the code."
+            f"Workflow {workflow.name!r} comes from {workflow.origin_place}: change it there. To "
+            "edit it here, take it over: that makes a copy, which is independent of the code."
         )
 
 

@@ -12,7 +12,7 @@ from django.middleware.csrf import get_token
 from django.shortcuts import render
 
 from executions import addresses
-from executions.access import Action, Forbidden, Powers, obtain, workspaces_of
+from executions.access import Action, Forbidden, Powers, obtain, powers_on, workspaces_of
 from executions.api.page_headers import View, csrf_header, own_page
 from executions.errors import NotFound
 from executions.models import Workflow
@@ -52,15 +52,21 @@ def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
         raise Http404(error.message) from error
     except Forbidden as error:
         raise PermissionDenied(error.message) from error
-    return _frame(request, found.name, _facts(found, may))
+    facts = _facts(found, may)
+    if found.origin:
+        facts["can-take-over"] = powers_on(request.user, found.workspace_id).allows(Action.AUTHOR)
+    return _frame(request, found.name, facts)
 
 
 def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
+    edits = may.allows(Action.AUTHOR) and not found.origin  # else its code is the draft
     return {
         "workflow": found.pk,
         "workspace": found.workspace_id,
-        "can-edit": may.allows(Action.AUTHOR),
-        "can-publish": may.allows(Action.AUTHOR),
+        "origin": found.origin_place,
+        "can-edit": edits,
+        "can-publish": edits,
+        "can-take-over": False,
         "can-run": may.allows(Action.TRIGGER),
         "can-operate": may.allows(Action.OPERATE),
         "can-see-payloads": may.allows(Permission.VIEW_PAYLOADS),

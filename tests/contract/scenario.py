@@ -14,6 +14,7 @@ from executions.audit.chain import BEGINNING, EPOCH, ChainLink
 from executions.audit.seals import LAST_ID
 from executions.database.clock import database_now
 from executions.models import AuditSeal, Membership, Tier, Workflow, WorkflowExecution, Workspace
+from executions.publishing.from_code import publish_from_code
 from runners.models import Run
 from tests.support.failures import fail
 from tests.support.jobs import run_jobs
@@ -188,6 +189,12 @@ def _author(day: Recorder) -> None:
     ask("listWorkflowPermissions", id=pk)
     other = ask("importWorkflow", {**DEFINITION, "name": "returns"}, query="?slug=returns")
     ask("deleteWorkflow", id=other["id"])
+    place = Workspace.objects.get(pk=made["workspaceId"])
+    code = {"origin": "shop.flows:refund", "line": 12, "workspace": place}
+    written = publish_from_code("refund", UNDOABLE, **code)
+    copy = ask("takeOverWorkflow", {"name": "Refund by hand"}, id=str(written.workflow_id))
+    for one in (written.workflow_id, copy["id"]):
+        day.client.delete(f"/v1/Workflow/{one}")
     ask("importN8nWorkflow", FROM_N8N, query="?dryRun=true")
     hook, *_ = [t for t in ask("listTriggers") if t["type"] == "WEBHOOK"]
     ask("getTrigger", id=hook["id"])

@@ -8,6 +8,8 @@ from rest_framework.test import APIClient
 
 from executions.definition.limits import limits
 from executions.models import Activity, Workflow, WorkflowVersion
+from executions.publishing.from_code import publish_from_code
+from tests.support.sharing import assign_perm
 
 from .people import GREETING
 
@@ -351,3 +353,46 @@ def test_a_credential_that_does_not_exist_is_a_warning(author: APIClient) -> Non
         ("tasks[0].with.headers.x", "unknown_credential"),
     ]
     assert validated["warnings"] == published["warnings"]
+
+
+def test_a_workflow_from_code_says_where_it_is_and_refuses_every_change(author: APIClient) -> None:
+    made = publish_from_code("fulfil", GREETING, origin="shop.flows:fulfil", line=42)
+    address = f"/v1/Workflow/{made.workflow_id}"
+
+    shown = author.get(address).json()
+    changed = author.patch(address, {"definition": BROKEN}, format="json")
+    replaced = author.put(address, {"name": "x", "definition": BROKEN}, format="json")
+    published = author.post(f"{address}/publish")
+    imported = author.post(
+        "/v1/Workflow/import?slug=fulfil&onConflict=update",
+        yaml.safe_dump(GREETING),
+        content_type="application/yaml",
+    )
+
+    assert (shown["origin"], shown["originLine"]) == ("shop.flows:fulfil", 42)
+    for answer in (changed, replaced, published, imported):
+        assert (answer.status_code, answer.json()["code"]) == (409, "workflow_from_code")
+        assert "shop.flows:fulfil, line 42" in answer.json()["detail"]
+    assert author.patch(address, {"enabled": False}, format="json").status_code == 200
+
+
+def test_a_workflow_from_code_is_taken_over_by_who_may_write_workflows(
+    author: APIClient, client_of: Any, member: Any
+) -> None:
+    made = publish_from_code("fulfil", GREETING, origin="shop.flows:fulfil")
+    address = f"/v1/Workflow/{made.workflow_id}/take-over"
+
+    granted = member("USER")
+    assign_perm("write_workflow", granted, Workflow.objects.get(pk=made.workflow_id))
+    refused = client_of(granted).post(address, {}, format="json")
+    copied = author.post(address, {"name": "By hand", "slug": "by-hand"}, format="json")
+    again = author.post(f"{copied['Location']}/take-over", {}, format="json")
+    unknown = author.post(address, {"nme": "x"}, format="json")
+
+    assert refused.status_code == 403
+    assert copied.status_code == 201
+    copy = author.get(copied["Location"]).json()
+    assert (copy["name"], copy["slug"], copy["origin"]) == ("By hand", "by-hand", "")
+    assert copy["definition"] == GREETING | {"name": "By hand"}
+    assert (again.status_code, again.json()["code"]) == (409, "workflow_not_from_code")
+    assert unknown.status_code == 422

@@ -6,7 +6,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from executions.models import Workflow
+from executions.models import Activity, Workflow
+from executions.publishing.from_code import publish_from_code
 from tests.support import admin_rows as rows
 from tests.support.workflows import publish, task
 
@@ -30,6 +31,26 @@ def test_a_workflow_opens_in_the_studio(op: Client, workflow: Workflow) -> None:
     assert answer.status_code == 302
     assert answer["Location"] == f"/studio/{workflow.pk}/"
     assert op.get(answer["Location"]).status_code == 200
+
+
+def test_a_workflow_from_code_is_shown_by_the_admin_and_taken_over_there(op: Client) -> None:
+    document = {"schema": "valkyr/1", "name": "Fulfil", "tasks": [task("a")]}
+    made = publish_from_code("fulfil", document, origin="shop.flows:fulfil", line=42)
+    address = f"{ADMIN}/workflow/{made.workflow_id}"
+
+    shown = op.get(f"{address}/change/").content.decode()
+    switched = op.post(f"{address}/change/", {"name": "Other", "draft": "{}"})
+    taken = op.post(f"{address}/take-over/", {"reason": "try a change", "_form_submitted": "1"})
+
+    assert "shop.flows:fulfil, line 42" in shown
+    assert "Take over" in shown
+    assert 'name="draft"' not in shown
+    assert switched.status_code == 302
+    source = Workflow.objects.get(pk=made.workflow_id)
+    assert (source.name, source.enabled, source.definition) == ("Fulfil", False, document)
+    copy = Workflow.objects.get(slug="fulfil-copy")
+    assert taken["Location"] == f"{ADMIN}/workflow/{copy.pk}/change/"
+    assert Activity.objects.get(action="workflow.take_over").reason == "try a change"
 
 
 def test_the_lists_and_pages_offer_it(op: Client, workflow: Workflow) -> None:

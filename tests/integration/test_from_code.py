@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from executions.access.actor import Actor
 from executions.errors import InvalidDefinition, NotFound, WrongState
-from executions.models import Workflow, WorkflowExecution, WorkflowVersion
+from executions.models import Activity, Workflow, WorkflowExecution, WorkflowVersion
 from executions.public.publishing import code_workspace, publish_from_code, versioning
 from executions.public.starting import (
     ExecutionFailed,
@@ -17,6 +17,7 @@ from executions.public.starting import (
     start_from_code,
     start_many_from_code,
 )
+from executions.publishing.taking_over import NotFromCode, take_over
 from tests.support.workflows import default_workspace
 
 ACTOR = Actor.system("test")
@@ -120,6 +121,33 @@ def test_people_may_switch_a_workflow_from_code_and_change_nothing_else() -> Non
         change(definition=OTHER)
     with pytest.raises(versioning.FromCode):
         versioning.publish(made.workflow_id, actor=ACTOR)
+
+
+def test_a_workflow_from_code_is_taken_over_as_a_copy_under_a_free_slug() -> None:
+    made = publish_from_code("fulfil", NOOP, origin=ORIGIN, line=42)
+
+    first, second = (take_over(made.workflow_id, actor=ACTOR) for _ in range(2))
+
+    assert (first.slug, first.name, first.origin) == ("fulfil-copy", "Fulfil (copy)", "")
+    assert (second.slug, second.latest_version_id) == ("fulfil-copy-2", None)
+    assert first.definition == NOOP | {"name": "Fulfil (copy)"}
+    lines = Activity.objects.filter(action="workflow.take_over", object_id=made.workflow_id)
+    assert {line.details["copy"] for line in lines} == {str(first.pk), str(second.pk)}
+    source = Workflow.objects.get(pk=made.workflow_id)
+    assert (source.origin_place, source.revision) == (f"{ORIGIN}, line 42", 1)
+
+
+def test_a_persons_workflow_is_not_taken_over_and_a_taken_slug_is_refused() -> None:
+    made = publish_from_code("fulfil", NOOP, origin=ORIGIN)
+    hers = versioning.create_workflow(
+        code_workspace(), name="F", slug="hers", definition=NOOP, actor=ACTOR
+    )
+
+    with pytest.raises(NotFromCode):
+        take_over(hers.pk, actor=ACTOR)
+    with pytest.raises(versioning.SlugTaken):
+        take_over(made.workflow_id, actor=ACTOR, slug="hers")
+    assert not Activity.objects.filter(action="workflow.take_over").exists()
 
 
 def test_a_start_from_code_gives_a_handle() -> None:

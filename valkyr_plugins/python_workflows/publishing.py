@@ -39,7 +39,11 @@ def publish(workflow: PythonWorkflow[Any, Any]) -> CodeVersion:
     said = _definition(workflow)
     try:
         return publish_from_code(
-            said.slug, said.definition, origin=said.origin, description=said.description
+            said.slug,
+            said.definition,
+            origin=said.origin,
+            description=said.description,
+            line=said.line,
         )
     except InvalidDefinition as error:
         lines = [f"  {problem.path}: {problem.message}" for problem in error.problems]
@@ -63,7 +67,7 @@ def _refuse_twice() -> None:
 def _definition(workflow: PythonWorkflow[Any, Any]) -> CodeDefinition:
     definition = workflow.definition
     described = str(definition.get("description", ""))
-    return CodeDefinition(workflow.slug, definition, workflow.origin, described)
+    return CodeDefinition(workflow.slug, definition, workflow.origin, described, workflow.line)
 
 
 def tables_exist() -> bool:

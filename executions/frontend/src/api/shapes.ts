@@ -33,6 +33,8 @@ export interface WorkflowSummary {
   name: string;
   slug: string;
   description: string;
+  /** The code that publishes it, as `shop.flows:fulfil`; "" where people edit it. */
+  origin: string;
   enabled: boolean;
   latestVersion: number | null;
   createdAt: string;

@@ -38,6 +38,10 @@ export const createWorkflow = (
     json: { name, definition, ...(workspaceId ? { workspaceId } : {}) },
   });
 
+/** Copy a workflow that comes from code into one that people edit. */
+export const takeOver = async (id: string): Promise<Workflow> =>
+  (await ask<Workflow>(at(id, "/take-over"), { method: "POST", json: {} })).data;
+
 /** Every problem and warning of a definition, as publishing would find them. */
 export const validate = async (
   id: string,

@@ -2,19 +2,17 @@ import { Panel, useStore } from "@xyflow/react";
 import { memo } from "react";
 import { directionOf } from "../document/sizes";
 import { Button } from "../shared/Button";
+import { useRefusal } from "../store/readOnly";
 import { useDocument, useStudio } from "../store/studio";
 import { tidy, writeNote } from "./commands";
 import { fit, zoomIn, zoomOut, zoomTo } from "./viewport";
 
-const READ_ONLY = "Your role in this workspace does not allow changes.";
-
 /** Looking closer, laying out, finding: at the canvas' lower left. */
 export const Toolbar = memo(function Toolbar() {
   const { set } = useStudio.getState();
-  const canEdit = useStudio((state) => state.page.canEdit);
   const chosen = useStudio((state) => state.selection.tasks);
   const direction = directionOf(useDocument());
-  const refusal = canEdit ? undefined : READ_ONLY;
+  const refusal = useRefusal();
   const other = direction === "LR" ? "TB" : "LR";
   return (
     <Panel position="bottom-left" className="toolbar" role="toolbar" aria-label="Canvas tools">

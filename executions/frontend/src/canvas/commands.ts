@@ -16,6 +16,7 @@ import {
 } from "../document/sizes";
 import type { BodyPath, Definition, TaskPath } from "../document/types";
 import { announce } from "../shared/announce";
+import { readOnlyReason } from "../store/readOnly";
 import { useStudio } from "../store/studio";
 import { isFolded } from "./folding";
 import { noteId } from "./graph";
@@ -24,13 +25,11 @@ import { notice } from "./notice";
 import { fit, focusCanvas, middle } from "./viewport";
 import { useWriting } from "./writing";
 
-const READ_ONLY = "Your role in this workspace does not allow changes.";
-
 /** The document, if it may be changed; else says why not. */
 function mayEdit(): boolean {
-  const { canEdit } = useStudio.getState().page;
-  if (!canEdit) notice(READ_ONLY);
-  return canEdit;
+  const refusal = readOnlyReason(useStudio.getState().page);
+  if (refusal !== undefined) notice(refusal);
+  return refusal === undefined;
 }
 
 /** Remove what is selected: tasks with their edges, edges, notes. */

@@ -46,6 +46,11 @@ function Row({ row, home }: { row: WorkflowSummary; home: string }) {
       <th scope="row">
         <a href={`${home}${row.id}/`}>{row.name}</a>
         {row.description && <small>{row.description}</small>}
+        {row.origin && (
+          <small>
+            from code: <code>{row.origin}</code>
+          </small>
+        )}
       </th>
       <td data-label="State">
         <span className={`standing ${row.enabled ? "green" : "grey"}`}>

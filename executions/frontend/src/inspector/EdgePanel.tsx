@@ -3,9 +3,9 @@ import { connect, disconnect, sameEdge } from "../document/edits";
 import { outcomesOf } from "../document/outcomes";
 import { bodyAt, pathOf } from "../document/paths";
 import { Button } from "../shared/Button";
+import { useRefusal } from "../store/readOnly";
 import type { ChosenEdge } from "../store/selection";
 import { useDocument, useStudio } from "../store/studio";
-import { useRefusal } from "./editing";
 
 /** One edge: between which tasks, and for which outcome it is taken. */
 export function EdgePanel({ chosen }: { chosen: ChosenEdge }) {

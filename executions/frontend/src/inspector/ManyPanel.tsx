@@ -4,10 +4,10 @@ import { bodyOf, taskAt } from "../document/paths";
 import type { Definition, TaskPath } from "../document/types";
 import { announce } from "../shared/announce";
 import { Button } from "../shared/Button";
+import { useRefusal } from "../store/readOnly";
 import type { Selection } from "../store/selection";
 import { useStudio } from "../store/studio";
 import { type Alignment, aligned } from "./aligning";
-import { useRefusal } from "./editing";
 
 const WAYS: readonly [Alignment, string, string][] = [
   ["left", "Align left edges", "align_horizontal_left"],

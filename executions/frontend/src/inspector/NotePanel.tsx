@@ -3,9 +3,9 @@ import { changeNotes } from "../document/edits";
 import { bodyAt } from "../document/paths";
 import type { Note } from "../document/types";
 import { Button } from "../shared/Button";
+import { useRefusal } from "../store/readOnly";
 import type { ChosenNote } from "../store/selection";
 import { useDocument, useStudio } from "../store/studio";
-import { useRefusal } from "./editing";
 
 const COLOURS = ["yellow", "blue", "green", "pink", "grey"] as const;
 

@@ -6,12 +6,6 @@ import type { Definition, Json, Task, TaskPath } from "../document/types";
 import { keyOf, type Pointer, withValue } from "../forms/pointer";
 import { useStudio } from "../store/studio";
 
-export const READ_ONLY = "Your role in this workspace does not allow changes.";
-
-/** Why nothing can be changed; undefined where it can. */
-export const useRefusal = (): string | undefined =>
-  useStudio((state) => (state.page.canEdit ? undefined : READ_ONLY));
-
 /** Put a value in one place of a task; undefined takes it out. */
 export function putInTask(path: TaskPath, pointer: Pointer, value: Json | undefined): void {
   const change = (task: Task): Task =>

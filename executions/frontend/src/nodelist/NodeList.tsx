@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { NoticeLine } from "../canvas/NoticeLine";
 import { wantSearch } from "../palette/wanted";
 import { Button } from "../shared/Button";
+import { useRefusal } from "../store/readOnly";
 import { useDocument, useStudio } from "../store/studio";
 import { Notes } from "./Notes";
 import { rowsOf } from "./rows";
@@ -15,7 +16,7 @@ const SHOWN = 300;
 export function NodeList() {
   const document = useDocument();
   const selected = useStudio((state) => state.selection.tasks);
-  const canEdit = useStudio((state) => state.page.canEdit);
+  const refusal = useRefusal();
   const rows = useMemo(() => rowsOf(document), [document]);
   const [shown, setShown] = useState(SHOWN);
   const root = useRef<HTMLElement>(null);
@@ -27,12 +28,7 @@ export function NodeList() {
           {rows.length} {rows.length === 1 ? "task" : "tasks"}
         </h2>
         <span className="space" />
-        <Button
-          icon="add"
-          label="Add a task"
-          refusal={canEdit ? undefined : "Your role in this workspace does not allow changes."}
-          onClick={wantSearch}
-        />
+        <Button icon="add" label="Add a task" refusal={refusal} onClick={wantSearch} />
       </div>
       {rows.length === 0 ? (
         <p className="list-none">

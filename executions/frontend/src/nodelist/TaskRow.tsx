@@ -7,6 +7,7 @@ import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
 import { iconOf } from "../shared/moduleIcon";
 import { open } from "../shell/drawers";
+import { useRefusal } from "../store/readOnly";
 import { useStudio } from "../store/studio";
 import { part, remove } from "./actions";
 import { Connecting } from "./Connecting";
@@ -141,13 +142,13 @@ function Problems({ path }: { path: string }) {
 }
 
 function Delete({ path, label }: { path: string; label: string }) {
-  const canEdit = useStudio((state) => state.page.canEdit);
+  const refusal = useRefusal();
   return (
     <Button
       icon="delete"
       label={`Delete ${label}`}
       bare
-      refusal={canEdit ? undefined : "Your role in this workspace does not allow changes."}
+      refusal={refusal}
       onClick={(event) => {
         neighbour(event.currentTarget)?.focus();
         remove(path);

@@ -2,6 +2,7 @@ import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState }
 import type { ModuleType } from "../api/shapes";
 import { addModule, addNote } from "../document/adding";
 import { closeDrawer } from "../shell/drawers";
+import { useRefusal } from "../store/readOnly";
 import { useStudio } from "../store/studio";
 import { Items, itemOf, NOTE, NOTE_ITEM, type Section } from "./Items";
 import { LandingHint } from "./Landing";
@@ -11,12 +12,10 @@ import { grouped, offered, ranked } from "./search";
 import { onSearchWanted } from "./wanted";
 import "./palette.css";
 
-const READ_ONLY = "Your role in this workspace does not allow changes.";
-
 /** The modules one can put into the workflow, by category, searchable. */
 export function Palette() {
   const types = useStudio((state) => state.types);
-  const canEdit = useStudio((state) => state.page.canEdit);
+  const refusal = useRefusal();
   const [query, setQuery] = useState("");
   const [used, setUsed] = useState(recent);
   const [shown, setShown] = useState<string | null>(null);
@@ -34,7 +33,7 @@ export function Palette() {
   }, []);
   const first = sections[0]?.items[0]?.value;
   const pressed = (event: KeyboardEvent): void => {
-    if (event.key === "Enter" && query && first && canEdit) add(first);
+    if (event.key === "Enter" && query && first && refusal === undefined) add(first);
     else if (event.key === "ArrowDown")
       root.current?.querySelector<HTMLElement>(".palette-item")?.focus();
     else if (event.key === "Escape" && query) setQuery("");
@@ -53,12 +52,12 @@ export function Palette() {
           onChange={(event) => setQuery(event.target.value)}
           onKeyDown={pressed}
         />
-        {canEdit ? <LandingHint /> : <p className="palette-landing">{READ_ONLY}</p>}
+        {refusal === undefined ? <LandingHint /> : <p className="palette-landing">{refusal}</p>}
       </div>
       <Items
         sections={sections}
         query={query}
-        disabled={!canEdit}
+        disabled={refusal !== undefined}
         onAdd={add}
         onShow={setShown}
         onLeave={() => search.current?.focus()}

@@ -11,7 +11,7 @@ import { type ReadPayload, readPayload } from "./payload";
 import { Refusal } from "./Refusal";
 import "./running.css";
 import { type Order, start } from "./starting";
-import { NO_TEST, useWish } from "./wish";
+import { mayTest, NO_TEST, useWish } from "./wish";
 
 type What = Order["what"];
 
@@ -19,7 +19,9 @@ type What = Order["what"];
 export function RunDialog() {
   const { set, page } = useStudio.getState();
   const wish = useWish();
-  const [what, setWhat] = useState<What>(page.canEdit ? "draft" : "published");
+  const [what, setWhat] = useState<What>(
+    page.canEdit || wish.part.kind !== EVERYTHING.kind ? "draft" : "published",
+  );
   const [useShown, setUseShown] = useState(true);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Refused | null>(null);
@@ -85,10 +87,10 @@ function What({ chosen, onChoose }: { chosen: What; onChoose: (what: What) => vo
     [
       "draft",
       "The draft, as a test",
-      page.canEdit
+      mayTest(page)
         ? "As it is on screen, saved or not. Nothing is published; it is gone after a day."
         : NO_TEST,
-      page.canEdit,
+      mayTest(page),
     ],
     [
       "published",

@@ -1,7 +1,7 @@
 /** What the run dialog was opened for. */
 import { create } from "zustand";
 import type { TaskPath } from "../document/types";
-import { useStudio } from "../store/studio";
+import { type PageFacts, useStudio } from "../store/studio";
 import { EVERYTHING, type Part, type PartKind } from "./parts";
 
 interface Wish {
@@ -41,11 +41,14 @@ const ACTIONS: readonly [PartKind, string, string][] = [
 export const NO_TEST = "A test run needs a role that may change and start this workflow.";
 const IN_A_BODY = "It stands in a loop or map, which runs as a whole.";
 
+/** Whether its draft, or a part of it, may be run as a test; that of code too. */
+export const mayTest = (page: PageFacts): boolean =>
+  page.canRun && (page.canEdit || page.canTakeOver);
+
 /** What of running is offered at one task, for menus. */
 export function runActions(path: TaskPath): RunAction[] {
   const { page } = useStudio.getState();
-  const may = page.canRun && page.canEdit;
-  const refusal = may ? (path.includes(".") ? IN_A_BODY : undefined) : NO_TEST;
+  const refusal = mayTest(page) ? (path.includes(".") ? IN_A_BODY : undefined) : NO_TEST;
   return ACTIONS.map(([kind, label, icon]) => ({
     kind,
     label,

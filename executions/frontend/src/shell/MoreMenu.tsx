@@ -2,13 +2,13 @@ import { Refused } from "../api/client";
 import { tidy } from "../canvas/commands";
 import { notice } from "../canvas/notice";
 import { Menu, type MenuItem } from "../shared/Menu";
+import { useRefusal } from "../store/readOnly";
 import { useStudio } from "../store/studio";
 import { createFree } from "../transfer/creating";
 import { download, type Format, fileName, written } from "../transfer/files";
 import { keptReport } from "../transfer/n8n";
 import { useThemeItems } from "./themeItems";
 
-const READ_ONLY = "Your role in this workspace does not allow changes.";
 const REPORT: MenuItem = {
   label: "Report of the import",
   icon: "fact_check",
@@ -20,7 +20,7 @@ export function MoreMenu() {
   const page = useStudio((state) => state.page);
   const themes = useThemeItems();
   const id = useStudio((state) => state.workflow?.id ?? "");
-  const refusal = page.canEdit ? undefined : READ_ONLY;
+  const refusal = useRefusal();
   const { set } = useStudio.getState();
   const items: MenuItem[] = [
     { label: "Download as YAML", icon: "download", onChoose: () => save("yaml") },

@@ -1,6 +1,5 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { Button } from "../shared/Button";
-import { useStudio } from "../store/studio";
 import { closeDrawer, NARROW, type Side, useDrawers, useNarrower } from "./drawers";
 
 const NAMES: Record<Side, string> = { palette: "Modules", inspector: "Details" };
@@ -55,16 +54,4 @@ export function Veil() {
   const drawer = useDrawers((state) => state.drawer);
   if (!narrow || drawer === null) return null;
   return <div className="veil" aria-hidden="true" onPointerDown={closeDrawer} />;
-}
-
-/** Says who may only look that this is so. */
-export function ReadOnly() {
-  const canEdit = useStudio((state) => state.page.canEdit);
-  if (canEdit) return null;
-  return (
-    <p className="banner" role="note">
-      You may look at this workflow but not change it: your role in its workspace does not allow
-      changes.
-    </p>
-  );
 }

@@ -14,7 +14,8 @@ import { YamlView } from "../yaml/YamlView";
 import { Dialogs } from "./Dialogs";
 import { SMALL, useNarrower } from "./drawers";
 import { useLoading } from "./loading";
-import { ReadOnly, SidePanel, Veil } from "./SidePanel";
+import { ReadOnly } from "./ReadOnly";
+import { SidePanel, Veil } from "./SidePanel";
 import { TopBar } from "./TopBar";
 import "./shell.css";
 

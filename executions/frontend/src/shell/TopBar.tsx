@@ -4,6 +4,7 @@ import { NameField } from "../saving/NameField";
 import { SaveState } from "../saving/SaveState";
 import { useSaving } from "../saving/useSaving";
 import { Button } from "../shared/Button";
+import { useRefusal } from "../store/readOnly";
 import { useStudio, type View } from "../store/studio";
 import { SMALL, useNarrower } from "./drawers";
 import { MoreMenu } from "./MoreMenu";
@@ -14,7 +15,7 @@ const VIEWS: readonly [View, string, string][] = [
   ["list", "List", "list"],
   ["yaml", "YAML", "code"],
 ];
-const READ_ONLY = "Your role in this workspace does not allow changes.";
+const NO_START = "Your role in this workspace does not allow starting workflows.";
 
 /** Where one is, what it is called, whether it is saved, and what can be done with the whole. */
 export function TopBar() {
@@ -23,6 +24,7 @@ export function TopBar() {
   const set = useStudio((state) => state.set);
   const small = useNarrower(SMALL);
   const save = useSaving();
+  const refusal = useRefusal();
   return (
     <header className="top">
       <SideButton side="palette" />
@@ -51,22 +53,16 @@ export function TopBar() {
       <Button
         icon="play_arrow"
         label="Run…"
-        refusal={page.canRun ? undefined : READ_ONLY}
+        refusal={page.canRun ? undefined : NO_START}
         onClick={() => openRun()}
       />
       <Button
         icon="publish"
         label="Publish…"
-        refusal={page.canPublish ? undefined : READ_ONLY}
+        refusal={refusal}
         onClick={() => set({ dialog: "publish" })}
       />
-      <Button
-        icon="save"
-        label="Save"
-        strong
-        refusal={page.canEdit ? undefined : READ_ONLY}
-        onClick={save}
-      />
+      <Button icon="save" label="Save" strong refusal={refusal} onClick={save} />
       <MoreMenu />
       <SideButton side="inspector" />
     </header>

@@ -7,6 +7,8 @@ export function factsOf(root: HTMLElement): PageFacts {
   return {
     workflowId: told.workflow || null,
     workspaceId: told.workspace || null,
+    origin: told.origin ?? "",
+    canTakeOver: yes("canTakeOver"),
     canEdit: yes("canEdit"),
     canRun: yes("canRun"),
     canPublish: yes("canPublish"),

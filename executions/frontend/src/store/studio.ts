@@ -15,6 +15,9 @@ import { type ChosenEdge, clean, NOTHING, type Selection } from "./selection";
 export interface PageFacts {
   workflowId: string | null;
   workspaceId: string | null;
+  /** Where its code is, with the line; "" where people edit it. */
+  origin: string;
+  canTakeOver: boolean;
   canEdit: boolean;
   canRun: boolean;
   canPublish: boolean;
@@ -155,6 +158,8 @@ function NOWHERE(): PageFacts {
   return {
     workflowId: null,
     workspaceId: null,
+    origin: "",
+    canTakeOver: false,
     canEdit: false,
     canRun: false,
     canPublish: false,

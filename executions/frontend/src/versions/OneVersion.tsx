@@ -8,6 +8,7 @@ import { read } from "../document/reading";
 import type { Definition } from "../document/types";
 import { announce } from "../shared/announce";
 import { Button } from "../shared/Button";
+import { useRefusal } from "../store/readOnly";
 import { useDocument, useStudio } from "../store/studio";
 import { download, fileName } from "../transfer/files";
 import { asYaml } from "../yaml/writing";
@@ -21,7 +22,7 @@ interface Props {
 /** One version, compared with the draft or another one, and what can be done with it. */
 export function OneVersion({ id, number, rows }: Props) {
   const draft = useDocument();
-  const canEdit = useStudio((state) => state.page.canEdit);
+  const refusal = useRefusal();
   const [other, setOther] = useState<number | null>(null);
   const [mine, failure] = useVersion(id, number);
   const [theirs, theirFailure] = useVersion(id, other);
@@ -51,7 +52,7 @@ export function OneVersion({ id, number, rows }: Props) {
         <Button
           label="Restore as draft"
           icon="restore"
-          refusal={canEdit ? undefined : "Your role in this workspace does not allow changes."}
+          refusal={refusal}
           onClick={() => restore(mine, number)}
         />
       </div>

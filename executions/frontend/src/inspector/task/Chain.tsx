@@ -3,8 +3,8 @@ import { changeTask } from "../../document/edits";
 import type { Module, Task, TaskPath } from "../../document/types";
 import { announce } from "../../shared/announce";
 import { Button } from "../../shared/Button";
+import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
-import { useRefusal } from "../editing";
 import { useView } from "../view";
 import { withAdded, withMoved, withoutModule } from "./chaining";
 

@@ -9,7 +9,8 @@ import type { Pointer } from "../../forms/pointer";
 import { SchemaForm } from "../../forms/SchemaForm";
 import { Button } from "../../shared/Button";
 import { Icon } from "../../shared/Icon";
-import { putInTask, useRefusal } from "../editing";
+import { useRefusal } from "../../store/readOnly";
+import { putInTask } from "../editing";
 import { useNames } from "../names";
 
 interface Props {

@@ -5,9 +5,10 @@ import type { Json, Module, Task, TaskPath } from "../../document/types";
 import type { Frame } from "../../forms/frame";
 import type { Pointer } from "../../forms/pointer";
 import { SchemaForm } from "../../forms/SchemaForm";
+import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
 import { useCredentials } from "../credentials";
-import { putInTask, useRefusal } from "../editing";
+import { putInTask } from "../editing";
 import { useWorkflowSchema } from "../schema";
 import { joinSchema, runningSchema } from "./runningSchema";
 

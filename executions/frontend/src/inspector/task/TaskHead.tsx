@@ -6,8 +6,9 @@ import type { Task, TaskPath } from "../../document/types";
 import { RunMenu } from "../../running/RunMenu";
 import { Icon } from "../../shared/Icon";
 import { iconOf } from "../../shared/moduleIcon";
+import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
-import { putInTask, useRefusal } from "../editing";
+import { putInTask } from "../editing";
 
 interface Props {
   path: TaskPath;

@@ -3,8 +3,9 @@ import type { Definition, Json } from "../../document/types";
 import type { Frame } from "../../forms/frame";
 import { SchemaForm } from "../../forms/SchemaForm";
 import { Icon } from "../../shared/Icon";
+import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
-import { putInWorkflow, useRefusal } from "../editing";
+import { putInWorkflow } from "../editing";
 
 interface Props {
   document: Definition;

@@ -4,7 +4,8 @@ import { type Frame, FrameContext } from "../../forms/frame";
 import { JsonField } from "../../forms/JsonField";
 import { Button } from "../../shared/Button";
 import { Icon } from "../../shared/Icon";
-import { putInWorkflow, useRefusal } from "../editing";
+import { useRefusal } from "../../store/readOnly";
+import { putInWorkflow } from "../editing";
 import {
   fieldsOf,
   type InputField,

@@ -3,8 +3,9 @@ import type { Definition, Json } from "../../document/types";
 import type { Frame } from "../../forms/frame";
 import { SchemaForm } from "../../forms/SchemaForm";
 import { Button } from "../../shared/Button";
+import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
-import { putInWorkflow, useRefusal } from "../editing";
+import { putInWorkflow } from "../editing";
 import { usedBy } from "./usedBy";
 
 interface Props {

@@ -3,8 +3,9 @@ import { listWorkflows } from "../../api/workflows";
 import type { Definition, Json, JsonObject } from "../../document/types";
 import type { Frame } from "../../forms/frame";
 import { SchemaForm } from "../../forms/SchemaForm";
+import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
-import { putInWorkflow, useRefusal } from "../editing";
+import { putInWorkflow } from "../editing";
 import { useNames } from "../names";
 import { partOf, useWorkflowSchema } from "../schema";
 

@@ -1,0 +1,77 @@
+"""Take a workflow from code over into the studio: a copy that people edit; the code keeps its own.
+
+The copy is a draft. Nothing triggers it until somebody publishes it.
+"""
+
+from uuid import UUID
+
+from executions.access.actor import Actor, record
+from executions.database import transaction
+from executions.errors import NotFound, ValkyrError
+from executions.models import Workflow
+from executions.publishing.versioning import create_workflow
+
+LONGEST_SLUG = 80
+LONGEST_NAME = 200
+
+
+class NotFromCode(ValkyrError):
+    """The workflow is a person's: it can be edited as it is."""
+
+    code = "workflow_not_from_code"
+
+
+def take_over(
+    workflow_id: UUID, *, actor: Actor, name: str = "", slug: str = "", reason: str = ""
+) -> Workflow:
+    """A copy of a workflow from code, which a person owns; the workflow itself stays as it is.
+
+    Without `name` it is called `<name> (copy)`; without `slug` it gets the first free one of
+    `<slug>-copy`, `<slug>-copy-2` and so on. Raises NotFound, NotFromCode and SlugTaken.
+    """
+    with transaction.atomic():
+        source = _locked(workflow_id)
+        if not source.origin:
+            raise NotFromCode(
+                f"Workflow {source.name!r} does not come from code: edit it as it is."
+            )
+        called = name or f"{source.name[: LONGEST_NAME - 7]} (copy)"
+        copy = create_workflow(
+            source.workspace,
+            name=called,
+            slug=slug or _free_slug(source),
+            description=source.description,
+            definition={**source.definition, "name": called},
+            actor=actor,
+        )
+        record(
+            actor,
+            "workflow.take_over",
+            workspace_id=source.workspace_id,
+            object_type="Workflow",
+            object_id=source.pk,
+            reason=reason,
+            details={"origin": source.origin, "copy": str(copy.pk)},
+        )
+    return copy
+
+
+def _locked(workflow_id: UUID) -> Workflow:
+    """Locked, so that two who take it over at once find two slugs."""
+    rows = Workflow.objects.select_for_update(no_key=True, of=("self",))
+    found = rows.select_related("workspace").filter(pk=workflow_id, archived_at=None).first()
+    if found is None:
+        raise NotFound(f"There is no workflow {workflow_id}.")
+    return found
+
+
+def _free_slug(source: Workflow) -> str:
+    base = f"{source.slug[: LONGEST_SLUG - 9]}-copy"
+    rows = Workflow.objects.filter(
+        workspace=source.workspace_id, slug__startswith=base, archived_at=None
+    )
+    taken, number, found = set(rows.values_list("slug", flat=True)), 1, base
+    while found in taken:
+        number += 1
+        found = f"{base}-{number}"
+    return found

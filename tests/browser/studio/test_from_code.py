@@ -1,0 +1,64 @@
+"""A workflow from code in the studio: shown with its runs, read-only, taken over by a copy."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+import pytest
+from playwright.sync_api import expect
+
+from executions.models import Workflow
+from executions.publishing.from_code import publish_from_code
+from tests.browser.pictures import picture
+from tests.browser.studio import running as on
+from tests.browser.studio.canvas import node
+from tests.support.accessibility import findings_in_both
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def written(transactional_db: None) -> Workflow:
+    """A workflow that code published."""
+    document = {"schema": "valkyr/1", "name": "Fulfil", **on.THREE}
+    made = publish_from_code("fulfil", document, origin="shop.flows:fulfil", line=42)
+    return Workflow.objects.get(pk=made.workflow_id)
+
+
+def test_a_workflow_from_code_is_shown_read_only_and_its_run_is_followed(
+    studio: Any, written: Workflow
+) -> None:
+    page = studio(written)
+
+    banner = page.get_by_role("region", name="From code")
+    expect(banner).to_contain_text("shop.flows:fulfil, line 42")
+    expect(page.get_by_role("heading", name="Fulfil")).to_be_visible()
+    for name in ("Save", "Publish…"):
+        button = page.get_by_role("button", name=name, exact=True)
+        expect(button).to_have_attribute("aria-disabled", "true")
+        expect(button).to_have_attribute("title", re.compile("comes from code: shop.flows:fulfil"))
+    assert findings_in_both(page) == []
+    picture(page, "studio-from-code")
+
+    dialog = on.open_run(page)
+    on.payload(page, '{"n": 40}')
+    with page.expect_response("**/execute") as sent:
+        dialog.get_by_role("button", name="Run", exact=True).click()
+    execution = UUID(sent.value.json()["id"])
+    assert on.carry(execution) == "SUCCESS"
+    on.run_state(page, "succeeded")
+    expect(node(page, "sum")).to_contain_text("succeeded")
+    picture(page, "studio-from-code-ran")
+
+
+def test_a_workflow_from_code_is_taken_over_by_one_click(studio: Any, written: Workflow) -> None:
+    page = studio(written)
+
+    page.get_by_role("button", name="Take over into the studio").click()
+
+    expect(page.get_by_role("button", name="Publish…", exact=True)).to_be_enabled()
+    expect(page.get_by_label("Name of the workflow")).to_have_value("Fulfil (copy)")
+    expect(page.get_by_role("region", name="From code")).to_have_count(0)
+    copy = Workflow.objects.get(slug="fulfil-copy")
+    assert str(copy.pk) in page.url
+    picture(page, "studio-taken-over")
