@@ -3,7 +3,7 @@
 import getpass
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -79,6 +79,20 @@ class Actor:
         return cls(None, name, "engine")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLine:
+    """A line of the audit trail without who did it; see `record`."""
+
+    action: str
+    workspace_id: UUID | None
+    object_type: str
+    object_id: Any
+    reason: str = ""
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
+    details: Mapping[str, Any] | None = None
+
+
 def _json(facts: Mapping[str, Any]) -> str:
     # Accounts may have UUIDs as keys.
     return json.dumps(dict(facts), cls=DjangoJSONEncoder)
@@ -133,3 +147,34 @@ def record(
         },
     )
     return line
+
+
+def record_all(actor: Actor, lines: Sequence[AuditLine]) -> None:
+    """Write many lines of one actor as `record` does; one statement, which takes a thousand."""
+    if not lines:
+        return
+    rows = [
+        {
+            "id": uuid7(),
+            "workspace": line.workspace_id,
+            "action": line.action,
+            "object_type": line.object_type,
+            "object_id": str(line.object_id),
+            "reason": line.reason,
+            "before": line.before,
+            "after": line.after,
+            "details": line.details or {},
+        }
+        for line in lines
+    ]
+    statements.fetch(
+        "note_activities",
+        {
+            "lines": json.dumps(rows, cls=DjangoJSONEncoder),
+            "actor": actor.user_id,
+            "actor_name": actor.name[:200],
+            "via": actor.via,
+            "address": actor.address,
+        },
+        many=True,
+    )

@@ -3,17 +3,21 @@
 from executions.publishing import versioning
 from executions.publishing.from_code import (
     CodeDefinition,
+    CodePlan,
     CodeVersion,
     code_workspace,
+    plan_from_code,
     publish_from_code,
-    unchanged_from_code,
+    publish_many_from_code,
 )
 
 __all__ = [
     "CodeDefinition",
+    "CodePlan",
     "CodeVersion",
     "code_workspace",
+    "plan_from_code",
     "publish_from_code",
-    "unchanged_from_code",
+    "publish_many_from_code",
     "versioning",
 ]

@@ -1,26 +1,31 @@
 """Workflows that come from code: published by content, read-only for people.
 
 The code is the draft. Equal content makes no version, so that publishing is safe from any number of
-processes, at any time.
+processes, at any time. Content is what runs: the definition with everything resolved into it, so
+that a change of a step's own facts (its effect, its outcomes) is a change too.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from executions.access.actor import Actor
+from django.db.models import F
+from uuid6 import uuid7
+
 from executions.configuration import settings
 from executions.database import transaction
-from executions.definition.graph.document import normalise
-from executions.definition.graph.resolve import checksum
-from executions.models import Tier, Workflow, WorkflowVersion, Workspace
-from executions.publishing import versioning
-from executions.publishing.versioning import SlugTaken
-from executions.states import VersionKind
+from executions.definition.catalog import catalog
+from executions.definition.graph.resolve import checksum, resolve
+from executions.definition.limits import limits
+from executions.errors import InvalidDefinition
+from executions.models import Tier, Workflow, Workspace
+from executions.publishing.code_batch import CodeContent, CodeVersion, refuse_foreign, write
+from executions.publishing.versioning import check
 
-ACTOR = Actor.system("code")
 TIER = "unlimited"
+# Workflows that one transaction writes.
+BATCH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +37,12 @@ class CodeDefinition:
     origin: str
     description: str = ""
     line: int | None = None
+    name: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class CodeVersion:
-    """The version that code's definition has now; `created` if this call made it."""
-
-    workflow_id: UUID
-    version_id: UUID
-    number: int
-    created: bool
+    @property
+    def called(self) -> str:
+        """The name that people see: its own, else the definition's, else the slug."""
+        return (self.name or str(self.definition.get("name") or self.slug))[:200]
 
 
 def code_workspace() -> Workspace:
@@ -73,113 +74,111 @@ def publish_from_code(
     query where nothing changed. Raises InvalidDefinition with all problems, and SlugTaken where a
     person's workflow, or one of another origin, has the slug.
     """
-    source, mark = dict(definition), _checksum(definition)
-    where = workspace or code_workspace()
-    wanted = name or str(source.get("name") or slug)
-    facts = {
-        "name": wanted[:200],
-        "description": description,
-        "origin": origin,
-        "origin_line": line,
-    }
-    if (current := _current(where, slug, mark, facts)) is not None:
-        return current
-    with transaction.atomic():
-        workflow = _workflow(where, slug, source, facts)
-        return _version(workflow, source, mark, facts)
+    one = CodeDefinition(slug, definition, origin, description, line, name)
+    return publish_many_from_code([one], workspace=workspace)[slug]
 
 
-def unchanged_from_code(given: Iterable[CodeDefinition]) -> dict[str, CodeVersion]:
-    """Of many definitions those whose latest version says the same, by slug; in one query."""
+def publish_many_from_code(
+    given: Sequence[CodeDefinition], *, workspace: Workspace | None = None
+) -> dict[str, CodeVersion]:
+    """Publish many as `publish_from_code` does each; their versions by slug.
+
+    One query where nothing changed. All are checked before any is written; then BATCH workflows
+    are written in one transaction.
+    """
+    plan = plan_from_code(given, workspace=workspace)
+    versions = {slug: plan.current[slug] for slug in plan.unchanged}
+    if plan.changed:
+        place = workspace or code_workspace()
+        for start in range(0, len(plan.changed), BATCH):
+            versions |= write(place, plan.changed[start : start + BATCH])
+    return versions
+
+
+@dataclass(frozen=True, slots=True)
+class CodePlan:
+    """What publishing would do.
+
+    `current` are the workflows that exist, with their latest versions, by slug; `changed` is what
+    would be written, each checked.
+    """
+
+    current: Mapping[str, CodeVersion]
+    unchanged: frozenset[str]
+    changed: Sequence[CodeContent]
+
+
+def plan_from_code(
+    given: Sequence[CodeDefinition], *, workspace: Workspace | None = None
+) -> CodePlan:
+    """Compare definitions with what is published, and check those that differ; writes nothing.
+
+    One query where nothing changed. Raises InvalidDefinition and SlugTaken, as publishing does.
+    """
+    slug = settings().code_workspace if workspace is None else workspace.slug
     wanted = {one.slug: one for one in given}
-    rows = Workflow.objects.filter(
-        workspace__slug=settings().code_workspace, slug__in=list(wanted), archived_at=None
-    ).values_list(
-        "slug", "origin", "origin_line", "name", "description", "latest_version__checksum",
-        "pk", "latest_version_id", "latest_version__number",
+    current, unchanged = {}, set()
+    for row in _published(slug, list(wanted)):
+        one = wanted[row["slug"]]
+        refuse_foreign(slug, one.slug, has=row["origin"], says=one.origin)
+        current[one.slug] = CodeVersion(row["pk"], row["version"], row["number"], created=False)
+        if _says(one, row):
+            unchanged.add(one.slug)
+    changed = [one for one in given if one.slug not in unchanged]
+    place = (
+        Workspace.objects.filter(slug=slug).values_list("pk", flat=True).first()
+        if changed
+        else None
+    )
+    contents = [_checked(one, place, current.get(one.slug)) for one in changed]
+    return CodePlan(current, frozenset(unchanged), contents)
+
+
+def _published(workspace: str, slugs: list[str]) -> Iterable[dict[str, Any]]:
+    rows = Workflow.objects.filter(workspace__slug=workspace, slug__in=slugs, archived_at=None)
+    return rows.values(
+        "pk", "slug", "origin", "origin_line", "name", "description",
+        version=F("latest_version"),
+        number=F("latest_version__number"),
+        mark=F("latest_version__checksum"),
     )  # fmt: skip
-    found = {}
-    for slug, origin, line, name, description, mark, pk, version, number in rows:
-        one = wanted[slug]
-        called = str(one.definition.get("name") or slug)[:200]
-        facts = (one.origin, one.line, called, one.description)
-        if (origin, line, name, description) == facts and mark == _checksum(one.definition):
-            found[slug] = CodeVersion(pk, version, number, created=False)
-    return found
 
 
-def _checksum(definition: Mapping[str, Any]) -> str:
-    """The checksum of a definition that can be read; one that cannot has problems, found later."""
+def _says(one: CodeDefinition, row: Mapping[str, Any]) -> bool:
+    """Whether a row says what code says; the checksum, which takes longest, is compared last."""
+    said = (one.origin, one.line, one.called, one.description)
+    has = tuple(row[name] for name in ("origin", "origin_line", "name", "description"))
+    return said == has and row["mark"] == _mark(one.definition)
+
+
+def _mark(definition: Mapping[str, Any]) -> str:
+    """The checksum of what would run; "" for a definition with problems, which are told later."""
     try:
-        return checksum(normalise(dict(definition)))
+        return checksum(resolve(dict(definition), catalog(), limits()))
     except (TypeError, ValueError, KeyError, AttributeError):
         return ""
 
 
-def _current(
-    workspace: Workspace, slug: str, mark: str, facts: Mapping[str, Any]
-) -> CodeVersion | None:
-    """The latest version where it says the same; no lock is taken."""
-    row = (
-        Workflow.objects.filter(
-            workspace=workspace,
-            slug=slug,
-            archived_at=None,
-            latest_version__checksum=mark,
-            **facts,
+def _checked(
+    one: CodeDefinition, workspace_id: UUID | None, current: CodeVersion | None
+) -> CodeContent:
+    """A definition, checked and resolved; raises InvalidDefinition with all problems."""
+    source, new_id = dict(one.definition), uuid7()
+    if found := check(source, workspace_id, current.workflow_id if current else new_id):
+        many = "1 problem" if len(found) == 1 else f"{len(found)} problems"
+        raise InvalidDefinition(
+            f"Workflow {one.slug!r} ({one.origin}) has {many} and cannot be published.", found
         )
-        .values_list("pk", "latest_version_id", "latest_version__number")
-        .first()
+    resolved = resolve(source, catalog(), limits())
+    return CodeContent(
+        slug=one.slug,
+        name=one.called,
+        description=one.description,
+        origin=one.origin,
+        line=one.line,
+        definition=source,
+        resolved=resolved,
+        mark=checksum(resolved),
+        exists=current is not None,
+        new_id=new_id,
     )
-    return None if row is None else CodeVersion(*row, created=False)
-
-
-def _workflow(
-    workspace: Workspace, slug: str, source: dict[str, Any], facts: Mapping[str, Any]
-) -> Workflow:
-    """The workflow of this slug, locked; made where there is none."""
-    found = _locked(workspace, slug)
-    if found is None:
-        try:
-            return versioning.create_workflow(
-                workspace,
-                name=facts["name"],
-                slug=slug,
-                description=facts["description"],
-                origin=facts["origin"],
-                origin_line=facts["origin_line"],
-                definition=source,
-                actor=ACTOR,
-            )
-        except SlugTaken:  # another process made it meanwhile
-            found = _locked(workspace, slug)
-            if found is None:
-                raise
-    if found.origin != facts["origin"]:
-        whose = f"is from {found.origin}" if found.origin else "belongs to a person"
-        raise SlugTaken(
-            f"Workflow {slug!r} of workspace {workspace.slug!r} {whose}, so {facts['origin']} "
-            "cannot publish it. Choose another slug, or archive that workflow."
-        )
-    return found
-
-
-def _locked(workspace: Workspace, slug: str) -> Workflow | None:
-    rows = Workflow.objects.select_for_update(no_key=True)
-    return rows.filter(workspace=workspace, slug=slug, archived_at=None).first()
-
-
-def _version(
-    workflow: Workflow, source: dict[str, Any], mark: str, facts: Mapping[str, Any]
-) -> CodeVersion:
-    """The version with this content, made the latest; the workflow is locked."""
-    versioning.write_from_code(workflow, source, facts, actor=ACTOR)
-    known = WorkflowVersion.objects.filter(
-        workflow=workflow, checksum=mark, kind=VersionKind.PUBLISHED
-    ).order_by("-number")
-    version = known.defer("source", "definition").first()
-    if version is None:
-        version = versioning.publish(workflow.pk, actor=ACTOR, from_code=True)
-        return CodeVersion(workflow.pk, version.pk, version.number, created=True)
-    versioning.make_latest(workflow, version, actor=ACTOR)
-    return CodeVersion(workflow.pk, version.pk, version.number, created=False)

@@ -1,4 +1,4 @@
-"""A workflow's draft and how it becomes a version: the only writer of workflows and versions.
+"""A workflow's draft and how it becomes a version. It alone writes what is a person's.
 
 A draft may be saved with mistakes; a version may not. Versions never change once written.
 """
@@ -55,8 +55,6 @@ def create_workflow(
     slug: str | None = None,
     description: str = "",
     enabled: bool = True,
-    origin: str = "",
-    origin_line: int | None = None,
 ) -> Workflow:
     """A new workflow with its first draft; the slug is made from the name if none is given.
 
@@ -67,8 +65,6 @@ def create_workflow(
         name=name,
         slug=slug or slug_of(name),
         description=description,
-        origin=origin,
-        origin_line=origin_line,
         enabled=enabled,
         definition=_storable(definition),
         created_at=(now := database_now()),
@@ -76,7 +72,7 @@ def create_workflow(
     )
     with transaction.atomic():
         _insert(workflow)
-        _audit(actor, "workflow.create", workflow, after=_kept(workflow))
+        _audit(actor, "workflow.create", workflow, after=kept(workflow))
     return workflow
 
 
@@ -99,13 +95,13 @@ def update_workflow(
     with transaction.atomic():
         workflow = _locked(workflow_id, expected_revision)
         _refuse_from_code(workflow, changes)
-        was = _kept(workflow)
+        was = kept(workflow)
         for name, value in changes.items():
             setattr(workflow, name, _storable(value) if name == "definition" else value)
         workflow.revision += 1
         workflow.updated_at = database_now()
         _save(workflow, [*changes, "revision", "updated_at"])
-        before, after = difference(was, _kept(workflow))
+        before, after = difference(was, kept(workflow))
         _audit(actor, "workflow.update", workflow, before=before, after=after)
     return workflow
 
@@ -132,7 +128,6 @@ def publish(
     *,
     actor: Actor,
     kind: str = VersionKind.PUBLISHED,
-    from_code: bool = False,
 ) -> WorkflowVersion:
     """Make an immutable version of the draft, everything resolved into it.
 
@@ -142,7 +137,7 @@ def publish(
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
-        if not from_code and kind == VersionKind.PUBLISHED:
+        if kind == VersionKind.PUBLISHED:
             _refuse_from_code(workflow, {"version": None})
         version = _version(workflow, workflow.definition, kind, actor)
         if kind == VersionKind.PUBLISHED:
@@ -155,36 +150,6 @@ def publish(
         about = {"version": version.number, "kind": str(kind), "checksum": version.checksum}
         _audit(actor, "workflow.publish", workflow, details=about)
     return version
-
-
-def write_from_code(
-    workflow: Workflow, definition: dict[str, Any], facts: Mapping[str, Any], *, actor: Actor
-) -> None:
-    """Let the draft and the names of a locked workflow be what its code says."""
-    wanted = {**facts, "definition": definition}
-    changed = [name for name, value in wanted.items() if getattr(workflow, name) != value]
-    if not changed:
-        return
-    was = _kept(workflow)
-    for name in changed:
-        setattr(workflow, name, wanted[name])
-    _storable(workflow.definition)
-    workflow.revision += 1
-    workflow.updated_at = database_now()
-    _save(workflow, [*changed, "revision", "updated_at"])
-    before, after = difference(was, _kept(workflow))
-    _audit(actor, "workflow.update", workflow, before=before, after=after)
-
-
-def make_latest(workflow: Workflow, version: WorkflowVersion, *, actor: Actor) -> None:
-    """Let an earlier version of a locked workflow be the latest again, with its triggers."""
-    if workflow.latest_version_id == version.pk:
-        return
-    workflow.latest_version = version
-    workflow.save(update_fields=["latest_version"])
-    sync(workflow, version)
-    about = {"version": version.number, "checksum": version.checksum}
-    _audit(actor, "workflow.publish", workflow, details=about)
 
 
 def publish_trial(
@@ -253,14 +218,14 @@ def _refuse_from_code(workflow: Workflow, changes: Mapping[str, Any]) -> None:
 
 def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> WorkflowVersion:
     """The next version, not saved; raises InvalidDefinition."""
-    document = _sound(source, workflow)
+    resolved = resolve(_sound(source, workflow), catalog(), limits())
     return WorkflowVersion(
         workflow=workflow,
         number=_next_number(workflow),
         kind=kind,
         source=source,
-        definition=resolve(document, catalog(), limits()),
-        checksum=checksum(document),
+        definition=resolved,
+        checksum=checksum(resolved),
         published_by_id=actor.user_id,
         created_at=database_now(),
     )
@@ -358,7 +323,7 @@ def slug_of(name: str) -> str:
     return slugify(name)[:80].strip("-") or "workflow"
 
 
-def _kept(workflow: Workflow) -> dict[str, Any]:
+def kept(workflow: Workflow) -> dict[str, Any]:
     """A workflow as the audit trail keeps it: of the draft its checksum alone."""
     draft = payloads.digest(payloads.dump(workflow.definition, "definition", MAX_DRAFT_BYTES))
     plain = {name: getattr(workflow, name) for name in CHANGEABLE if name != "definition"}

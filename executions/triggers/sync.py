@@ -4,7 +4,7 @@ A trigger whose settings stay the same keeps its row: its history, and a webhook
 secret. One that the definition has no more is retired; if it comes back, so does its row.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -24,19 +24,32 @@ def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
     One that a person switched off stays off. Call inside the transaction that publishes or
     archives, which holds the workflow's lock.
     """
-    now = database_now()
-    wanted = {_key(kind, settings): (kind, settings) for kind, settings in _entries(version)}
-    rows = Trigger.objects.select_for_update(no_key=True).filter(workflow=workflow)
+    sync_all([(workflow, version)])
+
+
+def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
+    """The same for many workflows; the number of statements depends on what changes alone."""
+    now, workflows = database_now(), {workflow.pk: workflow for workflow, _ in given}
+    wanted = {
+        (workflow.pk, _key(kind, settings)): (workflow, kind, settings)
+        for workflow, version in given
+        for kind, settings in _entries(version)
+    }
+    rows = Trigger.objects.select_for_update(no_key=True).filter(workflow__in=workflows)
     for trigger in rows.order_by("created_at", "id"):
-        if wanted.pop(_key(trigger.type, trigger.settings), None) is None:
+        trigger.workflow = workflows[trigger.workflow_id]
+        key = (trigger.workflow_id, _key(trigger.type, trigger.settings))
+        if wanted.pop(key, None) is None:
             if trigger.retired_at is None:
                 _write(trigger, enabled=False, retired_at=now)
         elif trigger.retired_at is not None:
             _write(trigger, enabled=True, retired_at=None, enabled_at=now)
-    for kind, settings in wanted.values():
-        trigger = Trigger(workflow=workflow, type=kind, settings=settings)
-        trigger.created_at = trigger.enabled_at = now
-        trigger.save(force_insert=True)
+    made = [
+        Trigger(workflow=workflow, type=kind, settings=settings, created_at=now, enabled_at=now)
+        for workflow, kind, settings in wanted.values()
+    ]
+    Trigger.objects.bulk_create(made)
+    for trigger in made:
         _tell_beat(trigger)
 
 

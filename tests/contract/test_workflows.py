@@ -11,7 +11,8 @@ from .people import GREETING
 
 pytestmark = pytest.mark.django_db
 FIELDS = {
-    "id", "workspaceId", "name", "slug", "description", "origin", "originLine", "enabled", "definition",
+    "id", "workspaceId", "name", "slug", "description", "origin", "originLine", "enabled",
+    "definition",
     "latestVersion", "createdAt", "updatedAt",
 }  # fmt: skip
 

@@ -1,5 +1,6 @@
 """Publish what this process has declared. Equal content makes no version."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from executions.public.database import connection
@@ -8,8 +9,7 @@ from executions.public.models import Workflow
 from executions.public.publishing import (
     CodeDefinition,
     CodeVersion,
-    publish_from_code,
-    unchanged_from_code,
+    publish_many_from_code,
 )
 from valkyr_plugins.python_workflows.discovery import register_steps
 from valkyr_plugins.python_workflows.workflow import DECLARED, PythonWorkflow
@@ -22,40 +22,32 @@ class UnpublishableError(Exception):
 def publish_all() -> dict[str, CodeVersion]:
     """Publish every declared workflow whose content changed; the versions of all, by slug.
 
-    One query where nothing changed. Raises UnpublishableError for the first with problems,
-    SlugTaken where a person's workflow, or another declared one, has the slug.
+    One query where nothing changed. All are checked before any is written. Raises
+    UnpublishableError for the first with problems, SlugTaken where a person's workflow, or another
+    declared one, has the slug.
     """
-    _refuse_twice()
-    said = {workflow.slug: _definition(workflow) for workflow in DECLARED}
-    unchanged = unchanged_from_code(said.values())
-    return {
-        workflow.slug: unchanged.get(workflow.slug) or publish(workflow) for workflow in DECLARED
-    }
+    return _published(DECLARED)
 
 
 def publish(workflow: PythonWorkflow[Any, Any]) -> CodeVersion:
     """Publish one workflow; nothing is written where nothing changed. Raises as `publish_all`."""
+    return _published([workflow])[workflow.slug]
+
+
+def _published(workflows: Sequence[PythonWorkflow[Any, Any]]) -> dict[str, CodeVersion]:
     register_steps()  # also those that were declared after Django began
-    said = _definition(workflow)
+    _refuse_twice(workflows)
     try:
-        return publish_from_code(
-            said.slug,
-            said.definition,
-            origin=said.origin,
-            description=said.description,
-            line=said.line,
-        )
+        return publish_many_from_code([_definition(workflow) for workflow in workflows])
     except InvalidDefinition as error:
         lines = [f"  {problem.path}: {problem.message}" for problem in error.problems]
-        raise UnpublishableError(
-            "\n".join([f"Workflow {workflow.slug} ({workflow.origin}): {error.message}", *lines])
-        ) from error
+        raise UnpublishableError("\n".join([error.message, *lines])) from error
 
 
-def _refuse_twice() -> None:
+def _refuse_twice(workflows: Sequence[PythonWorkflow[Any, Any]]) -> None:
     """Two declarations of one name would each publish over the other."""
     origins: dict[str, str] = {}
-    for workflow in DECLARED:
+    for workflow in workflows:
         first = origins.setdefault(workflow.slug, workflow.origin)
         if first != workflow.origin:
             raise UnpublishableError(

@@ -1,0 +1,237 @@
+"""Write workflows that code publishes, with their versions: many in one transaction.
+
+The number of statements does not depend on how many they are. It alone writes workflows from code.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Max
+
+from executions.access.actor import Actor, AuditLine, record_all
+from executions.audit.changes import difference
+from executions.database import transaction
+from executions.database.clock import database_now
+from executions.database.statements import fetch
+from executions.models import Workflow, WorkflowVersion, Workspace
+from executions.publishing.versioning import SlugTaken, kept
+from executions.states import VersionKind
+from executions.triggers.sync import sync_all
+
+ACTOR = Actor.system("code")
+# What code says of a workflow, as columns; a change of another one counts as no revision.
+FACTS = ("name", "description", "origin", "definition")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeVersion:
+    """The version that code's definition has now; `created` if this call made it."""
+
+    workflow_id: UUID
+    version_id: UUID
+    number: int
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CodeContent:
+    """A checked definition, ready to be written; `mark` is the checksum of what runs, `resolved`.
+
+    Where the workflow does not exist, or is gone by now, it is made with `new_id`.
+    """
+
+    slug: str
+    name: str
+    description: str
+    origin: str
+    line: int | None
+    definition: dict[str, Any]
+    resolved: dict[str, Any]
+    mark: str
+    exists: bool
+    new_id: UUID
+
+
+@dataclass(slots=True)
+class _Written:
+    """A workflow's locked row with what code says of it, and the version that it gets."""
+
+    row: Workflow
+    said: CodeContent
+    version: WorkflowVersion = field(init=False)
+    is_new: bool = False  # the version
+
+    @property
+    def is_made(self) -> bool:
+        """Whether this transaction made the workflow."""
+        return self.row.pk == self.said.new_id
+
+
+def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVersion]:
+    """Let workflows be what code says, in one transaction; their versions by slug.
+
+    Raises SlugTaken where a person, or other code, has a slug: then nothing is written.
+    """
+    with transaction.atomic():
+        rows = _rows(workspace, sorted(said, key=lambda one: one.slug))
+        _number(rows)
+        _save(rows)
+    return {one.said.slug: _version_of(one) for one in rows}
+
+
+def _rows(workspace: Workspace, said: Sequence[CodeContent]) -> list[_Written]:
+    """The workflows, locked; those that are missing are made.
+
+    An insert waits for another process that makes the same workflow, and then takes that one.
+    Inserts come first, then the locks, both in the order of the slugs: who waits for an insert
+    holds no row that others wait for, so there is no deadlock.
+    """
+    found = dict[str, Workflow]()
+    missing = [one for one in said if not one.exists]
+    while len(found) < len(said):  # once, unless somebody archives one meanwhile
+        now = database_now()
+        made = [_new(workspace, one, now) for one in missing]
+        Workflow.objects.bulk_create(made, ignore_conflicts=True)
+        found = _locked(workspace, said)
+        missing = [one for one in said if one.slug not in found]
+    rows = [_Written(found[one.slug], one) for one in said]
+    for one in rows:
+        refuse_foreign(workspace.slug, one.said.slug, has=one.row.origin, says=one.said.origin)
+    return rows
+
+
+def _locked(workspace: Workspace, said: Iterable[CodeContent]) -> dict[str, Workflow]:
+    rows = Workflow.objects.select_for_update(no_key=True).filter(
+        workspace=workspace, slug__in=[one.slug for one in said], archived_at=None
+    )
+    found = {row.slug: row for row in rows.order_by("slug")}
+    for row in found.values():
+        row.workspace = workspace
+    return found
+
+
+def _new(workspace: Workspace, one: CodeContent, now: Any) -> Workflow:
+    return Workflow(
+        id=one.new_id,
+        workspace=workspace,
+        slug=one.slug,
+        name=one.name,
+        description=one.description,
+        origin=one.origin,
+        origin_line=one.line,
+        definition=one.definition,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def refuse_foreign(workspace: str, slug: str, *, has: str, says: str) -> None:
+    """Raise SlugTaken where the workflow of this slug has another origin than code says."""
+    if has != says:
+        whose = f"is from {has}" if has else "belongs to a person"
+        raise SlugTaken(
+            f"Workflow {slug!r} of workspace {workspace!r} {whose}, so {says} cannot publish it. "
+            "Choose another slug, or archive that workflow."
+        )
+
+
+def _number(rows: Sequence[_Written]) -> None:
+    """Give each its version: an earlier one of the same content, or a new one, numbered."""
+    old = [one.row.pk for one in rows if not one.is_made]
+    known, newest = _known(old, {one.said.mark for one in rows}), _newest(old)
+    now = database_now()
+    for one in rows:
+        version = known.get((one.row.pk, one.said.mark))
+        one.is_new = version is None
+        one.version = version or WorkflowVersion(
+            workflow=one.row,
+            number=newest.get(one.row.pk, 0) + 1,
+            kind=VersionKind.PUBLISHED,
+            source=one.said.definition,
+            definition=one.said.resolved,
+            checksum=one.said.mark,
+            created_at=now,
+        )
+
+
+def _known(ids: Sequence[UUID], marks: Iterable[str]) -> dict[tuple[UUID, str], WorkflowVersion]:
+    """The versions with these checksums; of several with the same the newest."""
+    if not ids:
+        return {}
+    rows = WorkflowVersion.objects.filter(
+        workflow__in=ids, checksum__in=list(marks), kind=VersionKind.PUBLISHED
+    )
+    return {(row.workflow_id, row.checksum): row for row in rows.defer("source").order_by("number")}
+
+
+def _newest(ids: Sequence[UUID]) -> dict[UUID, int]:
+    if not ids:
+        return {}
+    rows = WorkflowVersion.objects.filter(workflow__in=ids).order_by()
+    return dict(rows.values_list("workflow_id").annotate(newest=Max("number")))
+
+
+def _save(rows: Sequence[_Written]) -> None:
+    """Write versions, workflows, triggers and the audit trail, as far as they change."""
+    WorkflowVersion.objects.bulk_create([one.version for one in rows if one.is_new])
+    lines, now = list[AuditLine](), database_now()
+    for one in rows:
+        lines += _changed(one, now)
+    moved = [one for one in rows if one.row.latest_version_id != one.version.pk]
+    for one in moved:
+        one.row.latest_version = one.version
+        lines.append(_line("workflow.publish", one, details=_about(one)))
+    fetch("write_from_code", {"rows": _as_json(rows)}, many=True)
+    sync_all([(one.row, one.version) for one in moved])
+    record_all(ACTOR, lines)
+
+
+def _changed(one: _Written, now: Any) -> list[AuditLine]:
+    """Put what code says into the row; the audit trail's line of it."""
+    row, said = one.row, one.said
+    if one.is_made:
+        return [_line("workflow.create", one, after=kept(row))]
+    row.origin_line = said.line
+    if all(getattr(row, name) == getattr(said, name) for name in FACTS):
+        return []
+    was = kept(row)
+    for name in FACTS:
+        setattr(row, name, getattr(said, name))
+    row.revision, row.updated_at = row.revision + 1, now
+    before, after = difference(was, kept(row))
+    return [_line("workflow.update", one, before=before, after=after)]
+
+
+def _as_json(rows: Iterable[_Written]) -> str:
+    names = ("id", "origin_line", "revision", "updated_at", *FACTS)
+    return json.dumps(
+        [
+            {name: getattr(one.row, name) for name in names}
+            | {"latest_version": one.row.latest_version_id}
+            for one in rows
+        ],
+        cls=DjangoJSONEncoder,
+    )
+
+
+def _about(one: _Written) -> Mapping[str, Any]:
+    about = {"version": one.version.number, "checksum": one.version.checksum}
+    return about | {"kind": str(VersionKind.PUBLISHED)} if one.is_new else about
+
+
+def _line(action: str, one: _Written, **what: Any) -> AuditLine:
+    return AuditLine(
+        action=action,
+        workspace_id=one.row.workspace_id,
+        object_type="Workflow",
+        object_id=one.row.pk,
+        **what,
+    )
+
+
+def _version_of(one: _Written) -> CodeVersion:
+    return CodeVersion(one.row.pk, one.version.pk, one.version.number, created=one.is_new)

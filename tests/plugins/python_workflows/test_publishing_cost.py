@@ -1,0 +1,87 @@
+"""What publishing many workflows costs: statements that do not grow with them, and little CPU."""
+
+import time
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from executions.models import Activity, Workflow, WorkflowVersion
+from executions.public.publishing import CodeDefinition, publish_many_from_code
+from tests.support.workflows import default_workspace
+
+pytestmark = pytest.mark.django_db
+MANY = 200
+MOST_SECONDS = 2.0
+
+
+@pytest.fixture(autouse=True)
+def _workspace(db: None) -> None:
+    default_workspace()
+
+
+def step(number: int) -> dict[str, Any]:
+    before = f"s{number - 1}"
+    after = {"after": before, "with": {"value": f"{{{{ tasks.{before}.output }}}}"}}
+    return {"id": f"s{number}", "use": "flow.noop", **(after if number else {})}
+
+
+def said(count: int, *, steps: int = 6, title: str = "W") -> list[CodeDefinition]:
+    """So many definitions, each of a few steps with an event that starts it."""
+    return [
+        CodeDefinition(
+            slug=f"w{number}",
+            definition={
+                "schema": "valkyr/1",
+                "name": f"{title} {number}",
+                "tasks": [step(one) for one in range(steps)],
+                "triggers": [{"type": "EVENT", "event": f"e{number}"}],
+            },
+            origin=f"shop.flows:w{number}",
+            line=number,
+        )
+        for number in range(count)
+    ]
+
+
+def queries_of(given: list[CodeDefinition]) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        publish_many_from_code(given)
+    return len(captured)
+
+
+def test_two_hundred_workflows_are_published_within_two_seconds_of_cpu() -> None:
+    given = said(MANY)
+    publish_many_from_code(said(1, title="Warm"))
+
+    begun = time.process_time()
+    made = publish_many_from_code(given)
+    spent = time.process_time() - begun
+
+    assert spent < MOST_SECONDS
+    assert sum(one.created for one in made.values()) == MANY
+    assert Workflow.objects.filter(latest_version__isnull=False).count() == MANY
+    assert WorkflowVersion.objects.count() == MANY + 1
+    assert Activity.objects.filter(action="workflow.publish").count() == MANY + 1
+
+
+def test_the_statements_do_not_grow_with_the_workflows() -> None:
+    first, few = queries_of(said(10)), queries_of(said(10, steps=3))
+    assert queries_of(said(90)) <= first + 6  # some change, some are made
+    assert queries_of(said(90, steps=3)) <= few + 6
+    assert queries_of(said(90, steps=3)) == 1
+
+
+def test_a_line_that_moved_is_no_change_of_the_workflow() -> None:
+    [one] = said(1)
+    publish_many_from_code([one])
+    moved = CodeDefinition(one.slug, one.definition, one.origin, line=77)
+
+    [version] = publish_many_from_code([moved]).values()
+
+    row = Workflow.objects.get()
+    assert (row.origin_line, row.revision, version.created) == (77, 1, False)
+    assert Activity.objects.filter(object_id=row.pk).count() == 2  # made, published
