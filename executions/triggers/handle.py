@@ -1,9 +1,12 @@
 """A started execution as code sees it: its state, its output, and how to cancel it."""
 
+import asyncio
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 from uuid import UUID
+
+from asgiref.sync import sync_to_async
 
 from executions import lifecycle
 from executions.access.actor import Actor
@@ -63,9 +66,9 @@ class Handle:
         Raises ExecutionFailed, TimeoutError, NotFound, and TransactionManagementError inside a
         transaction, which would stay open for the whole wait (and may hold the start back).
         """
-        until = None if timeout is None else time.monotonic() + timeout
-        pause = FIRST_LOOK
+        until, pauses = None if timeout is None else time.monotonic() + timeout, _pauses()
         while not self._has_ended():
+            pause = next(pauses)
             if connection.in_atomic_block:
                 raise transaction.TransactionManagementError(
                     f"Execution {self.id} has not ended, and a transaction is open here. Wait for "
@@ -75,7 +78,6 @@ class Handle:
             if left <= 0:
                 raise TimeoutError(f"Execution {self.id} has not ended within {timeout:g} s.")
             time.sleep(min(pause, left))
-            pause = min(pause * 1.5, LONGEST_LOOK)
         return self._result()
 
     def cancel(self, reason: str = "") -> None:
@@ -83,10 +85,14 @@ class Handle:
         lifecycle.cancel(self.id, actor=ACTOR, reason=reason)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """The output, without blocking the event loop."""
-        from asgiref.sync import sync_to_async
+        """The output; while it waits neither the event loop, a thread nor a connection is held."""
+        return self._awaited().__await__()
 
-        return sync_to_async(self.output, thread_sensitive=False)().__await__()
+    async def _awaited(self) -> Any:
+        pauses = _pauses()
+        while not await _in_a_thread(self._has_ended):
+            await asyncio.sleep(next(pauses))
+        return await _in_a_thread(self._result)
 
     def _has_ended(self) -> bool:
         return self._values("state")[0] in FINAL
@@ -104,3 +110,26 @@ class Handle:
         if row is None:
             raise NotFound(f"There is no execution {self.id}.")
         return tuple(row)
+
+
+def _pauses() -> Iterator[float]:
+    """Seconds between looks, for ever."""
+    pause = FIRST_LOOK
+    while True:
+        yield pause
+        pause = min(pause * 1.5, LONGEST_LOOK)
+
+
+async def _in_a_thread(look: Callable[[], Any]) -> Any:
+    """What a look at the database gives.
+
+    The thread's connection ends with it: the thread is the event loop's, so nobody else closes it.
+    """
+
+    def looked() -> Any:
+        try:
+            return look()
+        finally:
+            connection.close()
+
+    return await sync_to_async(looked, thread_sensitive=False)()

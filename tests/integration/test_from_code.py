@@ -1,10 +1,12 @@
 """Workflows and starts from code: published by content, read-only for people."""
 
+import asyncio
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.db import connection, transaction
 
 from executions.access.actor import Actor
@@ -18,6 +20,7 @@ from executions.public.starting import (
     start_many_from_code,
 )
 from executions.publishing.taking_over import NotFromCode, take_over
+from tests.support.waiting import wait_until
 from tests.support.workflows import default_workspace
 
 ACTOR = Actor.system("test")
@@ -195,6 +198,45 @@ def test_waiting_for_an_output_inside_a_transaction_is_refused() -> None:
 
         with pytest.raises(transaction.TransactionManagementError, match="atomic"):
             handle.output(timeout=5)
+
+
+def connections_open() -> int:
+    """Those of this process' database, this one too."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+        return int(cursor.fetchone()[0])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_awaiting_handles_leaves_no_connection_open() -> None:
+    default_workspace()
+    made = publish_from_code("fulfil", NOOP, origin=ORIGIN)
+    handles = start_many_from_code(made.workflow_id, [None] * 3)
+
+    async def main() -> list[Any]:
+        waiting = asyncio.gather(*handles, return_exceptions=True)
+        await asyncio.sleep(0)
+        for handle in handles:
+            await sync_to_async(closing(handle.cancel), thread_sensitive=False)()
+        return await waiting
+
+    before = connections_open()
+    ended = asyncio.run(main())
+
+    assert {type(one) for one in ended} == {ExecutionFailed}
+    wait_until(lambda: connections_open() == before, 5, "closed connections")
+
+
+def closing(action: Callable[[], Any]) -> Callable[[], Any]:
+    """The action for a thread of its own, whose connection it closes."""
+
+    def act() -> Any:
+        try:
+            return action()
+        finally:
+            connection.close()
+
+    return act
 
 
 @pytest.mark.django_db(transaction=True)

@@ -29,7 +29,7 @@ def _publish(sender: Any, using: str, verbosity: int = 1, **_: Any) -> None:
     from executions.public.models import Workflow
     from valkyr_plugins.python_workflows.publishing import publish_all, tables_exist
 
-    if sender is not Workflow._meta.app_config or using != alias() or not tables_exist():
+    if sender is not Workflow._meta.app_config or using != alias() or not tables_exist(Workflow):
         return
     for slug, version in publish_all().items():
         if version.created and verbosity:

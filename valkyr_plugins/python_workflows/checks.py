@@ -18,9 +18,11 @@ MOST = 20
 @register(Tags.database)
 def removed_steps(*, databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Steps of live versions that no code declares; nothing unless our database is named."""
+    from dlq.public.models import DeadLetterEntry
+    from executions.public.models import Workflow
     from valkyr_plugins.python_workflows.publishing import tables_exist
 
-    if alias() not in (databases or ()) or not tables_exist():
+    if alias() not in (databases or ()) or not tables_exist(Workflow, DeadLetterEntry):
         return []
     return list(_missing())[:MOST]
 
@@ -31,9 +33,10 @@ def _missing() -> Iterator[CheckMessage]:
         if type_name not in known:
             yield Error(
                 f"Workflow {slug!r} runs the step {type_name!r} in version {number}, which is its "
-                "latest or has executions under way; no such step is declared.",
-                hint="Keep the step until these executions ended and a version without it is "
-                "published. A step that was renamed keeps its type by "
+                "latest, or has executions under way or open dead letters; no such step is "
+                "declared.",
+                hint="Keep the step until these executions ended, their dead letters are resolved, "
+                "and a version without it is published. A step that was renamed keeps its type by "
                 f"@step({type_name!r}). One of another package is installed with that package.",
                 id="valkyr.E030",
             )

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import Model
+
 from executions.public.database import connection
 from executions.public.errors import InvalidDefinition
-from executions.public.models import Workflow
 from executions.public.publishing import (
     CodeDefinition,
     CodeVersion,
@@ -62,8 +63,11 @@ def _definition(workflow: PythonWorkflow[Any, Any]) -> CodeDefinition:
     return CodeDefinition(workflow.slug, definition, workflow.origin, described, workflow.line)
 
 
-def tables_exist() -> bool:
-    """Whether the table of workflows is there: a part of the migrations may not be applied."""
+def tables_exist(*models: type[Model]) -> bool:
+    """Whether the tables are there: a part of the migrations may not be applied."""
+    names = [f'"{model._meta.db_table}"' for model in models]
     with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [f'"{Workflow._meta.db_table}"'])
+        cursor.execute(
+            "SELECT bool_and(to_regclass(t) IS NOT NULL) FROM unnest(%s::text[]) t", [names]
+        )
         return bool(cursor.fetchone()[0])

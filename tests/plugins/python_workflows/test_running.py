@@ -7,8 +7,13 @@ import pytest
 from django.core.management import call_command
 from django.db import transaction
 
+from dlq.models import DeadLetterEntry
+from executions.database.clock import database_now
 from executions.models import Workflow, WorkflowExecution
+from executions.publishing.from_code import publish_from_code
+from runners.modules.registry import _registry
 from tests.plugins.python_workflows import flows
+from tests.support.failures import fail
 from valkyr_plugins.python_workflows import checks, publishing
 from valkyr_plugins.python_workflows.publishing import publish, publish_all
 
@@ -52,11 +57,28 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_only_what_changed_makes_a_version(django_assert_num_queries: Any) -> None:
     first = publish(flows.fulfil)
-    with django_assert_num_queries(2):  # the workspace, and whether the latest version is this
+    with django_assert_num_queries(1):
         again = publish(flows.fulfil)
 
     assert (first.created, first.number) == (True, 1)
     assert (again.created, again.version_id) == (False, first.version_id)
+
+
+@pytest.mark.parametrize(("fact", "value"), [("effect", "none"), ("outcomes", ("paid", "owed"))])
+def test_a_fact_of_a_step_that_changes_what_runs_makes_a_version(
+    monkeypatch: pytest.MonkeyPatch, fact: str, value: Any
+) -> None:
+    first = publish(flows.careful)
+    monkeypatch.setattr(type(flows.note.__valkyr_module__), fact, value)
+    monkeypatch.delitem(_registry._described, flows.note.type)
+
+    second = publish(flows.careful)
+    monkeypatch.undo()
+    _registry._described.pop(flows.note.type)
+    back = publish(flows.careful)
+
+    assert (second.number, second.created) == (2, True)
+    assert (back.version_id, back.created) == (first.version_id, False)
 
 
 def test_one_query_tells_that_nothing_changed(django_assert_num_queries: Any) -> None:
@@ -93,6 +115,27 @@ def test_a_step_that_undoes_counts_as_one_that_runs(monkeypatch: pytest.MonkeyPa
     assert [
         flows.refund.type in one.msg for one in checks.removed_steps(databases=["default"])
     ] == [True]
+
+
+def test_a_step_of_an_open_dead_letters_version_may_not_leave_the_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    old = publish(flows.fulfil)
+    workflow = Workflow.objects.get(pk=old.workflow_id)
+    entry = fail(workflow, step="ship.main")
+    newest = dict(flows.careful.definition)
+    publish_from_code(workflow.slug, newest, origin=workflow.origin)
+    kept = checks.module_names() - {flows.ship.type}
+    monkeypatch.setattr(checks, "module_names", lambda: kept)
+
+    (found,) = checks.removed_steps(databases=["default"])
+    DeadLetterEntry.objects.filter(pk=entry.pk).update(
+        resolution="DISCARDED", resolved_at=database_now()
+    )
+
+    assert "version 1" in found.msg
+    assert flows.ship.type in found.msg
+    assert checks.removed_steps(databases=["default"]) == []
 
 
 def test_migrate_publishes_and_the_command_tells_what_is_current() -> None:

@@ -1,5 +1,5 @@
 -- The module types of every version that something runs or will run: the latest of each workflow,
--- and those of executions under way. Asked when a deploy is checked, never while steps run.
+-- those of executions under way, and those of open dead letters, which a requeue runs. Asked when a deploy is checked, never while steps run.
 -- Rows: workflow's slug, version's number, module type.
 WITH live AS (
     SELECT w.latest_version_id AS id
@@ -9,6 +9,11 @@ WITH live AS (
     SELECT DISTINCT e.version_id
       FROM executions_workflowexecution e
      WHERE e.state IN ('PENDING', 'RUNNING', 'PAUSED')
+    UNION
+    SELECT DISTINCT e.version_id
+      FROM dlq_deadletterentry d
+      JOIN executions_workflowexecution e ON e.id = d.execution_id
+     WHERE d.resolution = 'PENDING'
 )
 SELECT DISTINCT w.slug, v.number, used #>> '{}'
   FROM live l
