@@ -38,7 +38,10 @@ class ExecutionFailed(ValkyrError):
 
 
 class Handle:
-    """One execution, by its id; everything else is read when it is asked for."""
+    """One execution, by its `id`; everything else is read when it is asked for.
+
+    `await handle` gives the output, as `output()` does.
+    """
 
     __slots__ = ("id",)
 

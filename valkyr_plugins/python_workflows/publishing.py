@@ -1,6 +1,7 @@
 """Publish what this process has declared. Equal content makes no version."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.db.models import Model
@@ -9,7 +10,9 @@ from executions.public.database import connection
 from executions.public.errors import InvalidDefinition
 from executions.public.publishing import (
     CodeDefinition,
+    CodePlan,
     CodeVersion,
+    plan_from_code,
     publish_many_from_code,
 )
 from valkyr_plugins.python_workflows.discovery import register_steps
@@ -35,14 +38,30 @@ def publish(workflow: PythonWorkflow[Any, Any]) -> CodeVersion:
     return _published([workflow])[workflow.slug]
 
 
+def plan_all() -> CodePlan:
+    """What `publish_all` would do. Raises as it does; nothing is written."""
+    with _problems_as_lines():
+        return plan_from_code(_definitions(DECLARED))
+
+
 def _published(workflows: Sequence[PythonWorkflow[Any, Any]]) -> dict[str, CodeVersion]:
-    register_steps()  # also those that were declared after Django began
-    _refuse_twice(workflows)
+    with _problems_as_lines():
+        return publish_many_from_code(_definitions(workflows))
+
+
+@contextmanager
+def _problems_as_lines() -> Iterator[None]:
     try:
-        return publish_many_from_code([_definition(workflow) for workflow in workflows])
+        yield
     except InvalidDefinition as error:
         lines = [f"  {problem.path}: {problem.message}" for problem in error.problems]
         raise UnpublishableError("\n".join([error.message, *lines])) from error
+
+
+def _definitions(workflows: Sequence[PythonWorkflow[Any, Any]]) -> list[CodeDefinition]:
+    register_steps()  # also those that were declared after Django began
+    _refuse_twice(workflows)
+    return [_definition(workflow) for workflow in workflows]
 
 
 def _refuse_twice(workflows: Sequence[PythonWorkflow[Any, Any]]) -> None:

@@ -8,6 +8,8 @@ COMMANDS = {
     "doctor": "onboarding:doctor",
     "validate": "definitions:validate",
     "publish": "definitions:publish",
+    "plan": "applying:plan",
+    "apply": "applying:apply",
     "export": "definitions:export",
     "schema": "definitions:schema",
     "workflows": "definitions:workflows",

@@ -1,0 +1,54 @@
+"""What publishing changes: each declared workflow, and those that left the code."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from executions.public.configuration import settings
+from executions.public.models import Workflow
+from executions.public.publishing import CodePlan, CodeVersion
+from valkyr_plugins.python_workflows.publishing import plan_all, publish_all
+from valkyr_plugins.python_workflows.workflow import DECLARED
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowChange:
+    """One workflow; `version` is its latest version's number, None before it has one."""
+
+    slug: str
+    change: Literal["created", "changed", "unchanged", "removed"]
+    version: int | None
+    origin: str
+
+
+def planned() -> list[WorkflowChange]:
+    """What publishing would do now; nothing is written. Raises as `publish_all`."""
+    plan = plan_all()
+    return [*_of_declared(plan, plan.current), *_removed()]
+
+
+def applied() -> list[WorkflowChange]:
+    """Publish what changed. One that left the code stays as it is. Raises as `publish_all`."""
+    plan = plan_all()
+    return [*_of_declared(plan, publish_all()), *_removed()]
+
+
+def _of_declared(plan: CodePlan, versions: Mapping[str, CodeVersion]) -> Iterator[WorkflowChange]:
+    for workflow in DECLARED:
+        slug = workflow.slug
+        there = "unchanged" if slug in plan.unchanged else "changed"
+        change = there if slug in plan.current else "created"
+        version = versions[slug].number if slug in versions else None
+        yield WorkflowChange(slug, change, version, workflow.origin)
+
+
+def _removed() -> list[WorkflowChange]:
+    """Workflows that the code had once, and has no more.
+
+    Of all that code publishes only functions have a line: neither a canvas nor a task has one.
+    """
+    rows = Workflow.objects.filter(
+        workspace__slug=settings().code_workspace, archived_at=None, origin_line__isnull=False
+    ).exclude(slug__in=[workflow.slug for workflow in DECLARED])
+    found = rows.order_by("slug").values_list("slug", "latest_version__number", "origin")
+    return [WorkflowChange(slug, "removed", version, origin) for slug, version, origin in found]
