@@ -57,6 +57,44 @@ def test_names_that_python_has_words_for_stay_what_they_are() -> None:
     assert graph_of(found) == graph_of({k: v for k, v in document.items() if k != "triggers"})
 
 
+def test_templates_become_handles_where_these_mean_the_same() -> None:
+    reads = {
+        "path": "{{ tasks.paid.output.body['a b'][0].number }}",
+        "text": "Order {{ input.id }} of {{ vars.shop }}",
+        "sum": "{{ input.total * 100 + tasks.paid.output.fee }}",
+        "same": '{{ input.country == "DE" }}',
+        "filter": "{{ input.total | round }}",
+        "choice": "{{ 1 if input.total else 2 }}",
+        "hidden": "{{ input._private }}",
+    }
+    document = {
+        "schema": "valkyr/1",
+        "name": "reading",
+        "input": {"type": "object"},
+        "variables": {"shop": "tea"},
+        "tasks": [
+            {"id": "paid", "use": "data.set", "with": {"values": {"fee": 1}}},
+            {"id": "told", "use": "data.set", "with": {"values": reads}, "after": "paid"},
+        ],
+        "output": {"fee": "{{ tasks.paid.output.fee }}"},
+    }
+    source = python_source(document)
+
+    for wanted in (
+        "\"path\": paid.body['a b'][0].number",
+        '"text": f"Order {payload.id} of {variable.shop}"',
+        '"sum": payload.total * 100 + paid.fee',
+        "\"same\": payload.country == 'DE'",
+        '"filter": "{{ input.total | round }}"',
+        '"choice": "{{ 1 if input.total else 2 }}"',
+        '"hidden": "{{ input._private }}"',
+        'return {"fee": paid.fee}',
+    ):
+        assert wanted in source
+    assert "after=" not in source  # what `told` reads says it
+    assert graph_of(traced(source)) == graph_of(document)
+
+
 def test_tasks_that_wait_for_each_other_are_named() -> None:
     tasks = [
         {"id": "a", "use": "flow.noop", "after": "b"},

@@ -11,6 +11,7 @@ from typing import Any
 from valkyr_plugins.python_workflows.constructs.steps import OWN_OUTCOMES
 from valkyr_plugins.python_workflows.source.literals import (
     INDENT,
+    Source,
     call,
     identifier,
     keywords,
@@ -82,12 +83,6 @@ class SourceCall:
             f"{INDENT * depth}{name}.{words[key]}({literal(one, depth)})"
             for key, one in self.later.items()
         ]
-
-
-class Source(str):
-    """Text that is source already."""
-
-    __slots__ = ()
 
 
 def _option(key: str, value: Any, depth: int) -> str:

@@ -31,6 +31,10 @@ def python_source(document: Mapping[str, Any], slug: str = "") -> str:
         frozenset({*names.__all__, "Any", "payload", "item", "variable", function})
     )
     parameter = "payload: Any" if "input" in normal else ""
+    if parameter:
+        writer.roots["input"] = "payload"
+    if normal.get("variables"):
+        writer.roots["vars"] = "variable"
     lines = writer.body(normal, 1)
     used = {*writer.used, "workflow"} | ({"variables"} if normal.get("variables") else set())
     needs_any = bool(parameter) or "each" in used or "output" in normal
@@ -46,7 +50,11 @@ def python_source(document: Mapping[str, Any], slug: str = "") -> str:
         f"def {function}({parameter}) -> {returns}:",
         *_variables(normal),
         *lines,
-        *([f"{INDENT}return {literal(normal['output'], 1, 7)}"] if "output" in normal else []),
+        *(
+            [f"{INDENT}return {literal(writer.shown(normal['output']), 1, 7)}"]
+            if "output" in normal
+            else []
+        ),
     ]
     return "\n".join(parts).replace("\n\n\n\n", "\n\n\n") + "\n"
 

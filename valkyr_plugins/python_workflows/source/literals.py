@@ -10,6 +10,12 @@ WIDTH = 100
 INDENT = "    "
 
 
+class Source(str):
+    """Text that is source already."""
+
+    __slots__ = ()
+
+
 def literal(value: Any, depth: int = 0, used: int = 0) -> str:
     """A JSON value as source, for a line of this indentation that has `used` characters already."""
     flat = _flat(value)
@@ -72,6 +78,8 @@ def may_be_named(key: str) -> bool:
 
 
 def _flat(value: Any) -> str:
+    if isinstance(value, Source):
+        return str(value)
     if isinstance(value, str):
         return text(value)
     if isinstance(value, Mapping):

@@ -14,6 +14,7 @@ from valkyr_plugins.python_workflows.source.calls import (
     modules_of_chain,
     options_of,
 )
+from valkyr_plugins.python_workflows.source.expressions import KnownNames
 from valkyr_plugins.python_workflows.source.literals import identifier, literal
 from valkyr_plugins.python_workflows.tracing.graph import (
     Block,
@@ -35,6 +36,8 @@ class SourceWriter:
     trace: Trace = field(default_factory=Trace)
     used: set[str] = field(default_factory=set)
     names: dict[TracedTask, str] = field(default_factory=dict)
+    roots: dict[str, str] = field(default_factory=dict)
+    results: dict[TracedTask, str] = field(default_factory=dict)
 
     def body(self, document: Document, depth: int) -> list[str]:
         """The statements of a normal `{tasks, edges}`; the scope that is open is its own."""
@@ -54,6 +57,7 @@ class SourceWriter:
         task = TracedTask(document["id"], scope, "", leads_on=chosen.leads_on)
         name = identifier(task.id, {*self.reserved, *self.names.values()})
         self.names[task] = name
+        shown = self._shown(document)
         options = options_of(document, depth)
         if name != task.id or any(task.id in one.taken for one in scope.scopes()):
             options = {"id": task.id, **options}
@@ -61,7 +65,28 @@ class SourceWriter:
         inner, lines = self._inner(document, chosen, depth)
         options |= self._order(task, chosen, document.get("join", "any"), incoming, inner)
         self.used |= {one for one in (chosen.used, "modules" * ("undo" in document)) if one}
-        return chosen.write(name, options, lines, depth)
+        if chosen.head.startswith("modules."):
+            self.results[task] = name
+        return shown.write(name, options, lines, depth)
+
+    def _shown(self, document: Document) -> SourceCall:
+        """The task as it is written: with names in the place of what its templates read."""
+        config = document.get("with")
+        if "modules" in document or not isinstance(config, Mapping):
+            return call_of(document)
+        later = {key: config[key] for key in ("until", "while") if key in config}
+        return call_of({**document, "with": {**self.shown(config), **later}})
+
+    def shown(self, value: Any) -> Any:
+        """A value with the names of this place in it; see `KnownNames`."""
+        scope = self.trace.scope
+        inner = {"item": "item"} if any(one.kind == "map" for one in scope.scopes()) else {}
+
+        def result(task_id: str) -> str:
+            task = scope.named(task_id)
+            return "" if task is None else self.results.get(task, "")
+
+        return KnownNames({**self.roots, **inner}, result).shown(value)
 
     def _inner(
         self, document: Document, chosen: SourceCall, depth: int
