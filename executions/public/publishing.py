@@ -1,10 +1,10 @@
 """Create, save and publish workflows; publish those that come from code."""
 
 from executions.publishing import versioning
+from executions.publishing.code_batch import CodeVersion
 from executions.publishing.from_code import (
     CodeDefinition,
     CodePlan,
-    CodeVersion,
     code_workspace,
     plan_from_code,
     publish_from_code,

@@ -134,7 +134,7 @@ def plan_from_code(
     return CodePlan(current, frozenset(unchanged), contents)
 
 
-def _published(workspace: str, slugs: list[str]) -> Iterable[dict[str, Any]]:
+def _published(workspace: str, slugs: list[str]) -> Iterable[Any]:
     rows = Workflow.objects.filter(workspace__slug=workspace, slug__in=slugs, archived_at=None)
     return rows.values(
         "pk", "slug", "origin", "origin_line", "name", "description",

@@ -10,13 +10,15 @@ from executions.public.publishing import CodePlan, CodeVersion
 from valkyr_plugins.python_workflows.publishing import plan_all, publish_all
 from valkyr_plugins.python_workflows.workflow import DECLARED
 
+ChangeKind = Literal["created", "changed", "unchanged", "removed"]
+
 
 @dataclass(frozen=True, slots=True)
 class WorkflowChange:
     """One workflow; `version` is its latest version's number, None before it has one."""
 
     slug: str
-    change: Literal["created", "changed", "unchanged", "removed"]
+    change: ChangeKind
     version: int | None
     origin: str
 
@@ -36,10 +38,14 @@ def applied() -> list[WorkflowChange]:
 def _of_declared(plan: CodePlan, versions: Mapping[str, CodeVersion]) -> Iterator[WorkflowChange]:
     for workflow in DECLARED:
         slug = workflow.slug
-        there = "unchanged" if slug in plan.unchanged else "changed"
-        change = there if slug in plan.current else "created"
         version = versions[slug].number if slug in versions else None
-        yield WorkflowChange(slug, change, version, workflow.origin)
+        yield WorkflowChange(slug, _kind(plan, slug), version, workflow.origin)
+
+
+def _kind(plan: CodePlan, slug: str) -> ChangeKind:
+    if slug not in plan.current:
+        return "created"
+    return "unchanged" if slug in plan.unchanged else "changed"
 
 
 def _removed() -> list[WorkflowChange]:

@@ -85,7 +85,7 @@ def _object(title: str, said: str, kind: type) -> str:
 
 
 def _constructor(kind: type) -> str:
-    own = vars(kind).get("__init__")
+    own: Any = vars(kind).get("__init__")
     is_plain = inspect.isfunction(own) and not getattr(kind, "_is_protocol", False)
     return _code(_signature(own, kind.__name__)) if is_plain else ""
 
