@@ -84,7 +84,7 @@ def publish_many_from_code(
     """Publish many as `publish_from_code` does each; their versions by slug.
 
     One query where nothing changed. All are checked before any is written; then BATCH workflows
-    are written in one transaction.
+    are written in one transaction. Of several with one slug the last counts.
     """
     plan = plan_from_code(given, workspace=workspace)
     versions = {slug: plan.current[slug] for slug in plan.unchanged}
@@ -124,7 +124,7 @@ def plan_from_code(
         current[one.slug] = CodeVersion(row["pk"], row["version"], row["number"], created=False)
         if _says(one, row):
             unchanged.add(one.slug)
-    changed = [one for one in given if one.slug not in unchanged]
+    changed = [one for one in wanted.values() if one.slug not in unchanged]
     place = (
         Workspace.objects.filter(slug=slug).values_list("pk", flat=True).first()
         if changed

@@ -75,6 +75,15 @@ def test_the_statements_do_not_grow_with_the_workflows() -> None:
     assert queries_of(said(90, steps=3)) == 1
 
 
+def test_of_two_with_one_slug_the_last_counts() -> None:
+    [first] = said(1, title="First")
+    [last] = said(1, title="Last")
+
+    [version] = publish_many_from_code([first, last]).values()
+
+    assert (version.number, Workflow.objects.get().name) == (1, "Last 0")
+
+
 def test_a_line_that_moved_is_no_change_of_the_workflow() -> None:
     [one] = said(1)
     publish_many_from_code([one])
