@@ -4,7 +4,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, get_overloads
+from typing import Any, Protocol, get_overloads
 
 from executions.public.starting import ExecutionFailed, Handle
 from runners.public.modules import StepFunction
@@ -86,7 +86,7 @@ def _object(title: str, said: str, kind: type) -> str:
 
 def _constructor(kind: type) -> str:
     own: Any = vars(kind).get("__init__")
-    is_plain = inspect.isfunction(own) and not getattr(kind, "_is_protocol", False)
+    is_plain = inspect.isfunction(own) and Protocol not in kind.__bases__
     return _code(_signature(own, kind.__name__)) if is_plain else ""
 
 
