@@ -1,1 +1,1 @@
-"""Drafts become versions, and test runs of drafts."""
+"""Drafts and code become versions; test runs of drafts; copies of what code publishes."""

@@ -12,7 +12,13 @@ from django.db import connection, transaction
 from executions.access.actor import Actor
 from executions.errors import InvalidDefinition, NotFound, WrongState
 from executions.models import Activity, Workflow, WorkflowExecution, WorkflowVersion
-from executions.public.publishing import code_workspace, publish_from_code, versioning
+from executions.public.publishing import (
+    CodeDefinition,
+    code_workspace,
+    publish_from_code,
+    publish_many_from_code,
+    versioning,
+)
 from executions.public.starting import (
     ExecutionFailed,
     Handle,
@@ -88,6 +94,20 @@ def test_many_processes_publish_one_version_together() -> None:
     assert sum(one.created for one in found) == 1
     assert len({one.version_id for one in found}) == 1
     assert WorkflowVersion.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_processes_publish_batches_that_overlap_without_a_deadlock() -> None:
+    default_workspace()
+    publish_from_code("w05", OTHER, origin="m:w05")
+    said = [CodeDefinition(f"w{n:02}", NOOP, f"m:w{n:02}") for n in range(20)]
+    parts = iter([said, said[::-1], said[5:15], said[:8]])
+
+    found = at_once(lambda: publish_many_from_code(next(parts)))
+
+    assert all(isinstance(one, dict) for one in found), found
+    assert sum(version.created for one in found for version in one.values()) == len(said)
+    assert WorkflowVersion.objects.count() == len(said) + 1
 
 
 def test_a_definition_with_problems_leaves_nothing_behind() -> None:
