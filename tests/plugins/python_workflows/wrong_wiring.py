@@ -5,7 +5,7 @@ Nobody imports this file; test_typing.py compares what mypy finds with the marks
 
 from pydantic import BaseModel
 
-from valkyr import StepContext, approve, choose, each, first_of, step, when, workflow
+from valkyr import StepContext, approve, choose, each, first_of, modules, step, when, workflow
 
 
 class Order(BaseModel):
@@ -49,7 +49,7 @@ def note(text: str) -> None:
 def right(order: Order) -> str:
     """Wire all as it should be."""
     paid = charge.options(retry="patient")(order.id)
-    told = note(f"paid {paid.number}")
+    told = note(f"paid {modules.data.set.options(retry=2)(number=paid.number).number}")
     parcels = each(order.lines, pack, at_most=3)
     with when((order.total > 10) & (paid.number != "")):
         approve(f"Ship {order.id}?", within="2d")
@@ -70,6 +70,7 @@ def wrong(order: Order) -> int:
     choose(order.total > 3, paid, pack("x")).number  # WRONG: one of the two has no such field
     approve(order.id)  # WRONG: a title is a text
     each(order.lines, pack, at_most="3")  # WRONG: a text where a number is taken
+    ship(order.id, modules.data.sort)  # WRONG: a built-in module that is not called
     right.start(7)  # WRONG: the payload is an order
     right.start(order=order, amount=7)  # WRONG: there is no such parameter
     return paid  # WRONG: it promises a number

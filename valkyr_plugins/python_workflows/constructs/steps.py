@@ -126,7 +126,7 @@ class ModuleCall:
         return f"<module {self._path}>"
 
 
-modules: Any = ModuleCall()
+modules = ModuleCall()
 """Built-in modules by name: `modules.http.request(url="https://example.com/")`."""
 
 
