@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from dlq.models import DeadLetterEntry, GroupFingerprint
 from executions.models import Activity, Tier, Trigger, Workflow, Workspace
+from executions.publishing.from_code import publish_from_code
 from executions.triggers.webhook import secret_of
 from runners.models import Run
 from tests.support.document import document
@@ -56,6 +57,10 @@ class World(dict[str, str]):
 
     def make_execution(self) -> Any:
         return self.post(f"{EXECUTION}/{self['workflow']}/execute")["id"]
+
+    def make_from_code(self) -> Any:
+        document = {"schema": "valkyr/1", "name": "coded", "tasks": [task("one")]}
+        return publish_from_code("coded", document, origin="shop.flows:coded").workflow_id
 
     def make_paused(self) -> Any:
         pk = self.post(f"{EXECUTION}/{self['workflow']}/execute")["id"]
@@ -200,6 +205,9 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "deleteWorkflow": ("delete", "/v1/Workflow/{workflow}", None, ["workflow.archive"]),
     "testWorkflow": (
         "post", "/v1/Workflow/{draft}/test", {}, ["workflow.test", "execution.start"]
+    ),
+    "takeOverWorkflow": (
+        "post", "/v1/Workflow/{from_code}/take-over", {}, ["workflow.create", "workflow.take_over"],
     ),
     "publishWorkflow": ("post", "/v1/Workflow/{draft}/publish", {}, ["workflow.publish"]),
     "importWorkflow": (
