@@ -1,0 +1,59 @@
+"""`DurableTask`: a task whose every call is an execution, in the caller's transaction.
+
+    @shared_task(base=valkyr.DurableTask)
+    def charge(order): ...
+
+    charge.delay(7)
+
+Importing this loads no models.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from celery import Task
+
+from valkyr_plugins.canvas.durable import start
+from valkyr_plugins.canvas.results import DurableResult
+from valkyr_plugins.canvas.translation import translate
+
+# Options that Celery itself gives: the call is a part of a plain canvas, or a retry of one.
+OF_A_CANVAS = frozenset({"chain", "chord", "group_id", "retries"})
+
+
+class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no parameters at run time
+    """The base of tasks that `delay` and `apply_async` start as durable executions."""
+
+    abstract = True
+
+    def apply_async(
+        self,
+        args: Sequence[Any] | None = None,
+        kwargs: Mapping[str, Any] | None = None,
+        task_id: str | None = None,
+        **options: Any,
+    ) -> Any:
+        """Start an execution of this task; returns a DurableResult.
+
+        A `task_id` is the key of the start: of calls with one id the first runs. Inside a plain
+        canvas, and with `task_always_eager`, it is Celery's own. Raises UntranslatableError for
+        options that have no durable form, TypeError for arguments that do not fit.
+        """
+        if self._is_celerys(options):
+            return super().apply_async(args, kwargs, task_id=task_id, **options)
+        if self.typing and hasattr(self, "__header__"):
+            self.__header__(*(args or ()), **(kwargs or {}))
+        given = {key: value for key, value in options.items() if value is not None}
+        signature = self.signature(tuple(args or ()), dict(kwargs or {}), **given)
+        return start(translate(signature), task_id, None)
+
+    def AsyncResult(self, task_id: str, **_: Any) -> Any:  # noqa: N802 - Celery's name
+        """The result of an earlier call, by its id."""
+        try:
+            return DurableResult(task_id)
+        except ValueError:
+            return super().AsyncResult(task_id)
+
+    def _is_celerys(self, options: Mapping[str, Any]) -> bool:
+        eager = self.app.conf.task_always_eager
+        return bool(eager or any(options.get(key) for key in OF_A_CANVAS))
