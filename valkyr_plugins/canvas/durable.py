@@ -4,9 +4,9 @@ Importing this loads no models: a project's modules import it while apps are sti
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from valkyr_plugins.canvas.conf import ORIGIN
 from valkyr_plugins.canvas.results import DurableResult
@@ -14,6 +14,8 @@ from valkyr_plugins.canvas.translation import Translated, translate
 
 if TYPE_CHECKING:
     from executions.public.publishing import CodeVersion
+
+Started = TypeVar("Started")
 
 MOST_REMEMBERED = 2_000
 # Versions that this process knows, by the slug, which names their content. What a transaction
@@ -56,30 +58,48 @@ def durable(signature: Any) -> Durable:
 
 def start(translated: Translated, key: str | None, priority: int | None) -> DurableResult:
     """Start an execution of a canvas, published where this process has not yet."""
+    from executions.public.starting import start_from_code
+
+    handle = _with_version(
+        translated,
+        lambda version: start_from_code(
+            version.workflow_id,
+            translated.payload,
+            key=key,
+            priority=translated.priority if priority is None else priority,
+            version_id=version.version_id,
+        ),
+    )
+    return DurableResult(str(handle.id))
+
+
+def start_many(translated: Translated, payloads: Sequence[Any]) -> list[DurableResult]:
+    """Start one execution a payload, at most 1,000, all or none, with a few statements."""
+    from executions.public.starting import start_many_from_code
+
+    handles = _with_version(
+        translated,
+        lambda version: start_many_from_code(
+            version.workflow_id,
+            payloads,
+            priority=translated.priority,
+            version_id=version.version_id,
+        ),
+    )
+    return [DurableResult(str(handle.id)) for handle in handles]
+
+
+def _with_version(translated: Translated, call: "Callable[[CodeVersion], Started]") -> "Started":
+    """Call with the canvas's version, published where this process has not yet."""
     from executions.public.errors import NotFound
 
     known = _published.get(translated.slug)
     if known is not None:
         try:
-            return _started(known, translated, key, priority)
+            return call(known)
         except NotFound:  # deleted since, or the database is another one: as in tests
             _published.pop(translated.slug, None)
-    return _started(_publish(translated), translated, key, priority)
-
-
-def _started(
-    version: "CodeVersion", translated: Translated, key: str | None, priority: int | None
-) -> DurableResult:
-    from executions.public.starting import start_from_code
-
-    handle = start_from_code(
-        version.workflow_id,
-        translated.payload,
-        key=key,
-        priority=translated.priority if priority is None else priority,
-        version_id=version.version_id,
-    )
-    return DurableResult(str(handle.id))
+    return call(_publish(translated))
 
 
 def _publish(translated: Translated) -> "CodeVersion":
