@@ -128,7 +128,7 @@ def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
 
 def _check_expiry(inputs: CeleryTaskInputs, ctx: StepContext) -> None:
     """Raise StepError where it is too late to begin; a person's retry begins all the same."""
-    if inputs.expires is None or ctx.last_details == {FINAL: True}:
+    if inputs.expires is None or (ctx.attempt > 1 and _asked(ctx) is None):
         return
     if expiry.is_past(inputs.expires, ctx.execution_id, ctx.step_path):
         ctx.heartbeat({FINAL: True})

@@ -42,7 +42,8 @@ class Durable:
     def start(self, key: str | None = None, priority: int | None = None) -> DurableResult:
         """Start an execution, which commits or vanishes with the caller's transaction.
 
-        With a key seen before for a canvas of this shape, the result is the earlier one's.
+        With a key seen before for an equal canvas, the result is the earlier one's; for one of this
+        shape with other arguments, KeyReused is raised.
         `priority` is from 0 to 9, of which 9 is the most urgent. Raises as `start_from_code`.
         """
         return start(self._translated, key, priority)

@@ -36,9 +36,10 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
     ) -> Any:
         """Start an execution of this task; returns a DurableResult.
 
-        A `task_id` is the key of the start: of calls with one id the first runs. Inside a plain
-        canvas, and with `task_always_eager`, it is Celery's own. Raises UntranslatableError for
-        options that have no durable form, TypeError for arguments that do not fit.
+        A `task_id` is the key of the start: equal calls with one id are one. Inside a plain canvas,
+        and with `task_always_eager`, it is Celery's own. Raises UntranslatableError for options
+        that have no durable form, TypeError for arguments that do not fit, and KeyReused for a
+        `task_id` of a call with other arguments.
         """
         if self._is_celerys(options):
             return super().apply_async(args, kwargs, task_id=task_id, **options)
@@ -61,13 +62,6 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
         inputs = [packed_arguments(self.name, {"args": args, "kwargs": {}}) for args in every]
         first = shape.payload["calls"][0]
         return start_many(shape, [{"calls": [first | one]} for one in inputs])
-
-    def AsyncResult(self, task_id: str, **_: Any) -> Any:  # noqa: N802 - Celery's name
-        """The result of an earlier call, by its id."""
-        try:
-            return DurableResult(task_id)
-        except ValueError:
-            return super().AsyncResult(task_id)
 
     def _check_arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Raise TypeError for arguments that the function does not take, as Celery does."""

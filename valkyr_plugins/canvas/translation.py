@@ -34,6 +34,7 @@ from valkyr_plugins.canvas.steps import (
 CHAIN, GROUP, MAP = "celery.chain", "celery.group", "celery.map"
 LINKS = frozenset({"link", "link_error"})
 DELAYS = frozenset({"countdown", "eta"})
+RESULTS = "({} | map(attribute='result') | list)"  # of a `flow.map`
 NOTHING: Mapping[str, Any] = {}
 
 
@@ -113,13 +114,15 @@ class _Drawing:
         return self.place(body, before, {k: v for k, v in options.items() if k not in DELAYS})
 
     def _group(self, group: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
+        if group.args:
+            raise _own_arguments(group)
         _check_own_kwargs(group)
         if options.get("link"):
             raise UntranslatableError(
                 "A group has the option 'link', which Celery refuses too. Write a chord, or link "
                 "its tasks."
             )
-        members = [_with_args(one, group.args) for one in _unrolled(group.tasks, group.app)]
+        members = list(_unrolled(group.tasks, group.app))
         return self._members(members, given, options)
 
     def _members(
@@ -161,15 +164,14 @@ class _Drawing:
         path = f"input.calls[{len(self.calls) - 1}]"
         args = "{{ [item] }}" if part.task == MAP else "{{ item }}"
         body = step_of(inner.task, args, {}, path, found)
-        output = "{{ tasks.one.output.result }}"
         step = {
             "use": "flow.map",
             "with": {"items": f"{{{{ {path}.items }}}}"},
-            "body": {"tasks": [{"id": "one", **body}], "output": output},
+            "body": {"tasks": [{"id": "one", **body}]},
         }
         if found.countdown is not None or found.eta is not None:
             raise UntranslatableError(f"{part.task} takes no countdown and no eta. Write a group.")
-        return self._add(step, given, path, TaskOptions(ignore_result=found.ignore_result), "")
+        return self._add(step, given, path, TaskOptions(ignore_result=found.ignore_result), RESULTS)
 
     def _call(self, task: Any, options: TaskOptions) -> dict[str, Any]:
         """The input of one call, added to those of the canvas."""
@@ -188,7 +190,7 @@ class _Drawing:
         given: Value | None,
         path: str,
         options: TaskOptions,
-        result: str = ".result",
+        result: str = "{}.result",
     ) -> Value:
         name = f"t{len(self.tasks)}"
         task: dict[str, Any] = {"id": name}
@@ -199,7 +201,7 @@ class _Drawing:
         if given is not None and given.ends:
             task |= {"after": list(given.ends), "join": "all"}
         self.tasks.append(task)
-        text = f"tasks.{name}.output{result}"
+        text = result.format(f"tasks.{name}.output")
         return Value(text, (name,), "none" if options.ignore_result else text)
 
 
@@ -259,7 +261,7 @@ def _unrolled(tasks: Any, app: Any) -> Iterator[Any]:
     for one in tasks:
         member = maybe_signature(one, app=app)
         if _kind(member) == GROUP:
-            yield from _unrolled([_with_args(t, member.args) for t in member.tasks], app)
+            yield from _unrolled(member.tasks, app)
         elif not (_kind(member) == CHAIN and not member.tasks):
             yield member
 
@@ -282,6 +284,5 @@ def _check_own_kwargs(part: Any) -> None:
 
 def _own_arguments(part: Any) -> UntranslatableError:
     return UntranslatableError(
-        f"The signature {part.task} has arguments by name of its own. Give them to the tasks "
-        "inside it."
+        f"The signature {part.task} has arguments of its own. Give them to the tasks inside it."
     )

@@ -257,6 +257,6 @@ def charge(self: "Task[Any, Any]", order: int, currency: str = "EUR") -> list[An
     return [order, currency, self.request.id]
 
 
-@shared_task(name="corpus.where", base=valkyr.DurableTask, queue="letters")
+@shared_task(name="corpus.where", base=valkyr.DurableTask)
 def where() -> str:
     return os.environ.get("VALKYR_PROCESS", "")

@@ -19,7 +19,7 @@ from dlq.models import DeadLetterEntry
 from dlq.resolve.requeue import requeue
 from examples import celery_canvas
 from executions.access.actor import Actor
-from executions.errors import NotFound
+from executions.errors import KeyReused, NotFound
 from executions.messaging import celery_app
 from executions.models import Workflow
 from runners.models import Run
@@ -132,14 +132,15 @@ def test_a_start_commits_or_vanishes_with_the_callers_rows(fleet: Fleet) -> None
     assert kept.get(timeout=SECONDS) == [7, "CHF", kept.id]
     with pytest.raises(NotFound):
         _ = lost.state
-    assert tasks.charge.AsyncResult(kept.id).state == "SUCCESS"
+    assert valkyr.DurableResult(kept.id).state == "SUCCESS"
 
 
 def test_a_task_id_starts_a_durable_task_once(fleet: Fleet) -> None:
-    first, second = (tasks.charge.apply_async((n,), task_id="order-7") for n in (7, 8))
+    first, second = (tasks.charge.apply_async((7,), task_id="order-7") for _ in range(2))
 
     assert first == second
-    assert first.get(timeout=SECONDS)[0] == 7
+    with pytest.raises(KeyReused):
+        tasks.charge.apply_async((8,), task_id="order-7")
 
 
 def test_many_calls_start_together(fleet: Fleet) -> None:
@@ -164,7 +165,7 @@ def test_calls_of_one_shape_share_a_version(fleet: Fleet) -> None:
 
 
 def test_a_queue_of_the_projects_own_has_the_step(fleet: Fleet) -> None:
-    result = tasks.where.delay()
+    result = tasks.where.apply_async(queue="letters")
 
     assert result.get(timeout=SECONDS) == "worker-default"
     assert Run.objects.get(execution_id=result.id).queue == "letters"
