@@ -89,7 +89,7 @@ def told(result: Any) -> Any:
     try:
         found = result.get(timeout=SECONDS)
     except Exception as error:  # whatever the task raised
-        return type(error).__name__, str(error)
+        return type(error).__name__, re.sub(r"[0-9a-f-]{36}", "ID", str(error))
     return json.loads(dumps(found))
 
 
