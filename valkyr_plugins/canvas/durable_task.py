@@ -70,4 +70,4 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
 
     def _is_celerys(self, options: Mapping[str, Any]) -> bool:
         eager = self.app.conf.task_always_eager
-        return bool(eager or any(options.get(key) for key in OF_A_CANVAS))
+        return bool(eager) or not OF_A_CANVAS.isdisjoint(options)

@@ -114,8 +114,6 @@ class _Drawing:
         return self.place(body, before, {k: v for k, v in options.items() if k not in DELAYS})
 
     def _group(self, group: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        if group.args:
-            raise _own_arguments(group)
         _check_own_kwargs(group)
         if options.get("link"):
             raise UntranslatableError(

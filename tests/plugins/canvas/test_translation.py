@@ -172,7 +172,6 @@ def test_dates_and_other_values_of_celerys_json_are_kept() -> None:
         (add.s(1, 2).set(headers={"a": 1}), "'headers'"),
         (add.s(1, 2).on_error(chain(add.s(), add.s())), "error callback"),
         (chord([add.s(1, 2)], total.s(), kwargs={"a": 1}), "arguments of its own"),
-        (group(add.s(1), add.s(2)).clone((5,)), "arguments of its own"),
         (group([]), "no task"),
         ("t.add", "found str"),
     ],

@@ -1,5 +1,6 @@
 """Durable canvases on real workers, each beside plain Celery's; kills, repair, transactions."""
 
+import gc
 import json
 import re
 import sys
@@ -74,6 +75,7 @@ def fleet(
                 yield made
             finally:
                 made.stop()
+                gc.collect()  # plain results take leave of their server while it is there
         server.stop()
     _read_anew()
 
