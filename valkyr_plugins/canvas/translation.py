@@ -16,7 +16,7 @@ from celery.canvas import group as Group  # noqa: N812 - a class by Celery's nam
 
 from executions.public.messaging import celery_app
 from valkyr_plugins.canvas.options import (
-    TaskOptions,
+    CallOptions,
     UntranslatableError,
     as_list,
     merged,
@@ -169,9 +169,9 @@ class _Drawing:
         }
         if found.countdown is not None or found.eta is not None:
             raise UntranslatableError(f"{part.task} takes no countdown and no eta. Write a group.")
-        return self._add(step, given, path, TaskOptions(ignore_result=found.ignore_result), RESULTS)
+        return self._add(step, given, path, CallOptions(ignore_result=found.ignore_result), RESULTS)
 
-    def _call(self, task: Any, options: TaskOptions) -> dict[str, Any]:
+    def _call(self, task: Any, options: CallOptions) -> dict[str, Any]:
         """The input of one call, added to those of the canvas."""
         call = packed_arguments(task.task, {"args": list(task.args), "kwargs": dict(task.kwargs)})
         for key in ("countdown", "eta", "expires"):
@@ -187,7 +187,7 @@ class _Drawing:
         step: dict[str, Any],
         given: Value | None,
         path: str,
-        options: TaskOptions,
+        options: CallOptions,
         result: str = "{}.result",
     ) -> Value:
         name = f"t{len(self.tasks)}"
