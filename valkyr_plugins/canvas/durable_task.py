@@ -27,11 +27,14 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
 
     abstract = True
 
-    def apply_async(
+    def apply_async(  # type: ignore[override] # options in one, and a result that is no AsyncResult
         self,
         args: Sequence[Any] | None = None,
         kwargs: Mapping[str, Any] | None = None,
         task_id: str | None = None,
+        producer: Any = None,
+        link: Any = None,
+        link_error: Any = None,
         **options: Any,
     ) -> Any:
         """Start an execution of this task; returns a DurableResult.
@@ -41,8 +44,10 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
         that have no durable form, TypeError for arguments that do not fit, and KeyReused for a
         `task_id` of a call with other arguments.
         """
+        options |= {"link": link, "link_error": link_error}
         if self._is_celerys(options):
-            return super().apply_async(args, kwargs, task_id=task_id, **options)
+            plain: Any = super().apply_async
+            return plain(args, kwargs, task_id=task_id, producer=producer, **options)
         self._check_arguments(args or (), kwargs or {})
         given = {key: value for key, value in options.items() if value is not None}
         signature = self.signature(tuple(args or ()), dict(kwargs or {}), **given)

@@ -15,7 +15,7 @@ from executions.public.messaging import celery_app
 from runners.public.modules import ModuleInputs, StepContext
 
 
-class Errback(ModuleInputs):
+class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __init__
     """A task to call when another failed for good."""
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.tell"])

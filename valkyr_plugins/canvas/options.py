@@ -37,7 +37,7 @@ class UntranslatableError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class CallOptions:
+class SignatureOptions:
     """What is asked for one task; times in seconds, `queue` as definitions name it.
 
     `queue` is empty for a task of Celery's default queue; `priority` is the engine's, from 0 to 9.
@@ -69,7 +69,7 @@ def as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def read_options(name: str, given: Mapping[str, Any]) -> CallOptions:
+def read_options(name: str, given: Mapping[str, Any]) -> SignatureOptions:
     """What a task of that name is asked for, its own options and routes included.
 
     Raises UntranslatableError for what a durable step would not keep.
@@ -79,7 +79,7 @@ def read_options(name: str, given: Mapping[str, Any]) -> CallOptions:
     options = {k: v for k, v in {**own, **given}.items() if v is not None}
     _check_known(name, options)
     soft, hard = _limits(name, options)
-    return CallOptions(
+    return SignatureOptions(
         queue=_queue(name, options, task),
         countdown=_countdown(name, options.get("countdown")),
         eta=_instant(name, "eta", options.get("eta")),

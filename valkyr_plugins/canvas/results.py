@@ -120,10 +120,10 @@ class DurableResult:
         except TimeoutError as error:
             raise CeleryTimeoutError(str(error)) from None
         except ExecutionFailed as failed:
-            error = self._error(failed)
+            raised = self._error(failed)
             if propagate:
-                raise error from failed
-            return error
+                raise raised from failed
+            return raised
 
     wait = get
 
@@ -160,7 +160,7 @@ class DurableResult:
     def _runs(self) -> Any:
         from runners.public.models import Run
 
-        rows = Run.objects.filter(execution_id=self.id, superseded=False)
+        rows = Run.objects.filter(execution_id=UUID(self.id), superseded=False)
         return rows.filter(module="celery.task")
 
     def _error(self, failed: Any) -> BaseException:

@@ -5,7 +5,7 @@ from typing import Any
 
 from celery.canvas import maybe_signature
 
-from valkyr_plugins.canvas.options import CallOptions, UntranslatableError
+from valkyr_plugins.canvas.options import SignatureOptions, UntranslatableError
 from valkyr_plugins.canvas.values import NoJsonError, packed
 
 # A retry is the task's to decide: attempts are as many as the format has, delays are its own.
@@ -19,7 +19,9 @@ OF_MANY = frozenset(
 )  # fmt: skip
 
 
-def step_of(task: str, args: str, kwargs: Any, path: str, options: CallOptions) -> dict[str, Any]:
+def step_of(
+    task: str, args: str, kwargs: Any, path: str, options: SignatureOptions
+) -> dict[str, Any]:
     """A `celery.task` step, without its place in the canvas."""
     given: dict[str, Any] = {"task": task, "args": args, "kwargs": kwargs}
     if options.expires is not None:
@@ -34,7 +36,7 @@ def step_of(task: str, args: str, kwargs: Any, path: str, options: CallOptions) 
     return step
 
 
-def waiting_of(path: str, options: CallOptions) -> dict[str, Any] | None:
+def waiting_of(path: str, options: SignatureOptions) -> dict[str, Any] | None:
     """The step that holds a task back; Celery prefers the countdown where both are given."""
     if options.countdown is not None:
         wait = {"seconds": f"{{{{ {path}.countdown }}}}"}
@@ -56,7 +58,7 @@ def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict
                 "task that starts what else is to run."
             )
         given = {"args": list(errback.args), "kwargs": dict(errback.kwargs)}
-        call.setdefault("errbacks", []).append(packed_arguments(errback.task, given))
+        call.setdefault("errbacks", []).append(packed_arguments(str(errback.task), given))
         at = f"{path}.errbacks[{number}]"
         found.append(
             {

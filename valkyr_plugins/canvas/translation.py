@@ -16,7 +16,7 @@ from celery.canvas import group as Group  # noqa: N812 - a class by Celery's nam
 
 from executions.public.messaging import celery_app
 from valkyr_plugins.canvas.options import (
-    CallOptions,
+    SignatureOptions,
     UntranslatableError,
     as_list,
     merged,
@@ -103,7 +103,7 @@ class _Drawing:
         """A failed header calls the body's error callbacks; delays hold the header back."""
         if chord.kwargs.get("kwargs") or set(chord.kwargs) - {"header", "body", "kwargs"}:
             raise _own_arguments(chord)
-        body = maybe_signature(chord.body, app=chord.app)
+        body = _signature(chord.body, chord.app)
         errors = [*as_list(body.options.get("link_error")), *as_list(options.get("link_error"))]
         header = {k: v for k, v in options.items() if k not in LINKS}
         if errors:
@@ -141,22 +141,23 @@ class _Drawing:
                 f"A canvas is made of signatures; found {type(task).__name__}. Write task.s(…)."
             )
         own = merged(task.options, more)
-        options = read_options(task.task, own)
+        name = str(task.task)
+        options = read_options(name, own)
         call = self._call(task, options)
         path = f"input.calls[{len(self.calls) - 1}]"
         takes = given is not None and not task.immutable
         args = f"[{given.text}] + {path}.args" if given is not None and takes else f"{path}.args"
-        step = step_of(task.task, f"{{{{ {args} }}}}", f"{{{{ {path}.kwargs }}}}", path, options)
+        step = step_of(name, f"{{{{ {args} }}}}", f"{{{{ {path}.kwargs }}}}", path, options)
         if errors := as_list(own.get("link_error")):
             step["with"]["errbacks"] = errbacks_of(errors, call, path)
         value = self._add(step, given, path, options)
         for linked in as_list(own.get("link")):
-            self.place(maybe_signature(linked, app=task.app), value)
+            self.place(_signature(linked, task.app), value)
         return value
 
     def _map(self, part: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
         """One task for each item: `flow.map` in place of a loop inside one task."""
-        inner = maybe_signature(part.kwargs["task"], app=part.app)
+        inner = _signature(part.kwargs["task"], part.app)
         found = read_options(inner.task, options)
         self.calls.append({"items": packed_arguments(inner.task, list(part.kwargs["it"]))})
         path = f"input.calls[{len(self.calls) - 1}]"
@@ -169,11 +170,15 @@ class _Drawing:
         }
         if found.countdown is not None or found.eta is not None:
             raise UntranslatableError(f"{part.task} takes no countdown and no eta. Write a group.")
-        return self._add(step, given, path, CallOptions(ignore_result=found.ignore_result), RESULTS)
+        return self._add(
+            step, given, path, SignatureOptions(ignore_result=found.ignore_result), RESULTS
+        )
 
-    def _call(self, task: Any, options: CallOptions) -> dict[str, Any]:
+    def _call(self, task: Any, options: SignatureOptions) -> dict[str, Any]:
         """The input of one call, added to those of the canvas."""
-        call = packed_arguments(task.task, {"args": list(task.args), "kwargs": dict(task.kwargs)})
+        call: dict[str, Any] = packed_arguments(
+            task.task, {"args": list(task.args), "kwargs": dict(task.kwargs)}
+        )
         for key in ("countdown", "eta", "expires"):
             if (value := getattr(options, key)) is not None:
                 call[key] = value
@@ -187,7 +192,7 @@ class _Drawing:
         step: dict[str, Any],
         given: Value | None,
         path: str,
-        options: CallOptions,
+        options: SignatureOptions,
         result: str = "{}.result",
     ) -> Value:
         name = f"t{len(self.tasks)}"
@@ -225,6 +230,11 @@ def translate(signature: Any) -> Translated:
     return Translated(body, {"calls": drawing.calls}, f"celery-{digest[:24]}", priority)
 
 
+def _signature(value: Any, app: Any) -> Any:
+    """The signature that a mapping stands for, too, as a canvas from a message has them."""
+    return maybe_signature(value, app=app)
+
+
 def _module(task: dict[str, Any]) -> dict[str, Any]:
     """The module of a task that a delay may stand before."""
     found: dict[str, Any] = task.get("modules", [task])[-1]
@@ -257,7 +267,7 @@ def _alone(part: Any) -> Any:
 def _unrolled(tasks: Any, app: Any) -> Iterator[Any]:
     """The members of a group; those of a group inside it are members too."""
     for one in tasks:
-        member = maybe_signature(one, app=app)
+        member = _signature(one, app)
         if _kind(member) == GROUP:
             yield from _unrolled(member.tasks, app)
         elif not (_kind(member) == CHAIN and not member.tasks):
@@ -267,7 +277,7 @@ def _unrolled(tasks: Any, app: Any) -> Iterator[Any]:
 def _chunks(part: Any) -> Any:
     """`chunks` as the group that it stands for."""
     task, items, size = (part.kwargs[key] for key in ("task", "it", "n"))
-    inner = maybe_signature(task, app=part.app or celery_app())
+    inner = _signature(task, part.app or celery_app())
     every = list(items)
     return Group(
         (inner.type.starmap(every[at : at + size]) for at in range(0, len(every), size)),
