@@ -1,8 +1,7 @@
 """Celery's way in."""
 
 from executions import messaging
-from executions.messaging import task
-from runners.dispatch.messages import broker_priority
+from executions.messaging import broker_priority, task
 
 
 @task("dlq.expire")

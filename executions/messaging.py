@@ -1,7 +1,8 @@
 """The Celery app that carries our tasks, the names of our queues in it, and its broker.
 
 It is the app that `valkyr.configure_celery` was given, else Celery's current one. A queue has two
-names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker.
+names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker. Those that `CELERY_QUEUES`
+names are the app's own, and have one.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -95,13 +96,22 @@ def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
 
 def at_broker(queue: str) -> str:
     """The Celery queue of a queue that a definition names."""
-    return settings().queue_prefix + queue
+    known = settings()
+    return queue if queue in known.celery_queues else known.queue_prefix + queue
 
 
 def ours_among(names: Iterable[str]) -> list[str]:
-    """The queues as definitions name them, of Celery queues that begin with our prefix."""
-    prefix = settings().queue_prefix
-    return sorted(name.removeprefix(prefix) for name in names if name.startswith(prefix))
+    """The queues as definitions name them, of Celery queues that steps may be in."""
+    known = settings()
+    shared = set(names) & set(known.celery_queues)
+    prefix = known.queue_prefix
+    own = {name.removeprefix(prefix) for name in set(names) - shared if name.startswith(prefix)}
+    return sorted(own | shared)
+
+
+def shared_among(names: Iterable[str]) -> list[str]:
+    """The queues of the app's own tasks that steps may be in too."""
+    return sorted(set(names) & set(settings().celery_queues))
 
 
 def counts_chords() -> bool:
@@ -119,6 +129,11 @@ def broker_url() -> str:
 def is_redis(url: str) -> bool:
     """Whether a broker's address is one of Redis."""
     return url.startswith(REDIS)
+
+
+def broker_priority(priority: int) -> int:
+    """A priority of ours at the broker, and back: ours is 9 first, as RabbitMQ's; Redis's 0."""
+    return 9 - priority if is_redis(broker_url()) else priority
 
 
 def own_addresses() -> list[str]:

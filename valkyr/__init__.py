@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from celery import Celery
 
+    from valkyr_plugins.canvas.durable import durable
+    from valkyr_plugins.canvas.durable_task import DurableTask
+    from valkyr_plugins.canvas.results import DurableResult
     from valkyr_plugins.python_workflows.names import (
         StepContext,
         StepError,
@@ -51,6 +54,8 @@ if TYPE_CHECKING:
 __all__ = [
     "APPS",
     "PLUGINS",
+    "DurableResult",
+    "DurableTask",
     "StepContext",
     "StepError",
     "TracingError",
@@ -60,6 +65,7 @@ __all__ = [
     "choose",
     "configure_celery",
     "contains",
+    "durable",
     "each",
     "error",
     "event",
@@ -93,6 +99,8 @@ __version__ = "0.1.0"
 
 APPS = ("executions", "runners", "dlq")
 """The engine, as `INSTALLED_APPS` names it."""
+
+_CANVAS = {"durable": "durable", "DurableTask": "durable_task", "DurableResult": "results"}
 
 # What each plugin cannot be without. Modules of `connectors` name what is missing one by one.
 _PLUGINS = {
@@ -141,6 +149,8 @@ def configure_celery(app: "Celery") -> "Celery":
 def __getattr__(name: str) -> Any:
     if name == "PLUGINS":
         return _plugins()
+    if name in _CANVAS:
+        return getattr(import_module(f"valkyr_plugins.canvas.{_CANVAS[name]}"), name)
     if name in __all__:
         return getattr(import_module("valkyr_plugins.python_workflows.names"), name)
     raise AttributeError(f"module 'valkyr' has no attribute {name!r}")

@@ -6,7 +6,7 @@ from pydantic import field_validator
 
 from executions.configuration.keeping import MetricsSettings, RetentionSettings, SealingSettings
 from executions.configuration.model import Networks, SettingsModel, Words, setting
-from executions.configuration.running import DefinitionSettings, WorkerSettings
+from executions.configuration.running import OWN_QUEUES, DefinitionSettings, WorkerSettings
 
 DAYS = "days"
 SECONDS = "seconds"
@@ -72,6 +72,12 @@ class PlaceSettings(SettingsModel):
         unset="`valkyr.`",
         pattern=r"^[A-Za-z0-9_.:-]*$",
     )
+    celery_queues: Words = setting(
+        (),
+        "Queues of the project's Celery app that steps may name as they are, beside ours: a step "
+        "of the queue `images` goes to `images`, not to `valkyr.images`. Their workers run the "
+        "project's Celery app",
+    )
     trace_url: str = setting(
         "",
         "The address of a trace, with `{trace_id}` in it, e.g. "
@@ -88,6 +94,13 @@ class PlaceSettings(SettingsModel):
     flower_url: str = setting(
         "", "The address of Flower: a link on the pages of runs and dead letters", unset="none"
     )
+
+    @field_validator("celery_queues")
+    @classmethod
+    def _not_ours(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if own := sorted(OWN_QUEUES.intersection(value)):
+            raise ValueError(f"no queue named {own[0]!r}, which is one of ours in definitions")
+        return value
 
     @field_validator("public_url")
     @classmethod

@@ -35,6 +35,7 @@ class Compiled:
     input_schema: Any
     reads_input: bool  # whether any template does
     test: bool = False  # made for a test run
+    origin: str = ""  # the code that the workflow comes from; empty where people edit it
 
 
 @lru_cache(maxsize=KEPT)
@@ -43,7 +44,7 @@ def compiled(version_id: UUID) -> Compiled:
     row = (
         WorkflowVersion.objects.select_related("workflow")
         # Not the two texts as their authors wrote them, of up to 1 MiB each.
-        .only("definition", "number", "kind", "workflow__workspace_id")
+        .only("definition", "number", "kind", "workflow__workspace_id", "workflow__origin")
         .filter(pk=version_id)
         .first()
     )
@@ -58,6 +59,7 @@ def compiled(version_id: UUID) -> Compiled:
         graph=graph,
         reads_input=_reads_input(graph),
         test=row.kind == VersionKind.TEST,
+        origin=row.workflow.origin,
         input_schema=row.definition.get("input") or None,
     )
 

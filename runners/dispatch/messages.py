@@ -125,7 +125,7 @@ def prepare_remote(parcels: Sequence[Parcel]) -> None:
                         PREPARE_REMOTE,
                         (str(item.execution_id), str(item.version_id), some),
                         PREPARED_BY,
-                        priority=broker_priority(item.priority),
+                        priority=messaging.broker_priority(item.priority),
                         producer=producer,
                     )
     except Exception as error:
@@ -201,12 +201,6 @@ def tell(task: str, subject: UUID, *more: str) -> None:
         log.warning("%s of %s not sent (%s); the sweeper will do it", task, subject, error)
 
 
-def broker_priority(priority: int) -> int:
-    """Ours is 9 first; so is RabbitMQ's, but Redis's is 0 first."""
-    redis = messaging.is_redis(messaging.broker_url())
-    return 9 - priority if redis else priority
-
-
 def _near(item: Parcel) -> Parcel:
     canvas = item.canvas
     if not messaging.counts_chords():
@@ -253,7 +247,7 @@ def _segment(item: Parcel, link: SegmentLink) -> Signature:
         args=(*named, link.others) if link.others else named,
         immutable=True,
         queue=messaging.at_broker(link.queue),
-        priority=broker_priority(item.priority),
+        priority=messaging.broker_priority(item.priority),
         serializer=messaging.SERIALIZER,
         shadow=link.name,
     )

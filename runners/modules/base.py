@@ -108,6 +108,14 @@ class StepContext(Protocol):
         """Whether the inputs may hold values of secrets, or the step names a credential."""
 
     @property
+    def origin(self) -> str:
+        """The code that the workflow comes from, such as `shop.flows:fulfil`; else empty."""
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The keys of `with` that a person changed for this attempt."""
+
+    @property
     def log(self) -> StepLog:
         """Where messages about this run go."""
 

@@ -306,7 +306,7 @@ def _own_type_name(function: Any) -> str:
 
 
 def _check_retry(type_name: str, retry: Retry) -> None:
-    known = {"maxAttempts", "baseSeconds", "maxSeconds", "jitter"}
+    known = {"maxAttempts", "baseSeconds", "maxSeconds", "jitter", "timeouts"}
     if isinstance(retry, Mapping) and set(retry) <= known and retry:
         return
     if not (isinstance(retry, str) and retry in POLICIES):

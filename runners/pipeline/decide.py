@@ -60,7 +60,8 @@ def decide(
 def _of_failure(
     state: "SegmentState", work: "Work", failure: "Failure", random: float
 ) -> RecordDecision:
-    if failure.error_type in RETRIED:
+    late = failure.error_type is ErrorType.TIMEOUT
+    if failure.error_type in RETRIED and (work.step.retry.timeouts or not late):
         delay = retry.delay(
             work.step.retry,
             work.attempt - work.budget + 1,

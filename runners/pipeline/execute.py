@@ -319,6 +319,8 @@ def _context(state: SegmentState, work: Work) -> Context:
         seconds=work.step.timeout_seconds,
         variables=state.data.variables,
         last_details=work.last_details,
+        origin=state.context.version.origin,
+        changed=frozenset((work.overrides or {}).get("inputs") or ()),
     )
     context.publish_by(partial(events.announce_from_step, state, work))
     return context

@@ -100,6 +100,7 @@ class Context:
         "_events",
         "_publisher",
         "attempt",
+        "changed",
         "costs",
         "credential",
         "deadline",
@@ -107,6 +108,7 @@ class Context:
         "idempotency_key",
         "last_details",
         "log",
+        "origin",
         "step_path",
         "target_timeout",
         "told",
@@ -123,6 +125,8 @@ class Context:
         seconds: float,
         variables: Mapping[str, Any],
         last_details: Any = None,
+        origin: str = "",
+        changed: frozenset[str] = frozenset(),
     ) -> None:
         self.execution_id = execution_id
         self.step_path = step_path
@@ -131,6 +135,8 @@ class Context:
         self.deadline = time.monotonic() + seconds
         self.variables = variables
         self.last_details = last_details
+        self.origin = origin
+        self.changed = changed
         self.target_timeout: float | None = None
         self.log = Log()
         self.credential: Mapping[str, str] | None = None

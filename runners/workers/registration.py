@@ -76,7 +76,8 @@ def share_of(worker: Any) -> WorkerShare:
     ours = messaging.ours_among(consumed)
     if not ours:
         return WorkerShare.NOTHING
-    return WorkerShare.ALL if len(ours) == len(consumed) else WorkerShare.SOME
+    alone = len(ours) == len(consumed) and not messaging.shared_among(consumed)
+    return WorkerShare.ALL if alone else WorkerShare.SOME
 
 
 def name_process(sender: Any = None, **_: Any) -> None:

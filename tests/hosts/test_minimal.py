@@ -42,3 +42,14 @@ def test_its_own_tasks_keep_celerys_defaults(minimal_host: Host) -> None:
     )  # fmt: skip
 
     assert said.split() == ["False", "False", "None", "False"]
+
+
+def test_a_canvas_of_its_own_tasks_is_durable(minimal_host: Host) -> None:
+    said = minimal_host.project.manage(
+        "shell", "--verbosity", "0", "--command",
+        "from celery import chain, group; from shop.celery import own; from valkyr import durable; "
+        "canvas = chain(own.s(), group(own.si(), own.si())); "
+        "print(durable(canvas).start().get(timeout=60))",
+    )  # fmt: skip
+
+    assert said.splitlines() == ["[1, 1]"], minimal_host.project.logs()

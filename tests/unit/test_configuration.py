@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.core.management.base import SystemCheckError
 
-from executions import configuration
+from executions import configuration, messaging
 from executions.checks import classes
 from executions.configuration import settings as valkyr_settings
 
@@ -139,3 +139,18 @@ def test_a_page_that_is_behind_is_refused(tmp_path: Any) -> None:
     assert page.read_text().startswith("before\n")
     assert page.read_text().endswith("\nafter\n")
     assert "| `LEASE_SECONDS` | 20 seconds |" in page.read_text()
+
+
+def test_a_queue_of_the_projects_own_keeps_its_name(settings: Any) -> None:
+    settings.VALKYR = {"CELERY_QUEUES": ["images"], "QUEUE_PREFIX": "valkyr."}
+
+    assert messaging.at_broker("images") == "images"
+    assert messaging.at_broker("io") == "valkyr.io"
+    assert messaging.ours_among(["images", "valkyr.io", "letters"]) == ["images", "io"]
+
+
+def test_a_queue_of_ours_cannot_be_the_projects(settings: Any) -> None:
+    settings.VALKYR = {"CELERY_QUEUES": ["io"]}
+
+    with pytest.raises(Exception, match="one of ours"):
+        valkyr_settings()

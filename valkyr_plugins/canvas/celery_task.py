@@ -4,6 +4,7 @@ A task's own retries decide: each is an attempt of the step, with the delay, arg
 that `self.retry` asked for. They reach the next attempt as the details of a heartbeat.
 """
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Any, NoReturn
 from uuid import NAMESPACE_URL, uuid5
@@ -24,8 +25,10 @@ from runners.public.modules import (
     StepContext,
     StepError,
 )
-from valkyr_plugins.canvas import tracing
-from valkyr_plugins.canvas.conf import CanvasSettings
+from valkyr_plugins.canvas import expiry, tracing
+from valkyr_plugins.canvas.conf import ORIGIN, CanvasSettings
+from valkyr_plugins.canvas.errbacks import Errback, call_later, inline
+from valkyr_plugins.canvas.values import NoJsonError, packed, unpacked
 
 LONGEST_DELAY = 86_400.0
 FINAL = "final"
@@ -37,6 +40,28 @@ class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.charge"])
     args: list[Any] = Field(default=[], description="Its positional arguments.")
     kwargs: dict[str, Any] = Field(default={}, description="Its arguments by name.")
+    id: str = Field(
+        default="",
+        max_length=200,
+        description="Its id as the task sees it; made of execution and step unless given.",
+    )
+    expires: float | str | None = Field(
+        default=None,
+        description=(
+            "When it is too late to begin: seconds from when the step could begin, or an instant "
+            "in ISO 8601. Such a step fails."
+        ),
+        examples=[3600],
+    )
+    soft_time_limit: float | None = Field(
+        default=None,
+        gt=0,
+        description="Raise SoftTimeLimitExceeded in the task after so many seconds.",
+        examples=[30],
+    )
+    errbacks: list[Errback] = Field(
+        default=[], description="Tasks to call when it fails for good, as `link_error` does."
+    )
 
 
 class CeleryTaskOutputs(ModuleOutputs):
@@ -67,13 +92,14 @@ class CeleryTask(Module[CeleryTaskInputs]):
 
     def execute(self, inputs: CeleryTaskInputs, ctx: StepContext) -> Result:
         """Run the task once."""
-        _check_allowed(inputs.task)
+        _check_allowed([inputs.task, *(one.task for one in inputs.errbacks)], ctx)
+        _check_expiry(inputs, ctx)
         asked = _asked(ctx)
         if asked is not None:
             ctx.heartbeat(asked)  # a worker that dies now leaves them to the next attempt
         request = _request(inputs, ctx, asked or {})
         try:
-            ended = tracing.run(celery_app(), inputs.task, request)
+            ended = tracing.run(celery_app(), inputs.task, request, inputs.soft_time_limit)
         except NotRegistered:
             raise StepError(
                 f"The Celery app has no task {inputs.task!r}. Import its module in the worker "
@@ -81,17 +107,38 @@ class CeleryTask(Module[CeleryTaskInputs]):
             ) from None
         except Reject as error:
             _rejected(inputs.task, error)
-        return _result(inputs.task, ended, ctx)
+        return _result(inputs, request["id"], ended, ctx)
 
 
-def _check_allowed(task: str) -> None:
-    """Raise StepError for a task that `CELERY_TASKS` does not name, and for a task of ours."""
-    allowed = read(CanvasSettings).celery_tasks
-    if is_ours(task) or not any(fnmatchcase(task, pattern) for pattern in allowed):
+def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
+    """Raise StepError for a task that this step may not run, and for a task of ours.
+
+    Code of the project is trusted: what it wrote by `durable(...)` runs any task of the app, as
+    long as no person changed which. Else the task has to be among `CELERY_TASKS`.
+    """
+    trusted = ctx.origin == ORIGIN and ctx.changed.isdisjoint({"task", "errbacks"})
+    allowed = ("*",) if trusted else read(CanvasSettings).celery_tasks
+    for task in tasks:
+        if is_ours(task) or not any(fnmatchcase(task, pattern) for pattern in allowed):
+            raise StepError(
+                f"The task {task!r} is not among those that steps may run "
+                f"({', '.join(allowed) or 'none'}). Name it in VALKYR['CELERY_TASKS']."
+            )
+
+
+def _check_expiry(inputs: CeleryTaskInputs, ctx: StepContext) -> None:
+    """Raise StepError where it is too late to begin; a person's retry begins all the same."""
+    if inputs.expires is None or (ctx.attempt > 1 and _asked(ctx) is None):
+        return
+    if expiry.is_past(inputs.expires, ctx.execution_id, ctx.step_path):
+        ctx.heartbeat({FINAL: True})
         raise StepError(
-            f"The task {task!r} is not among those that steps may run "
-            f"({', '.join(allowed) or 'none'}). Name it in VALKYR['CELERY_TASKS']."
-        )
+            f"The task {inputs.task} was to begin before it expires ({inputs.expires}), and did "
+            "not. Retry the step to run it now.",
+            details={"exc_type": "TaskRevokedError", "exc_module": "celery.exceptions",
+                     "exc_message": ["expired"]},
+            fingerprint="expired",
+        )  # fmt: skip
 
 
 def _asked(ctx: StepContext) -> dict[str, Any] | None:
@@ -103,30 +150,42 @@ def _asked(ctx: StepContext) -> dict[str, Any] | None:
 def _request(inputs: CeleryTaskInputs, ctx: StepContext, asked: dict[str, Any]) -> dict[str, Any]:
     root = str(ctx.execution_id)
     return {
-        "id": str(uuid5(NAMESPACE_URL, f"{root}/{ctx.step_path}")),
+        "id": inputs.id or str(uuid5(NAMESPACE_URL, f"{root}/{ctx.step_path}")),
         "root_id": root,
         "parent_id": root,
         "task": inputs.task,
-        "args": asked.get("args", inputs.args),
-        "kwargs": asked.get("kwargs", inputs.kwargs),
+        "args": unpacked(asked.get("args", inputs.args)),
+        "kwargs": unpacked(asked.get("kwargs", inputs.kwargs)),
         "retries": asked.get("retries", 0),
         "delivery_info": {"redelivered": ctx.attempt > 1 and not asked},
+        "errbacks": [one.signature(celery_app()) for one in inputs.errbacks if inline(one)],
+        "timelimit": (None, inputs.soft_time_limit),
     }
 
 
-def _result(task: str, ended: tracing.TaskEnding, ctx: StepContext) -> Result:
+def _result(
+    inputs: CeleryTaskInputs, task_id: str, ended: tracing.TaskEnding, ctx: StepContext
+) -> Result:
     if ended.state == states.SUCCESS:
-        return Result({"result": ended.value})
+        return Result({"result": _packed(inputs.task, "returned", ended.value)})
     if ended.state == states.RETRY:
-        _retry(task, ended, ctx)
+        _retry(inputs.task, ended, ctx)
     if isinstance(ended.value, Reject):
-        _rejected(task, ended.value)
+        _rejected(inputs.task, ended.value)
+    if isinstance(ended.value, tracing.CanvasChangedError):
+        ctx.heartbeat({FINAL: True})
+        raise StepError(str(ended.value), fingerprint=ended.value.method)
     if isinstance(ended.value, Ignore):
         return Result({"result": None})
     # Another attempt comes from a dead letter alone: it begins with the step's own arguments.
     ctx.heartbeat({FINAL: True})
+    call_later(inputs.errbacks, task_id, ctx)
     error = ended.value
-    raise StepError(f"{type(error).__name__}: {error}", fingerprint=type(error).__name__) from error
+    raise StepError(
+        f"{type(error).__name__}: {error}",
+        fingerprint=type(error).__name__,
+        details=celery_app().backend.prepare_exception(error, serializer="json"),
+    ) from error
 
 
 def _retry(task: str, ended: tracing.TaskEnding, ctx: StepContext) -> NoReturn:
@@ -135,7 +194,8 @@ def _retry(task: str, ended: tracing.TaskEnding, ctx: StepContext) -> NoReturn:
             f"The task {task} asked for a retry in {ended.seconds:g} s; at most "
             f"{LONGEST_DELAY:g} s can be waited for. Use a shorter countdown."
         )
-    ctx.heartbeat({"args": ended.args, "kwargs": ended.kwargs, "retries": ended.retries})
+    told = {"args": ended.args, "kwargs": ended.kwargs}
+    ctx.heartbeat(_packed(task, "retried with", told) | {"retries": ended.retries})
     raise StepError(
         f"The task {task} asked to be tried again: {type(ended.value).__name__}: {ended.value}",
         ErrorType.TRANSIENT,
@@ -146,3 +206,13 @@ def _retry(task: str, ended: tracing.TaskEnding, ctx: StepContext) -> NoReturn:
 def _rejected(task: str, error: Any) -> NoReturn:
     kind = ErrorType.TRANSIENT if error.requeue else ErrorType.PERMANENT
     raise StepError(f"The task {task} rejected its message: {error.reason}", kind)
+
+
+def _packed(task: str, what: str, value: Any) -> Any:
+    try:
+        return packed(value)
+    except NoJsonError as error:
+        raise StepError(
+            f"The task {task} {what} what is no JSON: {error}. Use numbers, texts, dates, lists "
+            "and mappings of them."
+        ) from None

@@ -4,6 +4,8 @@ from typing import ClassVar
 
 from executions.public.configuration import SettingsModel, Words, setting
 
+ORIGIN = "celery canvas"  # of workflows that `durable(...)` publishes
+
 
 class CanvasSettings(SettingsModel):
     """The plugin `canvas`."""
@@ -12,7 +14,8 @@ class CanvasSettings(SettingsModel):
 
     celery_tasks: Words = setting(
         (),
-        "The tasks of the Celery app that `celery.task` may run, by name; `*` stands for any text, "
-        "as in `shop.tasks.*`. Whoever may write workflows may run these with any arguments. "
-        "Valkyr's own tasks are never among them",
+        "The tasks of the Celery app that `celery.task` may run in workflows that people write, by "
+        "name; `*` stands for any text, as in `shop.tasks.*`. Whoever may write workflows may run "
+        "these with any arguments. Valkyr's own tasks are never among them. What the project's "
+        "code runs by `durable(...)` needs no entry",
     )

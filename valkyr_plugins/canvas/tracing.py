@@ -5,13 +5,35 @@ what it relies on: request fields, hooks, signals, and `Retry.sig` of an eager r
 marked eager so that `self.retry` raises and sends no message: the step's row is the retry.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from celery import Celery, states
 from celery.app.trace import build_tracer
+from celery.exceptions import Ignore
+
+from valkyr_plugins.canvas.time_limits import soft_time_limit
+
+DURABLE = "valkyr"  # the field of a request by which a task knows that it is a step
+CHANGES_CANVAS = ("replace", "add_to_chord")
+
+
+class CanvasChangedError(Ignore):
+    """A durable task tried to change the canvas it is in.
+
+    An Ignore, so that `autoretry_for` does not try it again.
+    """
+
+    def __init__(self, task: str, method: str) -> None:
+        super().__init__(
+            f"The task {task} called self.{method}(), which changes its canvas while it runs; a "
+            "durable canvas keeps its shape. Return the value and let a later task of the canvas "
+            "go on, or start another canvas with durable(...)."
+        )
+        self.method = method
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +51,41 @@ class TaskEnding:
     seconds: float = 0.0
 
 
-def run(app: Celery, name: str, request: Mapping[str, Any]) -> TaskEnding:
+def run(
+    app: Celery, name: str, request: Mapping[str, Any], soft_limit: float | None = None
+) -> TaskEnding:
     """Run the task of that name; `request` has `id`, `args`, `kwargs` and what else is known.
 
     Raises celery.exceptions.NotRegistered where the app has no such task.
     """
     task = app.tasks[name]
+    _keep_canvas(task)
     tracer = build_tracer(name, task, loader=app.loader, eager=True, app=app)
-    given = {**request, "is_eager": True}
-    value, info, _, _ = tracer(request["id"], list(request["args"]), dict(request["kwargs"]), given)
+    given = {**request, "is_eager": True, DURABLE: True}
+    with soft_time_limit(soft_limit):
+        value, info, _, _ = tracer(
+            request["id"], list(request["args"]), dict(request["kwargs"]), given
+        )
     if info is None:
         return TaskEnding(states.SUCCESS, value)
     if info.state == states.RETRY:
         return _retried(info.retval)
     return TaskEnding(info.state, info.retval)
+
+
+def _keep_canvas(task: Any) -> None:
+    """Let methods that change the canvas fail in steps, and in no other run of the task."""
+    for method in CHANGES_CANVAS:
+        if method not in vars(task):
+            setattr(task, method, partial(_guarded, task, method, getattr(task, method)))
+
+
+def _guarded(
+    task: Any, method: str, original: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
+    if task.request.get(DURABLE):
+        raise CanvasChangedError(task.name, method)
+    return original(*args, **kwargs)
 
 
 def _retried(retry: Any) -> TaskEnding:

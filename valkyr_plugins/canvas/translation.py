@@ -1,101 +1,211 @@
 """What a signature means, as a definition and the input of one execution.
 
-The definition holds the shape alone: which task after which. Arguments are in the input
-(`input.calls[n]`), so calls of one shape share a version. No database, no broker.
+The definition holds the shape alone: which task after which, where it runs and for how long.
+Arguments and times are in the input (`input.calls[n]`), so calls of one shape share a version.
+No database, no broker.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from celery.canvas import Signature
+from celery.canvas import Signature, maybe_signature
 from celery.canvas import group as Group  # noqa: N812 - a class by Celery's name
 
-# A retry is the task's to decide: attempts are as many as the format has, delays are its own.
-RETRY = {"maxAttempts": 100, "baseSeconds": 0, "jitter": 0}
-CARRIED = frozenset({"task_id", "ignore_result", "priority"})
-CHAIN, GROUP, CHORD = "celery.chain", "celery.group", "celery.chord"
-REFUSED = {
-    "celery.map": "`map` is one task that calls another; write a group",
-    "celery.starmap": "`starmap` is one task that calls another; write a group",
-    "celery.chunks": "`chunks` is one task that calls another; write a group",
-}
+from executions.public.messaging import celery_app
+from valkyr_plugins.canvas.options import (
+    SignatureOptions,
+    UntranslatableError,
+    as_list,
+    merged,
+    read_options,
+)
+from valkyr_plugins.canvas.steps import (
+    OF_MANY,
+    errbacks_of,
+    name_of,
+    packed_arguments,
+    step_of,
+    waiting_of,
+)
 
-
-class UntranslatableError(ValueError):
-    """A part of a signature has no durable form; the message names it and says what to do."""
+CHAIN, GROUP, MAP = "celery.chain", "celery.group", "celery.map"
+LINKS = frozenset({"link", "link_error"})
+DELAYS = frozenset({"countdown", "eta"})
+RESULTS = "({} | map(attribute='result') | list)"  # of a `flow.map`
+NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a part of the canvas comes to: an expression, and the tasks that end before it."""
+    """What a part of the canvas comes to: an expression, and the tasks that end before it.
+
+    `shown` is the expression for whoever asks for the result: null for a task that ignores its own.
+    """
 
     text: str
     ends: tuple[str, ...] = ()
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A definition, and what `input` has to be for this call."""
+    """A definition, what `input` has to be for this call, and the priority that was asked for."""
 
     definition: Mapping[str, Any]
     payload: Mapping[str, Any]
     slug: str
+    priority: int | None
 
 
 @dataclass(slots=True)
 class _Drawing:
     tasks: list[dict[str, Any]] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
+    priorities: list[int] = field(default_factory=list)
 
-    def place(self, part: Any, given: Value | None) -> Value:
-        """Add a part that gets `given` as its first argument (None: nothing came before)."""
-        if _kind(part) == CHAIN:
-            return self._chain(part, given)
-        if _kind(part) == CHORD:
-            _check_options(part)
-            return self.place(part.body, self.place(_group(part.tasks, part), given))
-        if _kind(part) == GROUP:
-            return self._group(part, given)
-        return self._task(part, given)
+    def place(self, part: Any, given: Value | None, more: Mapping[str, Any] = NOTHING) -> Value:
+        """Add a part that gets `given` as its first argument (None: nothing came before).
 
-    def _chain(self, chain: Any, given: Value | None) -> Value:
-        _check_options(chain)
-        for part in chain.tasks:
-            given = self.place(_unrolled(part), given)
+        `more` are the options of what is around it.
+        """
+        match _kind(part):
+            case "celery.chain":
+                return self._chain(part, given, merged(part.options, more))
+            case "celery.chord":
+                return self._chord(part, given, merged(part.options, more))
+            case "celery.group":
+                return self._group(part, given, merged(part.options, more))
+            case "celery.chunks":
+                return self._group(_chunks(part), given, merged(part.options, more))
+            case "celery.map" | "celery.starmap":
+                return self._map(part, given, merged(part.options, more))
+            case _:
+                return self._task(part, given, more)
+
+    def _chain(self, chain: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
+        """Its own options are its first task's, as in Celery; its links are its last's."""
+        _check_own_kwargs(chain)
+        parts = _in_a_chain([_with_args(chain.tasks[0], chain.args), *chain.tasks[1:]])
+        errors = {k: v for k, v in options.items() if k == "link_error"}
+        for number, part in enumerate(parts):
+            more = errors
+            if number == 0:
+                more = {k: v for k, v in options.items() if k not in LINKS} | errors
+            if number == len(parts) - 1 and "link" in options:
+                more = more | {"link": options["link"]}
+            given = self.place(part, given, more)
         return given or Value("none")
 
-    def _group(self, group: Any, given: Value | None) -> Value:
-        _check_options(group)
-        parts = [self.place(part, given) for part in group.tasks]
+    def _chord(self, chord: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
+        """A failed header calls the body's error callbacks; delays hold the header back."""
+        if chord.kwargs.get("kwargs") or set(chord.kwargs) - {"header", "body", "kwargs"}:
+            raise _own_arguments(chord)
+        body = _signature(chord.body, chord.app)
+        errors = [*as_list(body.options.get("link_error")), *as_list(options.get("link_error"))]
+        header = {k: v for k, v in options.items() if k not in LINKS}
+        if errors:
+            header["link_error"] = errors
+        tasks = chord.tasks.tasks if isinstance(chord.tasks, Group) else chord.tasks
+        members = [_with_args(one, chord.args) for one in _unrolled(tasks, chord.app)]
+        before = self._members(members, given, header)
+        return self.place(body, before, {k: v for k, v in options.items() if k not in DELAYS})
+
+    def _group(self, group: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
+        _check_own_kwargs(group)
+        if options.get("link"):
+            raise UntranslatableError(
+                "A group has the option 'link', which Celery refuses too. Write a chord, or link "
+                "its tasks."
+            )
+        members = list(_unrolled(group.tasks, group.app))
+        return self._members(members, given, options)
+
+    def _members(
+        self, members: list[Any], given: Value | None, options: Mapping[str, Any]
+    ) -> Value:
+        parts = [self.place(part, given, options) for part in members]
         ends = tuple(dict.fromkeys(end for part in parts for end in part.ends))
         before = given.ends if given is not None else ()
-        return Value(f"[{', '.join(part.text for part in parts)}]", ends or before)
+        return Value(
+            f"[{', '.join(part.text for part in parts)}]",
+            ends or before,
+            f"[{', '.join(part.shown or part.text for part in parts)}]",
+        )
 
-    def _task(self, task: Any, given: Value | None) -> Value:
-        _check_task(task)
-        number = len(self.tasks)
-        name = f"t{number}"
-        call = f"input.calls[{number}]"
+    def _task(self, task: Any, given: Value | None, more: Mapping[str, Any]) -> Value:
+        if not isinstance(task, Signature):
+            raise UntranslatableError(
+                f"A canvas is made of signatures; found {type(task).__name__}. Write task.s(…)."
+            )
+        own = merged(task.options, more)
+        name = str(task.task)
+        options = read_options(name, own)
+        call = self._call(task, options)
+        path = f"input.calls[{len(self.calls) - 1}]"
         takes = given is not None and not task.immutable
-        args = f"[{given.text}] + {call}.args" if given is not None and takes else f"{call}.args"
-        step: dict[str, Any] = {
-            "id": name,
-            "use": "celery.task",
-            "with": {
-                "task": task.task,
-                "args": f"{{{{ {args} }}}}",
-                "kwargs": f"{{{{ {call}.kwargs }}}}",
-            },
-            "retry": RETRY,
+        args = f"[{given.text}] + {path}.args" if given is not None and takes else f"{path}.args"
+        step = step_of(name, f"{{{{ {args} }}}}", f"{{{{ {path}.kwargs }}}}", path, options)
+        if errors := as_list(own.get("link_error")):
+            step["with"]["errbacks"] = errbacks_of(errors, call, path)
+        value = self._add(step, given, path, options)
+        for linked in as_list(own.get("link")):
+            self.place(_signature(linked, task.app), value)
+        return value
+
+    def _map(self, part: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
+        """One task for each item: `flow.map` in place of a loop inside one task."""
+        inner = _signature(part.kwargs["task"], part.app)
+        found = read_options(inner.task, options)
+        self.calls.append({"items": packed_arguments(inner.task, list(part.kwargs["it"]))})
+        path = f"input.calls[{len(self.calls) - 1}]"
+        args = "{{ [item] }}" if part.task == MAP else "{{ item }}"
+        body = step_of(inner.task, args, {}, path, found)
+        step = {
+            "use": "flow.map",
+            "with": {"items": f"{{{{ {path}.items }}}}"},
+            "body": {"tasks": [{"id": "one", **body}]},
         }
+        if found.countdown is not None or found.eta is not None:
+            raise UntranslatableError(f"{part.task} takes no countdown and no eta. Write a group.")
+        return self._add(
+            step, given, path, SignatureOptions(ignore_result=found.ignore_result), RESULTS
+        )
+
+    def _call(self, task: Any, options: SignatureOptions) -> dict[str, Any]:
+        """The input of one call, added to those of the canvas."""
+        call: dict[str, Any] = packed_arguments(
+            task.task, {"args": list(task.args), "kwargs": dict(task.kwargs)}
+        )
+        for key in ("countdown", "eta", "expires"):
+            if (value := getattr(options, key)) is not None:
+                call[key] = value
+        if options.priority is not None:
+            self.priorities.append(options.priority)
+        self.calls.append(call)
+        return call
+
+    def _add(
+        self,
+        step: dict[str, Any],
+        given: Value | None,
+        path: str,
+        options: SignatureOptions,
+        result: str = "{}.result",
+    ) -> Value:
+        name = f"t{len(self.tasks)}"
+        task: dict[str, Any] = {"id": name}
+        if waiting := waiting_of(path, options):
+            task["modules"] = [waiting, {"id": "main", **step}]
+        else:
+            task |= step
         if given is not None and given.ends:
-            step |= {"after": list(given.ends), "join": "all"}
-        self.tasks.append(step)
-        self.calls.append(_call(task))
-        return Value(f"tasks.{name}.output.result", (name,))
+            task |= {"after": list(given.ends), "join": "all"}
+        self.tasks.append(task)
+        text = result.format(f"tasks.{name}.output")
+        return Value(text, (name,), "none" if options.ignore_result else text)
 
 
 def translate(signature: Any) -> Translated:
@@ -106,14 +216,29 @@ def translate(signature: Any) -> Translated:
         raise UntranslatableError(
             "The canvas has no task, so there is nothing to run. Give it at least one signature."
         )
+    if _kind(signature) not in OF_MANY and len(drawing.tasks) == 1:
+        # As in Celery, the task's id is that of its result.
+        _module(drawing.tasks[0])["with"]["id"] = "{{ execution.id }}"
     body = {
         "schema": "valkyr/1",
+        "name": name_of(drawing.tasks),
         "tasks": drawing.tasks,
-        "output": {"result": f"{{{{ {value.text} }}}}"},
+        "output": {"result": f"{{{{ {value.shown or value.text} }}}}"},
     }
     digest = sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-    slug = f"celery-{digest[:24]}"
-    return Translated({**body, "name": slug}, {"calls": drawing.calls}, slug)
+    priority = max(drawing.priorities, default=None)
+    return Translated(body, {"calls": drawing.calls}, f"celery-{digest[:24]}", priority)
+
+
+def _signature(value: Any, app: Any) -> Any:
+    """The signature that a mapping stands for, too, as a canvas from a message has them."""
+    return maybe_signature(value, app=app)
+
+
+def _module(task: dict[str, Any]) -> dict[str, Any]:
+    """The module of a task that a delay may stand before."""
+    found: dict[str, Any] = task.get("modules", [task])[-1]
+    return found
 
 
 def _kind(part: Any) -> str:
@@ -121,51 +246,51 @@ def _kind(part: Any) -> str:
     return (part.task or "") if isinstance(part, Signature) else ""
 
 
-def _unrolled(part: Any) -> Any:
-    """A group of one in a chain is its member: Celery makes no list of it."""
-    alone = _kind(part) == GROUP and len(part.tasks) == 1
-    return part.tasks[0] if alone else part
+def _with_args(part: Any, args: Any) -> Any:
+    """The part with partial arguments of what is around it."""
+    return part.clone(args) if args and isinstance(part, Signature) else part
 
 
-def _group(tasks: Any, chord: Any) -> Any:
-    return tasks if isinstance(tasks, Group) else Group(tasks, app=chord.app)
+def _in_a_chain(parts: list[Any]) -> list[Any]:
+    """The parts as Celery has them: a group of one is its member, an empty one is left out."""
+    found = [_alone(part) for part in parts]
+    kept = [part for part in found if not (_kind(part) == GROUP and not part.tasks)]
+    return kept or found[-1:]
 
 
-def _check_task(task: Any) -> None:
-    if not isinstance(task, Signature):
-        raise UntranslatableError(
-            f"A canvas is made of signatures; found {type(task).__name__}. Write task.s(…)."
-        )
-    if task.task in REFUSED:
-        raise UntranslatableError(f"{task.task} cannot be durable: {REFUSED[task.task]}.")
-    _check_options(task)
+def _alone(part: Any) -> Any:
+    while _kind(part) == GROUP and len(part.tasks) == 1:
+        part = part.tasks[0]
+    return part
 
 
-def _check_options(part: Any) -> None:
-    """Refuse options whose meaning a durable step would not keep."""
-    name = part.task
-    if _kind(part) in (CHAIN, GROUP, CHORD) and part.args:
-        raise UntranslatableError(
-            f"The signature {name} has arguments of its own. Give them to the tasks inside it."
-        )
-    unknown = sorted(
-        key for key, value in part.options.items() if value is not None and key not in CARRIED
+def _unrolled(tasks: Any, app: Any) -> Iterator[Any]:
+    """The members of a group; those of a group inside it are members too."""
+    for one in tasks:
+        member = _signature(one, app)
+        if _kind(member) == GROUP:
+            yield from _unrolled(member.tasks, app)
+        elif not (_kind(member) == CHAIN and not member.tasks):
+            yield member
+
+
+def _chunks(part: Any) -> Any:
+    """`chunks` as the group that it stands for."""
+    task, items, size = (part.kwargs[key] for key in ("task", "it", "n"))
+    inner = _signature(task, part.app or celery_app())
+    every = list(items)
+    return Group(
+        (inner.type.starmap(every[at : at + size]) for at in range(0, len(every), size)),
+        app=inner.app,
     )
-    if unknown:
-        raise UntranslatableError(
-            f"The signature {name} has the option {unknown[0]!r}, which a durable canvas does not "
-            "carry. Leave it out, or send this signature by apply_async."
-        )
 
 
-def _call(task: Any) -> dict[str, Any]:
-    """The arguments of a task, as JSON has them."""
-    call = {"args": list(task.args), "kwargs": dict(task.kwargs)}
-    try:
-        found: dict[str, Any] = json.loads(json.dumps(call, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise UntranslatableError(
-            f"An argument of {task.task} is no JSON: {error}. Pass numbers, texts, lists and "
-            "mappings of them; of a model instance its primary key."
-        ) from None
-    return found
+def _check_own_kwargs(part: Any) -> None:
+    if set(part.kwargs) - {"tasks"}:
+        raise _own_arguments(part)
+
+
+def _own_arguments(part: Any) -> UntranslatableError:
+    return UntranslatableError(
+        f"The signature {part.task} has arguments of its own. Give them to the tasks inside it."
+    )

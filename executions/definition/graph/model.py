@@ -27,6 +27,7 @@ class RetryPolicy:
     max_seconds: float | None  # cap of one delay, applied after the jitter
     jitter_add: tuple[float, float]  # seconds added, uniform; (0, 0) for none
     jitter_ratio: float  # plus or minus this share of the delay, e.g. 0.1; 0 for none
+    timeouts: bool = True  # whether an attempt that took too long is tried again
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +208,9 @@ CUSTOM = "custom"
 def written_out(retry: str | Mapping[str, Any]) -> dict[str, Any]:
     """A policy's name or a task's own values as every value of the policy.
 
-    A task's own values are `maxAttempts`, `baseSeconds`, `maxSeconds` and `jitter` (a share of the
-    delay, or `[least, most]` seconds added); those left out are the standard policy's. Raises
-    KeyError for an unknown name.
+    A task's own values are `maxAttempts`, `baseSeconds`, `maxSeconds`, `timeouts` and `jitter` (a
+    share of the delay, or `[least, most]` seconds added); those left out are the standard policy's.
+    Raises KeyError for an unknown name.
     """
     if isinstance(retry, str):
         return _as_document(POLICIES[retry])
@@ -233,6 +234,7 @@ def policy(document: Mapping[str, Any]) -> RetryPolicy:
         max_seconds=document["maxSeconds"],
         jitter_add=(least, most),
         jitter_ratio=document["jitterRatio"],
+        timeouts=document["timeouts"],
     )
 
 
@@ -244,6 +246,7 @@ def _as_document(policy: RetryPolicy) -> dict[str, Any]:
         "maxSeconds": policy.max_seconds,
         "jitterAdd": list(policy.jitter_add),
         "jitterRatio": policy.jitter_ratio,
+        "timeouts": policy.timeouts,
     }
 
 

@@ -13,6 +13,7 @@ from executions.definition.graph.problem import DefinitionProblem, did_you_mean,
 from executions.definition.graph.schema_parts import (
     CREDENTIAL_NAME,
     MAX_TRIGGERS,
+    QUEUE,
     SETTINGS,
     SLUG,
     TRIGGER,
@@ -79,6 +80,10 @@ _RETRY_VALUES = an_object(
             "minItems": 2,
             "maxItems": 2,
         },
+        "timeouts": {
+            "type": "boolean",
+            "description": "Whether a time-out is tried again; true unless given.",
+        },
     },
 )
 _RUNNING: Schema = {
@@ -87,7 +92,7 @@ _RUNNING: Schema = {
     "circuitWaitSeconds": number(
         "How long a step may be held back while its target rests.", 0, MAX_CIRCUIT_WAIT_SECONDS
     ),
-    "queue": slug("Overrides the module's queue."),
+    "queue": text("Overrides the module's queue.", 100, pattern=QUEUE),
     "credential": text(
         "The name of a credential of the workspace, where the module takes one.",
         80,
@@ -266,6 +271,10 @@ _PATTERNS = {
     SLUG: (
         "bad_slug",
         "use letters, digits, _ and -, starting with none of the latter",
+    ),
+    QUEUE: (
+        "bad_slug",
+        "use letters, digits, _, - and dots, starting with a letter, a digit or _",
     ),
     VARIABLE_NAME: (
         "bad_name",

@@ -3,6 +3,7 @@
 from typing import Any
 
 SLUG = r"^[A-Za-z0-9_][A-Za-z0-9_-]*$"
+QUEUE = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"  # dots are for queues of the project's own
 VARIABLE_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 CREDENTIAL_NAME = r"^[a-z][a-z0-9_]*$"
 

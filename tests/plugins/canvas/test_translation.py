@@ -1,11 +1,17 @@
 """A signature means one definition by its shape, and one input by its arguments."""
 
+from datetime import date
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import pytest
 from celery import Celery, chain, chord, group
 
+from executions import configuration
+from executions.messaging import broker_priority, celery_app
 from valkyr_plugins.canvas.translation import UntranslatableError, translate
+from valkyr_plugins.canvas.values import unpacked
 
 app = Celery("translation", set_as_current=False)
 
@@ -90,17 +96,82 @@ def test_calls_of_one_shape_share_a_definition_and_differ_in_input() -> None:
     assert second.payload["calls"][1] == {"args": [6], "kwargs": {}}
 
 
+def step(signature: Any) -> dict[str, Any]:
+    """The definition's first task."""
+    found: dict[str, Any] = translate(signature).definition["tasks"][0]
+    return found
+
+
+def test_times_are_input_and_limits_are_shape() -> None:
+    signature = add.s(1, 2).set(countdown=5, expires=60, time_limit=30, soft_time_limit=20)
+    found = translate(signature)
+
+    wait, main = found.definition["tasks"][0]["modules"]
+    assert wait["with"] == {"seconds": "{{ input.calls[0].countdown }}"}
+    assert main["with"]["expires"] == "{{ input.calls[0].expires }}"
+    assert (main["with"]["softTimeLimit"], main["timeoutSeconds"]) == (20, 30.0)
+    assert found.payload["calls"][0] == {
+        "args": [1, 2], "kwargs": {}, "countdown": 5.0, "expires": 60.0,
+    }  # fmt: skip
+
+
+def test_a_time_out_is_not_tried_again() -> None:
+    assert step(add.s(1, 2))["retry"]["timeouts"] is False
+
+
+def test_a_queue_of_the_projects_own_is_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VALKYR_CELERY_QUEUES", "letters")
+    configuration.forget()
+
+    assert step(add.s(1, 2).set(queue="letters"))["queue"] == "letters"
+    assert "queue" not in step(add.s(1, 2).set(queue=celery_app().conf.task_default_queue))
+    configuration.forget()
+
+
+def test_an_error_callback_is_shape_and_its_arguments_are_input() -> None:
+    found = translate(chain(add.s(1, 2), add.s(3)).on_error(total.s("who")))
+
+    errbacks = [task["with"]["errbacks"][0] for task in found.definition["tasks"]]
+    assert [one["task"] for one in errbacks] == ["t.total", "t.total"]
+    assert errbacks[1]["args"] == "{{ input.calls[1].errbacks[0].args }}"
+    assert found.payload["calls"][0]["errbacks"] == [{"args": ["who"], "kwargs": {}}]
+
+
+def test_a_priority_is_the_executions() -> None:
+    found = translate(chain(add.s(1, 2).set(priority=3), add.s(3).set(priority=1)))
+
+    assert found.priority == max(broker_priority(3), broker_priority(1))
+    assert translate(add.s(1, 2)).priority is None
+
+
+def test_an_ignored_result_is_passed_on_and_not_shown() -> None:
+    found = translate(chain(add.s(1, 2), add.s(3).set(ignore_result=True)))
+
+    assert found.definition["output"] == {"result": "{{ none }}"}
+
+
+def test_dates_and_other_values_of_celerys_json_are_kept() -> None:
+    given = [date(2026, 1, 2), UUID(int=1), Decimal("1.5"), b"raw"]
+
+    assert unpacked(translate(add.s(*given)).payload["calls"][0]["args"]) == given
+
+
 @pytest.mark.parametrize(
     ("signature", "says"),
     [
-        (add.map([1]), "celery.map"),
-        (add.starmap([(1, 2)]), "celery.starmap"),
-        (add.chunks([(1, 2)], 1), "cannot be durable"),
+        (add.map([1]).set(countdown=3), "no countdown"),
         (add.s(1, object()), "is no JSON"),
         (add.s(1, float("nan")), "is no JSON"),
-        (add.s(1, 2).set(countdown=5), "'countdown'"),
-        (add.s(1, 2).set(queue="images"), "'queue'"),
-        (add.s(1, 2).on_error(add.s()), "'link_error'"),
+        (add.s(1, 2).set(countdown=-5), "'countdown'"),
+        (add.s(1, 2).set(eta="tomorrow"), "'eta'"),
+        (add.s(1, 2).set(expires=object()), "'expires'"),
+        (add.s(1, 2).set(priority=11), "'priority'"),
+        (add.s(1, 2).set(time_limit=3600), "'time_limit'"),
+        (add.s(1, 2).set(queue="letters"), r"VALKYR\['CELERY_QUEUES'\]"),
+        (add.s(1, 2).set(exchange="direct"), "'exchange'"),
+        (add.s(1, 2).set(headers={"a": 1}), "'headers'"),
+        (add.s(1, 2).on_error(chain(add.s(), add.s())), "error callback"),
+        (chord([add.s(1, 2)], total.s(), kwargs={"a": 1}), "arguments of its own"),
         (group([]), "no task"),
         ("t.add", "found str"),
     ],

@@ -1,0 +1,1 @@
+"""Durable canvases on real workers."""

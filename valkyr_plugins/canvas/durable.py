@@ -1,0 +1,118 @@
+"""`durable(signature)`: a canvas that runs as an execution, in the caller's transaction.
+
+Importing this loads no models: a project's modules import it while apps are still loading.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from valkyr_plugins.canvas.conf import ORIGIN
+from valkyr_plugins.canvas.results import DurableResult
+from valkyr_plugins.canvas.translation import Translated, translate
+
+if TYPE_CHECKING:
+    from executions.public.publishing import CodeVersion
+
+Started = TypeVar("Started")
+
+MOST_REMEMBERED = 2_000
+# Versions that this process knows, by the slug, which names their content. What a transaction
+# published is remembered only once that has committed.
+_published: "OrderedDict[str, CodeVersion]" = OrderedDict()
+
+
+class Durable:
+    """A canvas that can be started, any number of times."""
+
+    def __init__(self, signature: Any) -> None:
+        self._translated = translate(signature)
+
+    @property
+    def definition(self) -> Mapping[str, Any]:
+        """The workflow it runs as; canvases of one shape have the same."""
+        return self._translated.definition
+
+    @property
+    def payload(self) -> Mapping[str, Any]:
+        """The input of its executions: the arguments of its tasks."""
+        return self._translated.payload
+
+    def start(self, key: str | None = None, priority: int | None = None) -> DurableResult:
+        """Start an execution, which commits or vanishes with the caller's transaction.
+
+        With a key seen before for an equal canvas, the result is the earlier one's; for one of this
+        shape with other arguments, KeyReused is raised.
+        `priority` is from 0 to 9, of which 9 is the most urgent. Raises as `start_from_code`.
+        """
+        return start(self._translated, key, priority)
+
+
+def durable(signature: Any) -> Durable:
+    """Make a task's signature or a canvas durable.
+
+    Raises UntranslatableError, which names what cannot be and says what to do.
+    """
+    return Durable(signature)
+
+
+def start(translated: Translated, key: str | None, priority: int | None) -> DurableResult:
+    """Start an execution of a canvas, published where this process has not yet."""
+    from executions.public.starting import start_from_code
+
+    handle = _with_version(
+        translated,
+        lambda version: start_from_code(
+            version.workflow_id,
+            translated.payload,
+            key=key,
+            priority=translated.priority if priority is None else priority,
+            version_id=version.version_id,
+        ),
+    )
+    return DurableResult(str(handle.id))
+
+
+def start_many(translated: Translated, payloads: Sequence[Any]) -> list[DurableResult]:
+    """Start one execution a payload, at most 1,000, all or none, with a few statements."""
+    from executions.public.starting import start_many_from_code
+
+    handles = _with_version(
+        translated,
+        lambda version: start_many_from_code(
+            version.workflow_id,
+            payloads,
+            priority=translated.priority,
+            version_id=version.version_id,
+        ),
+    )
+    return [DurableResult(str(handle.id)) for handle in handles]
+
+
+def _with_version(translated: Translated, call: "Callable[[CodeVersion], Started]") -> "Started":
+    """Call with the canvas's version, published where this process has not yet."""
+    from executions.public.errors import NotFound
+
+    known = _published.get(translated.slug)
+    if known is not None:
+        try:
+            return call(known)
+        except NotFound:  # deleted since, or the database is another one: as in tests
+            _published.pop(translated.slug, None)
+    return call(_publish(translated))
+
+
+def _publish(translated: Translated) -> "CodeVersion":
+    from executions.public.database import transaction
+    from executions.public.publishing import publish_from_code
+
+    version = publish_from_code(translated.slug, translated.definition, origin=ORIGIN)
+    transaction.on_commit(partial(_remember, translated.slug, version))
+    return version
+
+
+def _remember(slug: str, version: "CodeVersion") -> None:
+    _published[slug] = version
+    while len(_published) > MOST_REMEMBERED:
+        _published.popitem(last=False)

@@ -1,0 +1,48 @@
+"""Error callbacks (`link_error`): which run beside the failed task, and which as executions.
+
+Celery calls one that takes more than one argument with the request, the exception and the
+traceback, where the task failed; any other is a task of its own, called with the failed task's id.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from celery import Celery
+from celery.utils.functional import arity_greater
+from pydantic import Field
+
+from executions.public.messaging import celery_app
+from runners.public.modules import ModuleInputs, StepContext
+
+
+class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __init__
+    """A task to call when another failed for good."""
+
+    task: str = Field(description="The task's name in the Celery app.", examples=["shop.tell"])
+    args: list[Any] = Field(default=[], description="Its positional arguments.")
+    kwargs: dict[str, Any] = Field(default={}, description="Its arguments by name.")
+    immutable: bool = Field(default=False, description="Whether it is not told what failed.")
+
+    def signature(self, app: Celery) -> Any:
+        """The errback as Celery has it."""
+        return app.signature(
+            self.task, args=self.args, kwargs=self.kwargs, immutable=self.immutable
+        )
+
+
+def inline(errback: Errback) -> bool:
+    """Whether Celery's tracer calls it, in the process and at the time of the failure."""
+    task = celery_app().tasks.get(errback.task)
+    header = getattr(task, "__header__", None)
+    return header is not None and bool(arity_greater(header, 1))
+
+
+def call_later(errbacks: Iterable[Errback], task_id: str, ctx: StepContext) -> None:
+    """Start the others as durable executions, once an attempt."""
+    from valkyr_plugins.canvas.durable import durable
+
+    for number, one in enumerate(errbacks):
+        if not inline(one):
+            signature = one.signature(celery_app())
+            told = signature if one.immutable else signature.clone((task_id,))
+            durable(told).start(key=f"errback {task_id} {ctx.attempt} {number}")

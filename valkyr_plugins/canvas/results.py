@@ -1,0 +1,197 @@
+"""A durable canvas's end as Celery's `AsyncResult` has it, read from the rows.
+
+Importing this loads no models.
+"""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from celery import states
+from celery.exceptions import TaskRevokedError, TimeLimitExceeded
+from celery.exceptions import TimeoutError as CeleryTimeoutError
+
+from executions.public.messaging import celery_app
+from valkyr_plugins.canvas.values import unpacked
+
+# An execution's states as a task's. One that is paused goes on later.
+STATES: Mapping[str, str] = {
+    "PENDING": states.PENDING,
+    "RUNNING": states.STARTED,
+    "PAUSED": states.STARTED,
+    "SUCCESS": states.SUCCESS,
+    "FAILED": states.FAILURE,
+    "TIMEOUT": states.FAILURE,
+    "CANCELLED": states.REVOKED,
+}
+RUN_STATES: Mapping[str, str] = {
+    "PENDING": states.PENDING,
+    "LEASED": states.STARTED,
+    "RUNNING": states.STARTED,
+    "SUCCESS": states.SUCCESS,
+    "FAILED": states.FAILURE,
+    "DLQ": states.FAILURE,
+    "CANCELLED": states.REVOKED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """One task of a canvas, by its newest attempt; `result` is null until it succeeded."""
+
+    name: str
+    state: str
+    retries: int
+    result: Any
+
+
+class DurableResult:
+    """An execution of a durable canvas, by its id; everything else is read when asked for.
+
+    It has the names of `AsyncResult`: `get`, `ready`, `successful`, `failed`, `state`, `result`,
+    `traceback`, `children`, `revoke`.
+    """
+
+    def __init__(self, id: str) -> None:  # noqa: A002 - as Celery calls it
+        self.id = str(UUID(id))
+
+    def __repr__(self) -> str:
+        return f"<DurableResult: {self.id}>"
+
+    def __str__(self) -> str:
+        return self.id
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DurableResult) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        """The result, without blocking the event loop."""
+        from asgiref.sync import sync_to_async
+
+        return sync_to_async(self.get, thread_sensitive=False)().__await__()
+
+    @property
+    def task_id(self) -> str:
+        """The id, as Celery also calls it."""
+        return self.id
+
+    @property
+    def handle(self) -> Any:
+        """The execution's handle."""
+        from executions.public.starting import Handle
+
+        return Handle(UUID(self.id))
+
+    @property
+    def state(self) -> str:
+        """PENDING, STARTED, RETRY, SUCCESS, FAILURE or REVOKED; raises NotFound."""
+        found = STATES[self.handle.state]
+        return states.RETRY if found == states.STARTED and self._retries() else found
+
+    status = state
+
+    def ready(self) -> bool:
+        """Whether it has ended."""
+        return self.state in states.READY_STATES
+
+    def successful(self) -> bool:
+        """Whether it has ended well."""
+        return self.state == states.SUCCESS
+
+    def failed(self) -> bool:
+        """Whether a task failed for good. A retry from the admin makes it go on."""
+        return self.state == states.FAILURE
+
+    def get(self, timeout: float | None = None, propagate: bool = True, **_: Any) -> Any:
+        """Wait for the end and return the result.
+
+        Raises what the failed task raised, TaskRevokedError where it was cancelled, and Celery's
+        TimeoutError; without `propagate` the first two are returned. Other options of Celery's
+        `get` have no effect. Not to be called in a transaction that is still to commit it.
+        """
+        from executions.public.starting import ExecutionFailed
+
+        try:
+            return unpacked(self.handle.output(timeout)["result"])
+        except TimeoutError as error:
+            raise CeleryTimeoutError(str(error)) from None
+        except ExecutionFailed as failed:
+            raised = self._error(failed)
+            if propagate:
+                raise raised from failed
+            return raised
+
+    wait = get
+
+    @property
+    def result(self) -> Any:
+        """The result, or the exception of a failure; None before the end."""
+        return self.get(timeout=0, propagate=False) if self.ready() else None
+
+    info = result
+
+    @property
+    def traceback(self) -> str | None:
+        """Where the task raised what it failed with; None where none did."""
+        run = self._failed_run()
+        return None if run is None else (run.error_details or {}).get("traceback") or run.error
+
+    @property
+    def children(self) -> list[TaskState]:
+        """The tasks that have begun or are about to, in the canvas's order; one query."""
+        found = {run.step_path: run for run in self._runs().order_by("attempt")}
+        return [_task_state(found[path]) for path in sorted(found, key=_number)]
+
+    def revoke(self, *_: Any, **__: Any) -> None:
+        """Cancel it; tasks under way are told to stop. Raises WrongState once it has ended."""
+        self.handle.cancel("revoked")
+
+    def _retries(self) -> bool:
+        return bool(self._runs().filter(state="PENDING", attempt__gt=1).exists())
+
+    def _failed_run(self) -> Any:
+        failed = self._runs().filter(state__in=("FAILED", "DLQ"))
+        return failed.order_by("-finished_at").first()
+
+    def _runs(self) -> Any:
+        from runners.public.models import Run
+
+        rows = Run.objects.filter(execution_id=UUID(self.id), superseded=False)
+        return rows.filter(module="celery.task")
+
+    def _error(self, failed: Any) -> BaseException:
+        """The exception of the task that failed, as Celery's result backend restores it."""
+        if failed.state == "CANCELLED":
+            return TaskRevokedError(failed.reason or "revoked")
+        run = self._failed_run()
+        if run is None:
+            return failed  # type: ignore[no-any-return]
+        if run.error_type == "TIMEOUT":
+            return TimeLimitExceeded(run.error)
+        told = (run.error_details or {}).get("details")
+        if not isinstance(told, dict) or "exc_type" not in told:
+            return failed  # type: ignore[no-any-return]
+        found: BaseException = celery_app().backend.exception_to_python(told)
+        return found
+
+
+def _task_state(run: Any) -> TaskState:
+    outputs = run.outputs if isinstance(run.outputs, dict) else {}
+    inputs = run.inputs if isinstance(run.inputs, dict) else {}
+    again = run.state == "PENDING" and run.attempt > 1
+    return TaskState(
+        name=inputs.get("task", ""),
+        state=states.RETRY if again else RUN_STATES.get(run.state, states.PENDING),
+        retries=run.attempt - 1,
+        result=unpacked(outputs.get("result")),
+    )
+
+
+def _number(path: str) -> tuple[int, str]:
+    """The place of a step, by its path such as `t12.main`."""
+    digits = "".join(c for c in path.partition(".")[0] if c.isdigit())
+    return int(digits or 0), path

@@ -1,0 +1,98 @@
+"""The steps of a translated canvas, each by itself: what a task gets, where and for how long."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from celery.canvas import maybe_signature
+
+from valkyr_plugins.canvas.options import SignatureOptions, UntranslatableError
+from valkyr_plugins.canvas.values import NoJsonError, packed
+
+# A retry is the task's to decide: attempts are as many as the format has, delays are its own.
+RETRY = {"maxAttempts": 100, "baseSeconds": 0, "jitter": 0, "timeouts": False}
+LONGEST_NAME = 120
+OF_MANY = frozenset(
+    {
+        "celery.chain", "celery.group", "celery.chord", "celery.map", "celery.starmap",
+        "celery.chunks",
+    }
+)  # fmt: skip
+
+
+def step_of(
+    task: str, args: str, kwargs: Any, path: str, options: SignatureOptions
+) -> dict[str, Any]:
+    """A `celery.task` step, without its place in the canvas."""
+    given: dict[str, Any] = {"task": task, "args": args, "kwargs": kwargs}
+    if options.expires is not None:
+        given["expires"] = f"{{{{ {path}.expires }}}}"
+    if options.soft_time_limit is not None:
+        given["softTimeLimit"] = options.soft_time_limit
+    step: dict[str, Any] = {"use": "celery.task", "with": given, "retry": RETRY}
+    if options.queue:
+        step["queue"] = options.queue
+    if options.time_limit is not None:
+        step["timeoutSeconds"] = options.time_limit
+    return step
+
+
+def waiting_of(path: str, options: SignatureOptions) -> dict[str, Any] | None:
+    """The step that holds a task back; Celery prefers the countdown where both are given."""
+    if options.countdown is not None:
+        wait = {"seconds": f"{{{{ {path}.countdown }}}}"}
+    elif options.eta is not None:
+        wait = {"until": f"{{{{ {path}.eta }}}}"}
+    else:
+        return None
+    return {"id": "wait", "use": "flow.delay", "with": wait}
+
+
+def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict[str, Any]]:
+    """The tasks to call when this one fails for good; their arguments go into the input."""
+    found = []
+    for number, one in enumerate(errors):
+        errback = maybe_signature(one)
+        if errback is None or errback.task in OF_MANY:
+            raise UntranslatableError(
+                "An error callback of a durable canvas is one task. Give it the signature of a "
+                "task that starts what else is to run."
+            )
+        given = {"args": list(errback.args), "kwargs": dict(errback.kwargs)}
+        call.setdefault("errbacks", []).append(packed_arguments(str(errback.task), given))
+        at = f"{path}.errbacks[{number}]"
+        found.append(
+            {
+                "task": errback.task,
+                "args": f"{{{{ {at}.args }}}}",
+                "kwargs": f"{{{{ {at}.kwargs }}}}",
+                "immutable": bool(errback.immutable),
+            }
+        )
+    return found
+
+
+def packed_arguments(task: str, value: Any) -> Any:
+    """Arguments as rows have them."""
+    try:
+        return packed(value)
+    except NoJsonError as error:
+        raise UntranslatableError(
+            f"An argument of {task} is no JSON: {error}. Pass numbers, texts, dates, lists and "
+            "mappings of them; of a model instance its primary key."
+        ) from None
+
+
+def name_of(tasks: list[dict[str, Any]]) -> str:
+    """The tasks' names in order, for lists of workflows."""
+    names = dict.fromkeys(_names(tasks))
+    text = ", ".join(names)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+
+
+def _names(tasks: list[dict[str, Any]]) -> Iterator[str]:
+    for task in tasks:
+        module = task.get("modules", [task])[-1]
+        if "body" in module:
+            yield from _names(module["body"]["tasks"])
+        else:
+            yield module["with"]["task"]

@@ -1,0 +1,38 @@
+"""Celery's soft time limit: an exception in the task that it may catch to tidy up.
+
+As in Celery it needs a process that forks: in a pool of threads no limit is kept but the step's.
+"""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from celery.exceptions import SoftTimeLimitExceeded
+
+
+@contextmanager
+def soft_time_limit(seconds: float | None) -> Iterator[None]:
+    """Raise SoftTimeLimitExceeded in the block after so many seconds, in the main thread."""
+    here = threading.current_thread()
+    if seconds is None or here is not threading.main_thread():
+        yield
+        return
+    running = True
+
+    def raise_here(*_: Any) -> None:
+        if running:  # the signal may arrive just after the task returned
+            raise SoftTimeLimitExceeded(seconds)
+
+    before = signal.signal(signal.SIGUSR1, raise_here)
+    timer = threading.Timer(seconds, signal.pthread_kill, (here.ident, signal.SIGUSR1))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        running = False
+        timer.cancel()
+        timer.join()
+        signal.signal(signal.SIGUSR1, before)
