@@ -1,7 +1,6 @@
 """One installation for the folder: a web process, workers, an administrator and her token."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,10 +15,10 @@ from dlq.models import DeadLetterEntry
 from executions.access.actor import Actor
 from executions.accounts.tokens import create_token
 from executions.models import Membership, Workflow
+from tests.support import nursery
 from tests.support.engine_database import engine_database
 from tests.support.fleet import Fleet, publishing_to
 from tests.support.folders import passable_folder
-from tests.support.stack import PROJECT
 from tests.support.waiting import wait_until
 from tests.support.web_server import web_server
 from tests.support.workflows import default_workspace, publish, start, task, wait_for_end
@@ -128,15 +127,8 @@ def local(installation: Installation, environment: pytest.MonkeyPatch) -> Any:
     def run(*words: object, **more: str) -> Said:
         given = {**os.environ, **installation.environment, **more}
         given.pop("DJANGO_SETTINGS_MODULE")  # manage.py names it
-        done = subprocess.run(
-            [sys.executable, "-m", "valkyr", *map(str, words), "--local"],
-            cwd=PROJECT,
-            env=given,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        command = [sys.executable, "-m", "valkyr", *map(str, words), "--local"]
+        done = nursery.run(command, environment=given)
         return Said(done.returncode, done.stdout, done.stderr)
 
     return run

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from tests.hosts.project import HostProject, database_of_its_own, started
+from tests.support import nursery
 from tests.support.uv import PROJECT
 from tests.support.waiting import wait_until
 from tests.support.wheel import Environment
@@ -47,15 +48,9 @@ class Patient:
         self.host, self._named = host, named
 
     def valkyr(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "valkyr", *words],
-            cwd=self.host.folder,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.host.folder), **self._named, **more},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        named = {"PATH": os.environ["PATH"], "HOME": str(self.host.folder), **self._named, **more}
+        command = [sys.executable, "-m", "valkyr", *words]
+        return nursery.run(command, environment=named, folder=self.host.folder)
 
     def ids(self, **more: str) -> set[str]:
         """What doctor finds, by its ids."""

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import psutil
 import pytest
+from django.db import transaction
 
 from runners.models import Run
 from tests.support.auditor import audit
@@ -21,25 +22,31 @@ PLACES = 2
 Suspects = Callable[..., list[UUID]]
 
 
+@pytest.fixture(scope="module")
+def apart(whole_fleet: Fleet) -> Iterator[str]:
+    """The name of a worker of threads of the suspects' queue: one for all tests of this file."""
+    whole_fleet.worker(QUEUE, QUEUE, "threads", 16, VALKYR_ISOLATED_STEPS=str(PLACES))
+    yield QUEUE
+    whole_fleet.remove(QUEUE)
+
+
 @pytest.fixture
-def suspects(fleet: Fleet) -> Iterator[Suspects]:
-    """Start executions whose one step is a suspect, and a worker of threads that carries them."""
+def worker(apart: str, fleet: Fleet) -> Member:
+    """The worker of the suspects, which runs."""
+    return fleet[apart]
+
+
+@pytest.fixture
+def suspects(worker: Member) -> Suspects:
+    """Start executions whose one step is a suspect before the worker hears of it."""
 
     def started(number: int, **inputs: Any) -> list[UUID]:
-        ids = begun(number, **inputs)
-        Run.objects.filter(execution_id__in=ids).update(suspect=True)
-        fleet.worker(QUEUE, QUEUE, "threads", 16, VALKYR_ISOLATED_STEPS=str(PLACES))
-        fleet.ensure()
+        with transaction.atomic():
+            ids = begun(number, **inputs)
+            Run.objects.filter(execution_id__in=ids).update(suspect=True)
         return ids
 
-    yield started
-    fleet.remove(QUEUE)
-
-
-@pytest.fixture
-def worker(fleet: Fleet) -> Callable[[], Member]:
-    """The worker of the suspects."""
-    return lambda: fleet[QUEUE]
+    return started
 
 
 def begun(number: int, **inputs: Any) -> list[UUID]:
@@ -53,7 +60,7 @@ def begun(number: int, **inputs: Any) -> list[UUID]:
     [(signal.SIGSEGV, "SIGSEGV"), (signal.SIGKILL, "SIGKILL"), (0, "exit code 3")],
 )
 def test_a_dead_letter_says_how_the_step_ended_its_processes(
-    suspects: Suspects, worker: Callable[[], Member], number: int, named: str
+    suspects: Suspects, worker: Member, number: int, named: str
 ) -> None:
     ids = suspects(1, killTimes=99, killBy=int(number))
     assert set(wait_for_end(ids).values()) == {"FAILED"}
@@ -61,10 +68,10 @@ def test_a_dead_letter_says_how_the_step_ended_its_processes(
     assert (run.state, run.crashes, run.attempt) == ("DLQ", 3, 1)
     assert named in run.error
     assert named in run.crash_cause
-    assert worker().alive()
+    assert worker.alive()
     pids = {mark["pid"] for mark in marks_of(ids[0], "work.main")}
     assert len(pids) == 3
-    assert worker().pid not in pids
+    assert worker.pid not in pids
     audit(ids)
 
 
@@ -99,11 +106,11 @@ def test_a_fork_server_that_is_killed_takes_its_steps_along_and_blames_none(
 
 
 def test_the_isolated_processes_of_a_killed_worker_end_with_it(
-    fleet: Fleet, suspects: Suspects, worker: Callable[[], Member], held: Path
+    fleet: Fleet, suspects: Suspects, worker: Member, held: Path
 ) -> None:
     ids = suspects(1, whileThere=str(held))
     mark = wait_for_mark(ids[0])
-    worker().kill()
+    worker.kill()
     wait_until_gone([mark["pid"]])
     held.unlink()
     fleet.ensure()
@@ -116,10 +123,10 @@ def test_the_isolated_processes_of_a_killed_worker_end_with_it(
 def test_suspects_take_no_more_than_their_places_and_hold_up_no_other_step(
     suspects: Suspects, held: Path
 ) -> None:
-    ids = suspects(40, whileThere=str(held), timeoutSeconds=300)
+    ids = suspects(20, whileThere=str(held), timeoutSeconds=300)
     waiting = Run.objects.filter(execution_id__in=ids)
     wait_until(lambda: waiting.filter(state="RUNNING").count() == PLACES, 30, "all places taken")
-    others = begun(20)
+    others = begun(10)
     assert set(wait_for_end(others, 30).values()) == {"SUCCESS"}
     assert waiting.filter(state="RUNNING").count() == PLACES
     held.unlink()
@@ -128,13 +135,12 @@ def test_suspects_take_no_more_than_their_places_and_hold_up_no_other_step(
 
 
 def test_a_worker_that_leaves_gives_back_what_it_isolated(
-    suspects: Suspects, worker: Callable[[], Member], fleet: Fleet, held: Path
+    suspects: Suspects, worker: Member, fleet: Fleet, held: Path
 ) -> None:
     ids = suspects(1, whileThere=str(held), timeoutSeconds=300)
     mark = wait_for_mark(ids[0])
-    leaving = worker()
-    leaving.ask_to_stop()
-    wait_until(lambda: not leaving.alive(), 40, "the end of the worker")
+    worker.ask_to_stop()
+    wait_until(lambda: not worker.alive(), 40, "the end of the worker")
     wait_until_gone([mark["pid"]])
     held.unlink()
     fleet.ensure()

@@ -15,7 +15,7 @@ from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, start_many, task, wait_for_end
 
 THREADS = 64
-COMPANIONS = 30
+COMPANIONS = 12
 
 
 @pytest.fixture

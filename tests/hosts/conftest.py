@@ -1,4 +1,4 @@
-"""Two projects that live as long as the session: their beat is waited for while others run."""
+"""Two projects for all tests of the folder; what their beat starts is looked at last."""
 
 import os
 import shutil
@@ -40,7 +40,7 @@ def redis(number: int) -> str:
     return f"{os.environ['REDIS_URL'].rpartition('/')[0]}/{number}"
 
 
-@pytest.fixture(scope="session", name="minimal_host")
+@pytest.fixture(scope="package", name="minimal_host")
 def _minimal_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     """What the docs say, on Python 3.11 with the oldest releases that are allowed."""
     folder = tmp_path_factory.mktemp("minimal")
@@ -60,7 +60,7 @@ def _minimal_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
             host.stop()
 
 
-@pytest.fixture(scope="session", name="bureau_host")
+@pytest.fixture(scope="package", name="bureau_host")
 def _bureau_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     """A project that is used to its own ways, on the newest of all; see its settings."""
     folder = tmp_path_factory.mktemp("bureau")

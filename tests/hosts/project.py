@@ -170,12 +170,12 @@ def started(folder: Path, environment: Environment, name: str) -> Path:
 
 
 @contextmanager
-def database_of_its_own(name: str) -> Iterator[dict[str, str]]:
-    """A new, empty database on the tests' server, as variables that libpq reads."""
+def database_of_its_own(name: str, like: str = "template1") -> Iterator[dict[str, str]]:
+    """A new database on the tests' server, empty or a copy, as variables that libpq reads."""
     server = os.environ["DATABASE_URL"]
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')  # type: ignore[arg-type]
-        connection.execute(f'CREATE DATABASE "{name}"')  # type: ignore[arg-type]
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{like}"')  # type: ignore[arg-type]
         known = connection.info
         variables = {
             "PGHOST": known.host,

@@ -5,6 +5,7 @@ It has no Celery; its pages answer at every address that nobody else takes, its 
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -78,16 +79,17 @@ def project(environment: Environment) -> Iterator[HostProject]:
     (folder / "files").mkdir()
     broker = os.environ["REDIS_URL"].rpartition("/")[0] + "/13"
     EDITS.write(folder)
-    with database_of_its_own("host_wagtail") as database:
+    with ExitStack() as stack:
+        database = stack.enter_context(database_of_its_own("host_wagtail"))
         host = HostProject(folder, environment, BROKER=broker, **database)
-        try:
-            host.prepare(username="ann", email="ann@example.org")
-            host.start("worker", "-m", "celery", "-A", "gallery", "worker", "--concurrency", "2")
-            host.start("beat", "-m", "celery", "-A", "gallery", "beat")
-            host.serve("admin/login/")
-            yield host
-        finally:
-            host.stop()
+        host.prepare(username="ann", email="ann@example.org")
+        # Its tests take this one, migrated, before anybody is connected to what it is copied from.
+        stack.enter_context(database_of_its_own("test_host_wagtail", like="host_wagtail"))
+        stack.callback(host.stop)
+        host.start("worker", "-m", "celery", "-A", "gallery", "worker", "--concurrency", "2")
+        host.start("beat", "-m", "celery", "-A", "gallery", "beat")
+        host.serve("admin/login/")
+        yield host
 
 
 @pytest.fixture(scope="module")
@@ -127,4 +129,4 @@ def test_our_pages_are_in_its_django_admin(project: HostProject) -> None:
 
 
 def test_its_own_tests_are_green(project: HostProject) -> None:
-    project.manage("test", "--noinput")
+    project.manage("test", "--noinput", "--keepdb")

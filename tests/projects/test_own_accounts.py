@@ -147,7 +147,7 @@ def test_every_page_opens_on_two_admin_sites_with_unfold_and_without(
     people: Running, settings: str
 ) -> None:
     told = people.project.run(
-        "-W", "ignore", "-m", "tests.projects.people.walk",
+        "-W", "ignore", "-m", "tests.projects.people.walk", "both",
         DJANGO_SETTINGS_MODULE=f"tests.projects.{settings}.settings",
     ).splitlines()  # fmt: skip
 

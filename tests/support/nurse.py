@@ -7,8 +7,8 @@ child is a process like any other: a session, an environment, a folder and a ter
 and a program that runs as from a command line, to the interpreter's ordinary end. Only what was
 imported is there already. All of them end with the nurse, and the nurse with who asks it.
 
-A request is one byte with three files: what is to be run, as JSON; where the child writes; and a
-pipe into which its pid is written and, once it has ended, its exit code.
+A request is one byte with four files: what is to be run, as JSON; where the child writes, and where
+its errors; and a pipe into which its pid is written and, once it has ended, its exit code.
 
 It is a script that imports nothing of this project but what it is told to: a child may be of
 another release.
@@ -23,6 +23,7 @@ import signal
 import socket
 import struct
 import sys
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -31,7 +32,7 @@ from typing import Any
 
 PROJECT = Path(__file__).parents[2]
 NUMBER = struct.Struct("i")
-FILES = 3
+FILES = 4
 
 
 def main() -> None:
@@ -73,20 +74,20 @@ def _serve(
             _, files, _, _ = socket.recv_fds(asked, 1, FILES)
             if not files:
                 return None
-            wanted, output, said = files
+            wanted, output, errors, said = files
             if (pid := os.fork()) == 0:
                 break
             children[pid] = said
             os.write(said, NUMBER.pack(pid))
-            os.close(wanted)
-            os.close(output)
+            for file in (wanted, output, errors):
+                os.close(file)
     dies_with_us()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for file in (ended, wakes, said, *children.values()):
         os.close(file)
     asked.close()
-    _write_into(output)
+    _write_into(output, errors)
     with os.fdopen(wanted, encoding="utf-8") as text:
         return dict(json.load(text))
 
@@ -102,26 +103,31 @@ def _tell_of_the_dead(children: dict[int, int]) -> None:
         os.close(said)
 
 
-def _write_into(output: int) -> None:
-    """Make it the terminal: nothing can be typed there, and each line is written at once."""
+def _write_into(output: int, errors: int) -> None:
+    """Make them the terminal: nothing can be typed there, and each line is written at once."""
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - its number is what is wanted
         os.dup2(nothing.fileno(), 0)
-    for stream in (1, 2):
-        os.dup2(output, stream)
-    os.close(output)
+    for stream, file in ((1, output), (2, errors)):
+        os.dup2(file, stream)
+        os.close(file)
     for text in (sys.stdout, sys.stderr):
         text.reconfigure(line_buffering=True)  # type: ignore[union-attr]
 
 
 def _become(request: dict[str, Any]) -> None:
-    """Run the module or script under its name, as the interpreter does with a command line."""
+    """Run the module, script or text, as the interpreter does with a command line."""
     os.setsid()
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
-    sys.path[0] = request["folder"]
+    more = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    sys.path[:1] = [request["folder"], *more]
     sys.argv = request["command"]
-    if sys.argv[0].endswith(".py"):
+    if request["quiet"]:
+        warnings.simplefilter("ignore")
+    if text := request["text"]:
+        exec(compile(text, "<string>", "exec"), {"__name__": "__main__"})
+    elif sys.argv[0].endswith(".py"):
         runpy.run_path(sys.argv[0], run_name="__main__")
     else:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tests.support import nurse
 from tests.support.stack import PROJECT
@@ -118,29 +119,36 @@ class Nursery:
         command: Sequence[str],
         *,
         output: int,
+        errors: int | None = None,
         environment: Mapping[str, str],
         folder: Path = PROJECT,
     ) -> Forked:
-        """Run `python -m module …` or `python script.py …` with `environment` and no other.
+        """Run `python -m module …`, `python script.py …` or `python -c text`, all perhaps after
+        `-W ignore`, with `environment` and no other.
 
-        It writes into the file numbered `output`.
+        It writes into the file numbered `output`, and its errors there too unless told where.
         """
         python, *words = command
         assert python == sys.executable, f"{python} is not what the nurse runs"
-        if words[0] == "-m":
-            del words[0]
-        request = {
-            "command": words,
-            "environment": dict(environment),
-            "folder": str(folder),
-        }
+        request = _request(words) | {"environment": dict(environment), "folder": str(folder)}
         said, says = os.pipe()
         with tempfile.TemporaryFile("w+", encoding="utf-8") as wanted:
             json.dump(request, wanted)
             wanted.seek(0)
-            socket.send_fds(self._asking, [b"1"], [wanted.fileno(), output, says])
+            files = [wanted.fileno(), output, output if errors is None else errors, says]
+            socket.send_fds(self._asking, [b"1"], files)
         os.close(says)
         return Forked(" ".join(words), said)
+
+
+def _request(words: list[str]) -> dict[str, Any]:
+    """What the nurse is told of a command line."""
+    quiet = words[:2] == ["-W", "ignore"]
+    words = words[2 * quiet :]
+    text = words.pop(1) if words[0] == "-c" else ""
+    if words[0] == "-m":
+        del words[0]
+    return {"command": words, "text": text, "quiet": quiet}
 
 
 @cache
@@ -158,6 +166,26 @@ def from_libraries(
 ) -> Forked:
     """Start what `command` says in a process that has the libraries already."""
     return of_libraries().start(command, output=output, environment=environment, folder=folder)
+
+
+def run(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    folder: Path = PROJECT,
+    seconds: float = 120,
+) -> "subprocess.CompletedProcess[str]":
+    """What a program that has the libraries already comes to; ended after so many seconds."""
+    with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as wrong:
+        files = {"output": said.fileno(), "errors": wrong.fileno()}
+        forked = of_libraries().start(command, environment=environment, folder=folder, **files)
+        try:
+            code = forked.wait(seconds)
+        finally:
+            forked.kill()
+        for file in (said, wrong):
+            file.seek(0)
+        return subprocess.CompletedProcess(list(command), code, said.read(), wrong.read())
 
 
 def from_nothing(

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import psycopg
 
+from tests.support import nursery
 from tests.support.stack import PROJECT, clean_environment
 from tests.support.waiting import wait_until
 from tests.support.web import SHARED
@@ -70,10 +71,8 @@ class OwnProject:
         return done.stderr
 
     def _ran(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, *arguments], cwd=PROJECT, env={**self.environment, **environment},
-            text=True, capture_output=True, timeout=LONGEST, check=False,
-        )  # fmt: skip
+        named = {**self.environment, **environment}
+        return nursery.run([sys.executable, *arguments], environment=named, seconds=LONGEST)
 
     def seed(self, *databases: str) -> dict[str, str]:
         """Migrate the databases of these aliases and fill them."""

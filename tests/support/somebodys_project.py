@@ -13,6 +13,7 @@ from typing import Any
 
 from django.conf import settings as tests_settings
 
+from tests.support import nursery
 from tests.support.migrated import copied
 
 PROJECT = Path(__file__).parents[2]
@@ -160,15 +161,8 @@ class SomebodysProject:
     def _run(
         self, command: list[str], environment: Mapping[str, str], *, check: bool = True
     ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=self.environment | environment,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
+        named = self.environment | environment
+        done = nursery.run(command, environment=named, folder=self.folder, seconds=100)
         assert done.returncode == 0 or not check, (
             done.stdout[-2000:] + done.stderr[-4000:] + self.log
         )

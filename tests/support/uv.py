@@ -27,16 +27,16 @@ def index_or_skip() -> None:
         pytest.skip("the package index does not answer")
 
 
-def closure(*requirements: str | Path, python: str = "3.11", platform: str = "") -> dict[str, str]:
+def closure(*requirements: str | Path) -> dict[str, str]:
     """Names and versions of all that requirements come to, from wheels alone.
 
-    A path is a pyproject.toml; words that begin with `--extra=` are its extras.
+    A path is a pyproject.toml.
     """
-    texts = [one for one in requirements if isinstance(one, str) and not one.startswith("--")]
+    texts = [one for one in requirements if isinstance(one, str)]
     others = [one for one in requirements if one not in texts]
     told = uv(
         "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--only-binary=:all:",
-        "--python-version", python, *(["--python-platform", platform] if platform else []),
+        "--python-version", "3.11",
         *others, *(["-"] if texts else []),
         given="\n".join(texts),
     )  # fmt: skip

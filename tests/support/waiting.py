@@ -13,7 +13,7 @@ def wait_until(
 ) -> None:
     """Return once `condition()` is true; raise AssertionError after `seconds`.
 
-    Asking takes at most a fifth of the time, or it would slow down what is waited for.
+    Asking takes at most a tenth of the time, or it would slow down what is waited for.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -23,7 +23,7 @@ def wait_until(
         now = time.monotonic()
         if now > deadline:
             raise AssertionError(f"{what} did not come true within {seconds} s")
-        time.sleep(min(max(SHORTEST, 4 * (now - asked)), LONGEST))
+        time.sleep(min(max(SHORTEST, 9 * (now - asked)), LONGEST))
 
 
 def wait_until_gone(pids: list[int], seconds: float = 30.0) -> None:

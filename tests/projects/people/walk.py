@@ -1,5 +1,11 @@
-"""Opens every page of the admin as an administrator; prints what did not answer, a line a page."""
+"""Opens every page of the admin as an administrator; prints what did not answer, a line a page.
 
+    python -m tests.projects.people.walk [both]
+
+With `both` the pages of the project's second site too: the same models, registered anew.
+"""
+
+import sys
 import traceback
 from collections.abc import Iterator
 from typing import Any
@@ -41,7 +47,8 @@ def main() -> None:
     client = Client(headers={"host": "127.0.0.1"})
     client.force_login(person)
     opened = 0
-    for address in (*addresses(person, admin.site), *addresses(person, office), "/studio/"):
+    sites = (admin.site, office) if "both" in sys.argv else (admin.site,)
+    for address in (*(page for site in sites for page in addresses(person, site)), "/studio/"):
         opened += 1
         try:
             status = client.get(address).status_code
