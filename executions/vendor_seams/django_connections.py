@@ -33,7 +33,13 @@ def forget(connection: Any) -> None:
     getattr(connection, "_connection_pools", {}).pop(connection.alias, None)
 
 
-def let_hooks_fail(connection: Any) -> int:
-    """Let no hook that waits for the commit keep later ones from being called; return how many."""
-    connection.run_on_commit = [(ids, hook, True) for ids, hook, _ in connection.run_on_commit]
+def hooks_for_commit(connection: Any) -> int:
+    """How many hooks wait for the commit."""
     return len(connection.run_on_commit)
+
+
+def let_hooks_fail(connection: Any, *, after: int) -> int:
+    """Let no hook but the first so many keep later ones from being called; how many those are."""
+    hooks = connection.run_on_commit
+    hooks[after:] = [(ids, hook, True) for ids, hook, _ in hooks[after:]]
+    return len(hooks[after:])

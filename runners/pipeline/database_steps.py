@@ -17,7 +17,7 @@ from psycopg import Error as DriverError
 from psycopg.pq import TransactionStatus
 
 from executions.database import connection, transaction
-from executions.vendor_seams.django_connections import let_hooks_fail
+from executions.vendor_seams.django_connections import hooks_for_commit, let_hooks_fail
 from runners.conf import config
 from runners.failures.classification import classify
 from runners.modules import registry
@@ -51,12 +51,12 @@ def perform_and_record(state: SegmentState, work: Work) -> Work | None:
     """
     work.at_most = config().database_step
     try:
-        with ExitStack() as open_transaction:
-            work.within = _within(open_transaction, state)
+        with _StepTransaction(state) as around:
+            work.within = around.module()
             unit = execute.perform(state, work)
             if unit.head is not None:
                 return record_result.record(state, work, unit)
-            _undo()
+            around.undo()
     except IntegrityError:
         raise
     except Error as error:
@@ -69,19 +69,45 @@ def perform_and_record(state: SegmentState, work: Work) -> Work | None:
     return record_result.record(state, work, unit)
 
 
-@contextmanager
-def _within(open_transaction: ExitStack, state: SegmentState) -> Iterator[None]:
-    """The block in which the module runs; its transaction stays open for the record."""
-    began, limits = time.monotonic(), config()
-    open_transaction.enter_context(transaction.atomic())
-    _limit(limits.database_step, limits.grace)
-    yield
-    if time.monotonic() - began > limits.database_step:
-        raise StepTimeout
-    _check_transaction()
-    connection.check_constraints()  # deferred ones: at the commit nobody could tell whose they are
-    if let_hooks_fail(connection):
-        _hand_over(state)
+class _StepTransaction(ExitStack):
+    """The transaction of one step: it begins with the module and ends after the record.
+
+    None is begun where a gate holds the step back, or a result that was kept is its own.
+    """
+
+    def __init__(self, state: SegmentState) -> None:
+        super().__init__()
+        self._state = state
+        self._begun = False
+
+    @contextmanager
+    def module(self) -> Iterator[None]:
+        """The block in which the module runs; raises where what it left cannot be committed."""
+        began, limits = time.monotonic(), config()
+        outermost = not connection.in_atomic_block  # not in a test that is rolled back
+        hooks = hooks_for_commit(connection)
+        self.enter_context(transaction.atomic())
+        self._begun = True
+        if outermost:
+            _limit(limits.database_step, limits.grace)
+        yield
+        if time.monotonic() - began > limits.database_step:
+            raise StepTimeout
+        _check_transaction()
+        connection.check_constraints()  # deferred ones: at the commit it is too late to ask whose
+        if let_hooks_fail(connection, after=hooks):
+            _hand_over(self._state)
+
+    def undo(self) -> None:
+        """Let the transaction be rolled back, where it was begun."""
+        if not self._begun:
+            return
+        transaction.set_rollback(True)
+        if _status() == TransactionStatus.ACTIVE:  # a time-out was raised amid a statement
+            raw: Any = connection.connection
+            with suppress(DriverError):
+                raw.cancel_safe(timeout=CANCEL_SECONDS)
+            connection.close()
 
 
 def _limit(seconds: float, grace: float) -> None:
@@ -120,18 +146,6 @@ def _hand_over(state: SegmentState) -> None:
     state.stays, state.hands_over = False, True
     if state.pack is not None:
         state.pack.hand_back()
-
-
-def _undo() -> None:
-    """Let the transaction be rolled back, where it was begun."""
-    if not connection.in_atomic_block:
-        return
-    transaction.set_rollback(True)
-    if _status() == TransactionStatus.ACTIVE:  # a time-out was raised amid a statement
-        raw: Any = connection.connection
-        with suppress(DriverError):
-            raw.cancel_safe(timeout=CANCEL_SECONDS)
-        connection.close()
 
 
 def _status() -> TransactionStatus | None:
