@@ -309,6 +309,7 @@ def register() -> None:
         registry.add(Sleeper())
         registry.add(Spender())
         registry.add(Staller())
+    if "test.row" not in registry.specs():
         registry.add(row_steps.MODULE)
 
 
