@@ -74,7 +74,7 @@ def room(workspace_id: UUID, ceilings: Ceilings) -> int | None:
     rows = count_use(workspace_id, ceilings.limits, 0)
     used = {(user_id, window): found for user_id, window, found, *_ in rows}
     left = (limit.most - used[limit.user_id, limit.window.value] for limit in ceilings.limits)
-    return max(0, min(left))
+    return max(0, int(min(left)))
 
 
 def _refuse(refusals: Sequence[QuotaExceeded]) -> None:

@@ -29,6 +29,11 @@ class Options:
     report: Path | None
 
 
+def usual_kills(*, quick: bool) -> int:
+    """How many kills inside transactions where nobody says."""
+    return 200 if quick else 1_000
+
+
 def parse(arguments: Sequence[str]) -> Options:
     """Options from the command line; argparse explains itself and exits on mistakes."""
     parser = argparse.ArgumentParser(
@@ -56,7 +61,7 @@ def parse(arguments: Sequence[str]) -> Options:
         listed=given.list,
         broker=given.broker,
         minutes=given.minutes or (0.5 if given.quick else 3.0),
-        kills=given.kills or (200 if given.quick else 1_000),
+        kills=given.kills or usual_kills(quick=given.quick),
         quick=given.quick,
         json=given.json,
         report=given.report,
