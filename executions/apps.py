@@ -21,7 +21,7 @@ class ExecutionsConfig(ApiConfig):
         "Container": "executions.api.modules.CONTAINERS",
         "ObjectPermission": "executions.api.permissions.CHOICES",
         "Take": "executions.api.modules.TAKES",
-        "Effect": ["none", "idempotent", "external"],
+        "Effect": ["none", "idempotent", "database", "external"],
     }
 
     def ready(self) -> None:

@@ -41,6 +41,7 @@ class CapacityState(TextChoices):
     HELD = "HELD", "held"
     FREE = "FREE", "given up while everything in it waits"
     WANTED = "WANTED", "woken, and none is free yet"
+    ASKED = "ASKED", "started within its caller's transaction, and not counted yet"
 
 
 class TickStatus(TextChoices):

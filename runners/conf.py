@@ -79,6 +79,7 @@ class Config:
     lease: float  # how long a claim lasts unrenewed
     heartbeat: float  # how often a long step's lease is renewed
     grace: float  # how long past its deadline a step may take to yield
+    database_step: float  # how long a step may hold the transaction that records it open
     stall: float  # how long a process may run no other thread before it is ended; 0 is for ever
     patience: float  # how long a message may be on its way before anybody wonders
     drain: float  # how long steps under way get when their worker is asked to end
@@ -108,6 +109,7 @@ def config() -> Config:
         lease=chosen.lease_seconds,
         heartbeat=chosen.heartbeat_seconds,
         grace=chosen.grace_seconds,
+        database_step=chosen.database_step_seconds,
         stall=chosen.stall_seconds,
         patience=chosen.patience_seconds,
         drain=chosen.drain_seconds,

@@ -56,7 +56,7 @@ class ModuleType(CamelCaseSerializer):
     description = serializers.CharField()
     queue = serializers.CharField()
     inline = serializers.BooleanField(help_text="Pure and quick: recorded together with others.")
-    effect = serializers.ChoiceField(["none", "idempotent", "external"])
+    effect = serializers.ChoiceField(["none", "idempotent", "database", "external"])
     outcomes = serializers.ListField(child=serializers.CharField())
     outcomes_from = OutcomeRuleShape(
         many=True,

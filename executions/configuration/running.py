@@ -31,6 +31,14 @@ class WorkerSettings(SettingsModel):
         unit=SECONDS,
         ge=0,
     )
+    database_step_seconds: float = setting(
+        5,
+        'How long a step with `effect="database"` may take, whatever its time-out says: its '
+        "transaction is open all the while",
+        unit=SECONDS,
+        gt=0,
+        le=60,
+    )
     patience_seconds: float = setting(
         10, "How long a message may be on its way before it is sent again", unit=SECONDS, gt=0
     )

@@ -78,6 +78,14 @@ def standing(
 
 
 def _pending(row: WorkflowExecution, line: QueuePosition) -> Reason:
+    if row.place == CapacityState.ASKED:
+        return Reason(
+            "waiting_to_be_counted",
+            "It was started within a transaction, beside others: the hour, the day or the line of "
+            f"workspace {line.workspace} has no room for it yet. It is let in when there is room.",
+            since=row.created_at,
+            details=_place(row, line),
+        )
     if row.concurrency_key is not None and line.held >= (row.concurrency_limit or 1):
         return _waits_for_key(row, line)
     if line.limit is not None and line.active >= line.limit:

@@ -26,7 +26,8 @@ class WorkflowExecution(models.Model):
 
     `epoch` counts roll-backs: claims and results of an older epoch are refused.
     `context_data` holds the variables. `place` says whether it counts against its workspace's
-    limit: one whose runs all wait gives its place up and wants one again when it wakes.
+    limit: one whose runs all wait gives its place up and wants one again when it wakes. One that
+    was started within its caller's transaction may have to be counted first.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -212,6 +213,11 @@ class WorkflowExecution(models.Model):
                 fields=["workspace", "-priority", "created_at"],
                 condition=Q(place="WANTED"),
                 name="execution_wants_place",
+            ),
+            models.Index(
+                fields=["workspace", "-priority", "created_at"],
+                condition=Q(place="ASKED"),
+                name="execution_asked",
             ),
             models.Index(
                 fields=["trigger", "created_at"],

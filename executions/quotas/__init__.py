@@ -5,7 +5,15 @@ starts: a start that fails counts nothing, and no limit is ever exceeded. Only w
 counted.
 """
 
-from executions.quotas.counting import count, prune
+from executions.quotas.counting import check, count, prune, room
 from executions.quotas.limits import Ceilings, Limit, ceilings
 
-__all__ = ["Ceilings", "Limit", "ceilings", "count", "prune"]
+__all__ = [
+    "Ceilings",
+    "Limit",
+    "ceilings",
+    "check",
+    "count",
+    "prune",
+    "room",
+]

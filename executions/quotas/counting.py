@@ -48,6 +48,36 @@ def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
         used, starts_at, now = found[limit.user_id, limit.window.value]
         if used > limit.most:
             refusals.append(_exceeded(limit, used - more, more, starts_at, now))
+    _refuse(refusals)
+
+
+def check(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
+    """Raise QuotaExceeded where a window has no room for `more`; counts and locks nothing."""
+    counters = {limit: Counter(workspace_id, limit.user_id) for limit in ceilings.limits}
+    seen = present(counters.values())
+    refusals = []
+    for limit, counter in counters.items():
+        window = seen.window(counter, limit.window, limit.most)
+        used = window.used or 0
+        if used + more > limit.most:
+            refusals.append(_exceeded(limit, used, more, window.starts_at, seen.now))
+    _refuse(refusals)
+
+
+def room(workspace_id: UUID, ceilings: Ceilings) -> int | None:
+    """How many more every window has room for, None without limits; locks the counters.
+
+    Call it where `count` may be called.
+    """
+    if not ceilings.limits:
+        return None
+    rows = count_use(workspace_id, ceilings.limits, 0)
+    used = {(user_id, window): found for user_id, window, found, *_ in rows}
+    left = (limit.most - used[limit.user_id, limit.window.value] for limit in ceilings.limits)
+    return max(0, int(min(left)))
+
+
+def _refuse(refusals: Sequence[QuotaExceeded]) -> None:
     if refusals:
         # An hour and its day may end together: then the day is what somebody must know of.
         raise max(reversed(refusals), key=lambda error: round(error.retry_after))

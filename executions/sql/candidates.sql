@@ -1,6 +1,7 @@
 -- Who may run next in a workspace, best first: those that woke and want a place again, then those
 -- that wait. Of a key's waiters only as many are looked at as the key has left, and from one key
--- the scan jumps to the next: ten thousand behind one key cost what one costs.
+-- the scan jumps to the next: ten thousand behind one key cost what one costs. Who is ASKED has not
+-- been counted, and is in no line.
 WITH RECURSIVE keys AS (
     (SELECT workflow_id, concurrency_key
        FROM executions_workflowexecution
@@ -26,6 +27,7 @@ WITH RECURSIVE keys AS (
              FROM executions_workflowexecution
             WHERE workspace_id = %(workspace)s AND workflow_id = k.workflow_id
               AND concurrency_key = k.concurrency_key AND state = 'PENDING'
+              AND place <> 'ASKED'
             ORDER BY priority DESC, created_at
             LIMIT 1) head
      CROSS JOIN LATERAL (
@@ -38,12 +40,14 @@ WITH RECURSIVE keys AS (
              FROM executions_workflowexecution
             WHERE workspace_id = %(workspace)s AND workflow_id = k.workflow_id
               AND concurrency_key = k.concurrency_key AND state = 'PENDING'
+              AND place <> 'ASKED'
             ORDER BY priority DESC, created_at
             LIMIT greatest(0, least(%(places)s, head.most - taken.holders))) waiting
 ), keyless AS (
     SELECT id, priority, created_at, workflow_id, concurrency_key
       FROM executions_workflowexecution
      WHERE workspace_id = %(workspace)s AND state = 'PENDING' AND concurrency_key IS NULL
+       AND place <> 'ASKED'
      ORDER BY priority DESC, created_at
      LIMIT %(places)s
 ), woken AS (

@@ -3,7 +3,7 @@ SELECT waiting.id, %(workflow)s::uuid, %(key)s::text, false
   FROM (SELECT concurrency_limit AS most
           FROM executions_workflowexecution
          WHERE workspace_id = %(workspace)s AND workflow_id = %(workflow)s
-           AND concurrency_key = %(key)s AND state = 'PENDING'
+           AND concurrency_key = %(key)s AND state = 'PENDING' AND place <> 'ASKED'
          ORDER BY priority DESC, created_at
          LIMIT 1) head
  CROSS JOIN LATERAL (
@@ -15,6 +15,6 @@ SELECT waiting.id, %(workflow)s::uuid, %(key)s::text, false
        SELECT id
          FROM executions_workflowexecution
         WHERE workspace_id = %(workspace)s AND workflow_id = %(workflow)s
-          AND concurrency_key = %(key)s AND state = 'PENDING'
+          AND concurrency_key = %(key)s AND state = 'PENDING' AND place <> 'ASKED'
         ORDER BY priority DESC, created_at
         LIMIT greatest(0, least(%(places)s, head.most - taken.holders))) waiting

@@ -53,6 +53,7 @@ def _shared(one: WorkflowExecution) -> dict[str, Any]:
         "version": one.version_id,
         "trigger": one.trigger_id,
         "trigger_type": one.trigger_type,
+        "place": one.place,
         "principal": one.principal_id,
         "parent": one.parent_id,
         "parent_run": one.parent_run_id,

@@ -16,7 +16,7 @@ from uuid6 import uuid7
 
 from executions import payloads
 from executions.access.actor import Actor, record
-from executions.admission import concurrency
+from executions.admission import concurrency, joined
 from executions.admission.capacity import (
     admit,
     admitted,
@@ -38,7 +38,7 @@ from executions.events import execution_admitted, executions_asked
 from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion, Workspace
 from executions.observability import metrics, tracing
 from executions.quotas import Ceilings, count
-from executions.states import ExecutionState, TriggerType
+from executions.states import CapacityState, ExecutionState, TriggerType
 from executions.triggers import conflicts
 from executions.triggers.inserting import insert
 from executions.triggers.request import (
@@ -80,9 +80,10 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     With an idempotency key seen before in this workflow, the earlier execution is returned.
     `trigger` is what asked for it, if it was one of the workflow's triggers.
     `joined` starts it as part of the caller's transaction, which may stay open for long: where
-    places are counted or the workflow has a concurrency key, it waits and is admitted after the
-    commit, and a key that is taken makes it wait, whatever the rule says. The limit of those that
-    wait is then looked at without a lock.
+    places or windows are counted or the workflow has a concurrency key, it waits and is counted and
+    admitted after the commit; a key that is taken makes it wait, whatever the rule says. Limits are
+    looked at without a lock before, so a start for which there is no room is refused as ever, but
+    for what other open transactions have started: then it waits until there is room.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
     QuotaExceeded, ConcurrencyConflict.
     """
@@ -244,13 +245,13 @@ def _insert(
     tier = None if request.parent else _limits(request, actor)
     if tier is not None:
         executions_asked.send(Workspace, workspace_id=workspace_id, user_id=actor.user_id)
-        count(workspace_id, tier, len(payload_list))
+        if not request.joined:
+            count(workspace_id, tier, len(payload_list))
     verdict = _verdict(request, tier, rule, keys)
     running = list(verdict.may_run)
-    if request.joined and not all(running):
-        assert tier is not None
-        check_waiting(tier, workspace_id, len(running))
-        transaction.on_commit(partial(admit, workspace_id), robust=True)
+    asked = False
+    if request.joined and tier is not None:
+        asked = _ask(tier, workspace_id, running)
     elif tier is not None:
         running = take_places(tier, workspace_id, verdict.may_run)
         check_waiting(tier, workspace_id, running.count(False) - verdict.replaced.count(True))
@@ -263,6 +264,7 @@ def _insert(
             key=idempotency_key,
             hashed=hashed,
             principal_id=principal_id,
+            asked=asked,
         )
         for payload, now_on in zip(payload_list, running, strict=True)
     ]
@@ -308,8 +310,21 @@ def _verdict(
     """Which may run at once; of a joined start all or none, since locks would be needed to tell."""
     if not request.joined:
         return conflicts.settle(rule, keys)
-    waits = tier is not None and (tier.max_concurrent is not None or any(keys))
+    waits = tier is not None and (tier.max_concurrent is not None or bool(tier.limits) or any(keys))
     return conflicts.ConflictVerdict([not waits] * len(keys), [False] * len(keys))
+
+
+def _ask(tier: Ceilings, workspace_id: UUID, running: list[bool]) -> bool:
+    """Let joined starts that wait be admitted after the commit; whether they are counted then.
+
+    Raises QuotaExceeded where it can be seen without a lock that there is no room for them.
+    """
+    if all(running):
+        return False
+    joined.check(tier, workspace_id, len(running))
+    later = joined.is_counted_later(tier)
+    transaction.on_commit(partial(joined.enter if later else admit, workspace_id), robust=True)
+    return later
 
 
 def _execution(
@@ -320,6 +335,7 @@ def _execution(
     key: str | None,
     hashed: str,
     principal_id: Any = None,
+    asked: bool = False,
 ) -> WorkflowExecution:
     graph = request.version.graph
     priority = graph.priority if request.priority < 0 else request.priority
@@ -329,6 +345,7 @@ def _execution(
         workflow_id=request.workflow.pk,
         version_id=request.version.id,
         state=ExecutionState.RUNNING if running else ExecutionState.PENDING,
+        place=CapacityState.ASKED if asked else CapacityState.HELD,
         trigger_type=request.trigger_type,
         trigger=request.trigger,
         trigger_payload=payload,

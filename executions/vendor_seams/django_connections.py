@@ -1,12 +1,13 @@
 """The state that Django keeps beside a database connection.
 
-Relies on: `health_check_done`, `in_atomic_block`, `savepoint_ids`, `needs_rollback` and
-`closed_in_transaction` of `BaseDatabaseWrapper`, `_connection_pools` of PostgreSQL's (Django 5.2).
-No public way: `close()` refuses inside an atomic block, and Django cannot be told that a connection
-that was used around its cursors has answered.
+Relies on: `health_check_done`, `in_atomic_block`, `savepoint_ids`, `needs_rollback`,
+`closed_in_transaction` and `run_on_commit` of `BaseDatabaseWrapper`, `_connection_pools` of
+PostgreSQL's (Django 5.2).
+No public way: `close()` refuses inside an atomic block, Django cannot be told that a connection
+that was used around its cursors has answered, and only who registers a hook may say that it fails.
 If it breaks: each hot statement pays a round trip for Django's health check, or a task that was
 interrupted in a transaction spoils every later task of its process, or a forked child shares the
-sockets in its parent's pool.
+sockets in its parent's pool, or a hook of a step's own keeps what follows from being sent.
 """
 
 from typing import Any
@@ -30,3 +31,15 @@ def forget(connection: Any) -> None:
     """Drop the parent's connection and pool in a forked child, without closing their sockets."""
     connection.connection = None
     getattr(connection, "_connection_pools", {}).pop(connection.alias, None)
+
+
+def hooks_for_commit(connection: Any) -> int:
+    """How many hooks wait for the commit."""
+    return len(connection.run_on_commit)
+
+
+def let_hooks_fail(connection: Any, *, after: int) -> int:
+    """Let no hook but the first so many keep later ones from being called; how many those are."""
+    hooks = connection.run_on_commit
+    hooks[after:] = [(ids, hook, True) for ids, hook, _ in hooks[after:]]
+    return len(hooks[after:])

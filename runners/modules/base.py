@@ -248,7 +248,8 @@ InputsT = TypeVar("InputsT", bound=BaseModel, default=Any)
 class Module(Generic[InputsT]):
     """A kind of step. Subclasses declare the facts below and write `execute`.
 
-    `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key) or
+    `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key), `database`
+    (what it writes to Valkyr's database commits with the step's record, or not at all) or
     `external` (may happen twice after a crash). One that `computes` takes the processor, and cannot
     be sent to a queue that threads of one process serve. An `inline` module does no I/O and takes
     under a millisecond. `outcomes` is empty for a module that has only `success`; where they depend
@@ -305,6 +306,11 @@ class Module(Generic[InputsT]):
             raise TypeError(
                 f"{cls.__name__} costs and is inline, but an inline module does nothing that could "
                 "cost and no budget is asked before it; declare it not inline"
+            )
+        if cls.effect == "database" and (cls.inline or cls.container or cls.waits):
+            raise TypeError(
+                f"{cls.__name__} has the effect 'database', but a module that is inline, holds a "
+                "body or waits is not recorded in a transaction of its own; leave one of them out"
             )
         if cls.computes and cls.queue in DEFAULTS.thread_queues:
             raise TypeError(

@@ -28,7 +28,7 @@ Costs = Decimal | Callable[[Any, Any], Decimal]
 MODULE_ATTRIBUTE = "__valkyr_module__"
 TYPE_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 MOST_CHARACTERS = 100
-EFFECTS = ("none", "idempotent", "external")
+EFFECTS = ("none", "idempotent", "database", "external")
 
 
 Retry = str | Mapping[str, Any]
@@ -105,12 +105,14 @@ def step(what: Any = "", /, **facts: Any) -> Any:
 
     With `outcomes` the step decides where the workflow goes on: the function returns a Literal of
     them, or a tuple of that and its output. `retry` is a policy's name or values of your own, such
-    as `{"maxAttempts": 3}`. A step that `computes` takes the processor for long: it cannot be sent
-    to a queue that threads of one process serve, such as `io`. `circuit` is the target that its
-    circuit breaker counts by: a text, or a function from the inputs (whose attributes are the
-    parameters) to a text or None; `circuit_target` says in words what it gives. `costs` is what one
-    run that ended well spends, in the installation's currency: an amount, or a function from the
-    inputs and what was returned to one. `example` is a `with` that works.
+    as `{"maxAttempts": 3}`. With the effect `database` the function runs inside the transaction
+    that records the step: what it writes to Valkyr's database commits with the record or not at
+    all; keep it short, and the network out of it. A step that `computes` takes the processor for
+    long: it cannot be sent to a queue that threads of one process serve, such as `io`. `circuit` is
+    the target that its circuit breaker counts by: a text, or a function from the inputs (whose
+    attributes are the parameters) to a text or None; `circuit_target` says in words what it gives.
+    `costs` is what one run that ended well spends, in the installation's currency: an amount, or a
+    function from the inputs and what was returned to one. `example` is a `with` that works.
 
     Raises TypeError for a function or a fact that cannot be a module's.
     """
@@ -292,6 +294,11 @@ def _check(
         )
     if timeout_seconds <= 0:
         raise TypeError(f"step {type_name}: timeout_seconds is over 0; found {timeout_seconds}")
+    if effect == "database" and (inline or inspect.iscoroutinefunction(function)):
+        raise TypeError(
+            f"step {type_name}: a step with the effect 'database' runs inside a transaction of its "
+            "own, on one connection; leave `inline` and `async` out"
+        )
     if inline and inspect.iscoroutinefunction(function):
         raise TypeError(
             f"step {type_name}: an inline step does no I/O, so it has nothing to await; "

@@ -51,14 +51,18 @@ def seconds_for(step: Step) -> float:
     return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
 
 
+def _seconds(work: Work) -> float:
+    return seconds_for(work.step) if work.step.inline else work.seconds
+
+
 def failure_of(
-    error: BaseException, step: Step, path: str, revealed: Revealed | None = None
+    error: BaseException, seconds: float, path: str, revealed: Revealed | None = None
 ) -> Failure:
-    """Its class and its words, without what the step's secrets hold."""
+    """Its class and its words, without what the step's secrets hold; `seconds` is its time-out."""
     if isinstance(error, StepTimeout):
         return Failure(
             ErrorType.TIMEOUT,
-            f"Step {path} was not done after {seconds_for(step):g} s, its time-out.",
+            f"Step {path} was not done after {seconds:g} s, its time-out.",
             "StepTimeout",
             None,
             None,
@@ -90,6 +94,7 @@ def _of_the_engine(error: BaseException, path: str) -> Failure | None:
 log = logging.getLogger(__name__)
 
 _NOTHING_TO_HIDE = nullcontext()
+_ALONE = nullcontext()  # a module has no block around it
 
 
 @observed
@@ -133,12 +138,12 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
             return Unit(None, wait=asked)
         passage = asked
         context.target_timeout = passage.timeout
-        with _logs(revealed), held(work, context, state.pack):
+        with _logs(revealed), work.within or _ALONE, held(work, context, state.pack):
             head = run_module(state.place, work.step, prepared, context, work.wake, revealed)
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
         failure = replace(
-            failure_of(error, work.step, work.path, revealed),
+            failure_of(error, _seconds(work), work.path, revealed),
             target=failure_target(work.step.module, prepared, revealed),
         )
         passage.ended(failure)
@@ -188,7 +193,9 @@ def stretch(state: SegmentState, unit: Unit) -> None:
             with time_limit(seconds_for(step) - prepared.seconds):
                 done = _at_once(run_module(state.place, step, prepared, context))
         except (Exception, StepTimeout) as error:
-            unit.broken = Broken(step, prepared, failure_of(error, step, state.path(step)))
+            unit.broken = Broken(
+                step, prepared, failure_of(error, seconds_for(step), state.path(step))
+            )
             return
         unit.more.append(done)
         state.ended(step, done.result.outcome, done.result.outputs)
@@ -296,10 +303,10 @@ def held(work: Work, context: Context, pack: Pack | None = None) -> Iterator[Non
         with time_limit(seconds_for(work.step) - rendering):
             yield
         return
-    if pool() == "threads":
+    if pool() == "threads" and not connection.in_atomic_block:
         connection.close()  # back to the pool
     heart = lease_renewal.heart()
-    seconds = max(0.001, work.step.timeout_seconds - rendering)
+    seconds = max(0.001, work.seconds - rendering)
     beat = heart.hold(work, seconds, pack)
     context.mind(cancelled=beat.cancelled, details=beat.tell)
     try:
@@ -316,7 +323,7 @@ def _context(state: SegmentState, work: Work) -> Context:
         step_path=work.path,
         attempt=work.attempt,
         idempotency_key=work.prepared.key,
-        seconds=work.step.timeout_seconds,
+        seconds=work.seconds,
         variables=state.data.variables,
         last_details=work.last_details,
         origin=state.context.version.origin,

@@ -161,7 +161,7 @@ class Heart:
         work = beat.work
         failure = Failure(
             ErrorType.TIMEOUT,
-            f"Step {work.path} was not done after {work.step.timeout_seconds:g} s, its "
+            f"Step {work.path} was not done after {work.seconds:g} s, its "
             "time-out, and did not yield.",
             "StepTimeout",
             None,

@@ -13,6 +13,7 @@ from runners.errors import LeaseLost, StepFailed
 from runners.failures.classification import Failure
 from runners.pipeline import (
     claim_run,
+    database_steps,
     execute,
     record_result,
 )
@@ -93,9 +94,7 @@ def _run_one(
     try:
         while work is not None or (work := claim_run.claim_following(state)) is not None:
             held_now = work
-            unit = execute.perform(state, held_now)
-            state.stays = time.monotonic() < until and not draining()
-            work = record_result.record(state, held_now, unit)
+            work = _perform_and_record(state, held_now, until)
             if draining():
                 hand_back(state, work)
                 break
@@ -110,6 +109,20 @@ def _run_one(
     return state
 
 
+def _perform_and_record(state: SegmentState, work: Work, until: float) -> Work | None:
+    if database_steps.applies(work):
+        state.stays = _may_stay(until)
+        return database_steps.perform_and_record(state, work)
+    unit = execute.perform(state, work)
+    state.stays = _may_stay(until)
+    return record_result.record(state, work, unit)
+
+
+def _may_stay(until: float) -> bool:
+    """Whether this worker may take on further segments by itself."""
+    return time.monotonic() < until and not draining()
+
+
 def run_one_step(
     execution_id: UUID, version_id: UUID, segment: str, *, links: tuple[str, ...] = ()
 ) -> None:
@@ -120,9 +133,9 @@ def run_one_step(
     state, work = taken
     if work is None:
         return
-    state.stays, state.hands_over = False, True
+    state.hands_over = True
     try:
-        record_result.record(state, work, execute.perform(state, work))
+        _perform_and_record(state, work, until=0)
     except IntegrityError as error:
         log.warning("segment %s of %s planned twice: %s", segment, execution_id, error)
         hand_back(state, work)

@@ -1,5 +1,7 @@
 """The values that pass along the executor's pipeline."""
 
+import math
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -30,6 +32,13 @@ class Work:
     last_details: Any = None
     wake: Any = None  # what ended the run's wait, where it has waited
     held_seconds: float = 0.0  # how long a gate held it back before its module ran
+    at_most: float = math.inf  # seconds that its module may take, whatever the step's time-out says
+    within: AbstractContextManager[Any] | None = None  # a block in which its module runs
+
+    @property
+    def seconds(self) -> float:
+        """How long its module may take."""
+        return min(self.step.timeout_seconds, self.at_most)
 
 
 # What fits into a run's columns; more of it changes nothing for a budget.

@@ -1,5 +1,8 @@
--- Workspaces in which executions wait for a place or for a key, page by page.
-SELECT w.id
+-- Workspaces in which executions wait for a place or for a key, page by page; and whether some were
+-- started within transactions and are not counted yet.
+SELECT w.id,
+       EXISTS (SELECT 1 FROM executions_workflowexecution e
+                WHERE e.workspace_id = w.id AND e.place = 'ASKED' AND e.state = 'PENDING')
   FROM executions_workspace w
  WHERE w.id > %(after)s
    AND (EXISTS (SELECT 1 FROM executions_workflowexecution e

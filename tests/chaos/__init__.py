@@ -41,6 +41,7 @@ recovery times are held against `bound`, and the outcome goes into the report.
   counted as unattended in it.
 - `world.wait_all_ended(seconds)`, `world.note(text)` (a line for the report),
   `world.figure(name, value)` (a number for the report).
+- `world.kills`: how many kills inside transactions were asked for (`--kills`).
 - `world.quick`: short leases and few repetitions; `world.lease` is the lease in seconds.
 
 `Fault.needs` names what must be there (tests/chaos/needs.py: `faketime`, `tmpfs`, `rabbitmq`,

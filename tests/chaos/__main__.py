@@ -48,7 +48,9 @@ def _outcomes(stage: Stage, options: Options, faults: "Sequence[Fault]") -> "lis
     from tests.chaos.needs import missing
     from tests.chaos.world import World
 
-    world = World(stage, options.seed, quick=options.quick, minutes=options.minutes)
+    world = World(
+        stage, options.seed, quick=options.quick, minutes=options.minutes, kills=options.kills
+    )
     outcomes = []
     try:
         say("starting workers, beat and API")

@@ -23,9 +23,15 @@ class Options:
     listed: bool
     broker: str
     minutes: float  # of random kills
+    kills: int  # inside transactions (together)
     quick: bool
     json: Path | None
     report: Path | None
+
+
+def usual_kills(*, quick: bool) -> int:
+    """How many kills inside transactions where nobody says."""
+    return 200 if quick else 1_000
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -38,6 +44,9 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument("--list", action="store_true", help="name the faults, and stop")
     parser.add_argument("--broker", choices=("redis", "rabbitmq"), default="redis")
     parser.add_argument("--minutes", type=float, help="length of the random kills (3; quick: 0.5)")
+    parser.add_argument(
+        "--kills", type=int, help="kills inside transactions (together: 1,000; quick: 200)"
+    )
     parser.add_argument(
         "--quick", action="store_true", help="short leases, few repetitions; bounds are not judged"
     )
@@ -52,6 +61,7 @@ def parse(arguments: Sequence[str]) -> Options:
         listed=given.list,
         broker=given.broker,
         minutes=given.minutes or (0.5 if given.quick else 3.0),
+        kills=given.kills or usual_kills(quick=given.quick),
         quick=given.quick,
         json=given.json,
         report=given.report,

@@ -90,7 +90,7 @@ def configure(database: str, redis: str, broker: str, folder: Path) -> None:
         "VALKYR_KEY": base64.b64encode(b"k" * 32).decode(),
         "VALKYR_KEY_PREFIX": KEY_PREFIX,
         "VALKYR_REMOTE_QUEUES": "remote,gpu",
-        "VALKYR_EXTRA_MODULES": "tests.support.modules",
+        "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.row_steps",
         "VALKYR_ADMIN_USERNAME": "chaos",
         "VALKYR_ADMIN_PASSWORD": "chaos-" + "p" * 20,
     }

@@ -38,14 +38,15 @@ class World:
     watch: Watch
     outcome: Outcome
 
-    def __init__(self, stage: Stage, seed: int, *, quick: bool, minutes: float) -> None:
+    def __init__(self, stage: Stage, seed: int, *, quick: bool, minutes: float, kills: int) -> None:
         self.postgres, self.redis, self.broker = stage.postgres, stage.redis, stage.broker
         self.folder = stage.folder
-        self.seed, self.quick, self.minutes = seed, quick, minutes
+        self.seed, self.quick, self.minutes, self.kills = seed, quick, minutes, kills
         self.lease = float(QUICK["VALKYR_LEASE_SECONDS"]) if quick else 20.0
         self.random = Random(seed)
         hooks = {
-            "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.chaos.meddling",
+            "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.row_steps,"
+            "tests.chaos.meddling",
             meddling.VARIABLE: str(stage.folder / "meddle"),
         }
         leases = QUICK if quick else {}

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, TestCase, override_settings
+from django.urls import path
 
 from executions.models import WorkflowExecution, Workspace
 from executions.public.publishing import publish_from_code
@@ -104,3 +107,56 @@ def test_an_equal_key_leaves_the_callers_transaction_usable() -> None:
         assert start_from_code(workflow_id, 1, key="k") == first
 
     assert len(states()) == 1
+
+
+def view(request: HttpRequest) -> HttpResponse:
+    """Starts an execution, and then fails where it is asked to."""
+    start_from_code(request.GET["workflow"], None)  # type: ignore[arg-type]
+    assert connection.in_atomic_block
+    if "fail" in request.GET:
+        raise ValueError("after the start")
+    return HttpResponse("started")
+
+
+def handler500(request: HttpRequest) -> HttpResponse:
+    """No page of errors: it would need the project's static files."""
+    return HttpResponse(status=500)
+
+
+urlpatterns = [path("start", view)]
+
+
+@override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[])
+def test_a_start_vanishes_with_a_request_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
+    client = Client(raise_request_exception=False)
+    workflow_id = published(default_workspace())
+
+    assert client.get(f"/start?workflow={workflow_id}&fail=1").status_code == 500
+    assert states() == []
+    assert client.get(f"/start?workflow={workflow_id}").status_code == 200
+    assert states() == ["RUNNING"]
+
+
+class TestWithinATestCase(TestCase):
+    """What a project's own tests see, in which nothing is ever committed."""
+
+    def test_the_execution_is_there_and_nothing_is_sent(self) -> None:
+        workflow_id = published(default_workspace())
+
+        with self.captureOnCommitCallbacks() as callbacks:
+            handle = start_from_code(workflow_id, {"order": 7})
+
+        assert handle.state == "RUNNING"
+        assert len(callbacks) > 0
+        with pytest.raises(transaction.TransactionManagementError, match="has not ended"):
+            handle.output(timeout=1)
+
+    def test_what_waits_is_admitted_where_the_callbacks_run(self) -> None:
+        workflow_id = published(limited_workspace(1))
+
+        with self.captureOnCommitCallbacks(execute=True):
+            handle = start_from_code(workflow_id, None)
+            assert handle.state == "PENDING"
+
+        assert handle.state == "RUNNING"

@@ -4,11 +4,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import connection
 
 from runners.modules.base import Result, StepError
 from runners.states import ErrorType
 from runners.testing import failing_module, in_turn, run_module
 from runners.testing.harness import Valkyr
+from tests.support import modules, row_steps
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -237,3 +239,19 @@ def test_a_module_runs_by_itself():
     assert failing_module("flow.if", {}).error_type is ErrorType.PERMANENT
     with pytest.raises(AssertionError, match=r"flow\.noop did well"):
         failing_module("flow.noop", {"value": 1})
+
+
+def test_a_step_that_writes_with_its_record_runs_within_a_test_that_is_rolled_back(valkyr):
+    modules.install()
+    rows = {"name": "rows", "tasks": [
+        {"id": "fails", "use": "test.row", "with": {"way": "fails"}},
+        {"id": "writes", "use": "test.row", "after": "fails:error"},
+    ]}  # fmt: skip
+
+    run = valkyr.start({"schema": "valkyr/1"} | rows, {})
+
+    run.assert_state("SUCCESS").assert_outcome("fails", "error")
+    assert row_steps.rows(run.id) == [("writes.main", 1)]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT coalesce(current_setting('transaction_timeout', true), '0')")
+        assert cursor.fetchone() == ("0",), "the test's own transaction has no limit"

@@ -36,5 +36,5 @@ def engine_database(blocker: Any, *, keep: bool = False) -> Iterator[None]:
 
 def _empty() -> None:
     with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE IF EXISTS test_effects")
+        cursor.execute("DROP TABLE IF EXISTS test_effects, test_rows")
     emptying.empty()

@@ -140,7 +140,7 @@ class Fleet:
             "VALKYR_REMOTE_QUEUES": os.environ.get("VALKYR_REMOTE_QUEUES", ""),
             "VALKYR_PYTHON_CODE": "1",
             "VALKYR_KEY": os.environ["VALKYR_KEY"],
-            "VALKYR_EXTRA_MODULES": "tests.support.modules",
+            "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.row_steps",
             "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
             "VALKYR_SQL_ALLOWED_HOSTS": database_url()
             .rpartition("@")[2]

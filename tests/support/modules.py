@@ -20,6 +20,7 @@ from runners.modules import registry
 from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError, Wait
 from runners.segment.step_context import StepTimeout
 from runners.states import ErrorType, WaitKind
+from tests.support import row_steps
 
 CREATE = """
 CREATE TABLE IF NOT EXISTS test_effects (
@@ -308,6 +309,8 @@ def register() -> None:
         registry.add(Sleeper())
         registry.add(Spender())
         registry.add(Staller())
+    if "test.row" not in registry.specs():
+        registry.add(row_steps.MODULE)
 
 
 def install() -> None:
@@ -315,6 +318,7 @@ def install() -> None:
     register()
     with connection.cursor() as cursor:
         cursor.execute(CREATE)
+        cursor.execute(row_steps.CREATE)
 
 
 def marks(execution_id: Any) -> list[dict[str, Any]]:

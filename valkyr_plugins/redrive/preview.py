@@ -103,7 +103,7 @@ class Effect:
 
     step: str
     module: str
-    effect: str  # "idempotent" | "external"
+    effect: str  # "idempotent" | "database" | "external"
     count: int
 
 

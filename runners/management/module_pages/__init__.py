@@ -105,6 +105,10 @@ EFFECTS = {
         "idempotent: it may run again after a crash, and the idempotency key keeps it from "
         "happening twice."
     ),
+    "database": (
+        "database: what it writes to Valkyr's database commits with the step's record, or not "
+        "at all."
+    ),
     "external": "external: after a crash it may happen twice, with the same idempotency key.",
 }
 LONGEST = 300

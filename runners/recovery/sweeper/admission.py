@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from executions.admission import capacity
+from executions.admission import capacity, joined
 from executions.database import transaction
 from executions.models import WorkflowExecution
 from runners import statements
@@ -16,8 +16,9 @@ def waiting_executions() -> int:
     """Admit in every workspace where something waits; returns how many were admitted."""
     count, after = 0, UUID(int=0)
     while found := statements.fetch("waiting_workspaces", {"after": after, "batch": WORKSPACES}):
-        for (workspace_id,) in found:
-            count += each(f"admission in workspace {workspace_id}", _admit, workspace_id)
+        for workspace_id, asked in found:
+            admit = joined.enter if asked else _admit
+            count += each(f"admission in workspace {workspace_id}", admit, workspace_id)
         after = found[-1][0]
     return count
 

@@ -15,6 +15,7 @@ from tests.chaos.faults import (
     postgres,
     randomly,
     steps,
+    together,
     transaction,
     workers,
 )
@@ -37,6 +38,7 @@ TABLE: tuple[Fault, ...] = (
     steps.OUTPUTS,
     disk.DISK_FULL,
     transaction.TRANSACTION,
+    together.TOGETHER,
     backlog.BACKLOG,
     randomly.RANDOM,
 )

@@ -3,7 +3,7 @@ import pytest
 from executions.definition.graph.model import Limits
 from executions.definition.graph.resolve import resolve
 from executions.definition.graph.validation import problems
-from tests.unit.graph.catalog import definition, noop
+from tests.unit.graph.catalog import definition, noop, spec
 from tests.unit.graph.containers import CONTAINERS, each
 
 
@@ -169,3 +169,15 @@ def test_a_sub_workflow_named_outright_has_a_slug(slug, code):
     task = {"id": "a", "use": "flow.subworkflow", "with": {"workflow": slug}}
 
     assert of_task(task) == ({("with.workflow", code)} if code else set())
+
+
+def test_a_step_that_writes_with_its_record_has_no_cache_and_no_remote_queue():
+    writes = {"shop.reserve": spec("shop.reserve", effect="database", inline=False)}
+    given = {"id": "a", "use": "shop.reserve", "cache": {"ttlSeconds": 1}, "queue": "gpu"}
+
+    told = problems(definition([given]), writes, Limits(remote_queues=frozenset({"gpu"})))
+
+    assert {(problem.path, problem.code) for problem in told} == {
+        ("tasks[0].cache", "not_cacheable"),
+        ("tasks[0].queue", "not_remote"),
+    }

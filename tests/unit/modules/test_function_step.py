@@ -248,7 +248,7 @@ def plain_dict() -> typing.TypedDict("Old", {"n": int}):
     ("function", "facts", "message"),
     [
         (quote, {"type_name": "Quote"}, "a type is two or more words"),
-        (quote, {"effect": "some"}, "effect is one of none, idempotent, external; found 'some'"),
+        (quote, {"effect": "some"}, "effect is one of none, idempotent, database, external"),
         (quote, {"credential": "bearer"}, r'credential is a tuple, such as \("one",\)'),
         (quote, {"timeout_seconds": 0}, "timeout_seconds is over 0"),
         (quote, {"circuit": lambda given: None}, "say in words what its circuit is counted by"),
@@ -271,3 +271,18 @@ def test_outcomes_and_annotation_name_the_same():
         @step("acme.bad", outcomes=("large", "small"))
         def size() -> Literal["large", "tiny"]:
             return "tiny"
+
+
+@pytest.mark.parametrize("facts", [{"inline": True}, {}])
+def test_a_step_that_writes_with_its_record_is_neither_inline_nor_async(facts):
+    def plain() -> None:
+        """Reserve."""
+
+    async def waiting() -> None:
+        """Reserve."""
+
+    with pytest.raises(TypeError, match="leave `inline` and `async` out"):
+        step("acme.reserve", effect="database", **facts)(plain if facts else waiting)
+
+    described = spec(module_of(step("acme.reserve", effect="database")(plain)))
+    assert described.effect == "database"

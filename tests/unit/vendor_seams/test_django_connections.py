@@ -30,6 +30,7 @@ def other() -> Iterator[Any]:
         "savepoint_ids",
         "needs_rollback",
         "closed_in_transaction",
+        "run_on_commit",
     ],
 )
 def test_a_connection_has_what_the_seam_writes(other: Any, name: str) -> None:
@@ -96,3 +97,17 @@ def test_a_forgotten_connection_is_left_open(other: Any) -> None:
     assert not raw.closed
     assert other.connection is None
     raw.close()
+
+
+def test_a_hook_that_fails_keeps_no_later_one_from_being_called(other: Any) -> None:
+    called: list[int] = []
+    other.in_atomic_block = True
+    other.on_commit(lambda: 1 / 0)
+    other.on_commit(lambda: called.append(1))
+    other.in_atomic_block = False
+
+    assert django_connections.hooks_for_commit(other) == 2
+    assert django_connections.let_hooks_fail(other, after=0) == 2
+    other.run_and_clear_commit_hooks()
+
+    assert called == [1], SEE

@@ -227,7 +227,7 @@ class EffectShape(CamelCaseSerializer):
 
     step = serializers.CharField()
     module = serializers.CharField()
-    effect = serializers.ChoiceField(["idempotent", "external"])
+    effect = serializers.ChoiceField(["idempotent", "database", "external"])
     count = serializers.IntegerField()
 
 

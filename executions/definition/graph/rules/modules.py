@@ -166,6 +166,8 @@ def _reason(spec: ModuleSpec, module: ModuleEntry) -> str:
         return "it waits for something that happens once"
     if spec.writes_variables:
         return "it sets variables, which a reused result would not"
+    if spec.effect == "database":
+        return "it writes rows, which a reused result would not"
     if "credential" in module.document or inspect_template(module.config or {})[0].secrets:
         return "what a secret gave access to is given to nobody who may not use it"
     return ""
@@ -218,6 +220,8 @@ def _ours(spec: ModuleSpec) -> str:
         return "holds a body that the engine runs"
     if spec.waits:
         return "waits, which is the engine's own business"
+    if spec.effect == "database":
+        return "writes in the transaction that records it"
     return "is done by the engine itself" if spec.inline else ""
 
 

@@ -8,7 +8,7 @@ export interface ModuleType {
   description: string;
   queue: string;
   inline: boolean;
-  effect: "none" | "idempotent" | "external";
+  effect: "none" | "idempotent" | "database" | "external";
   outcomes: string[];
   writesVariables: boolean;
   retry: string;

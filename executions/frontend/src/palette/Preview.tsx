@@ -3,6 +3,7 @@ import type { ModuleType } from "../api/shapes";
 const EFFECTS: Record<ModuleType["effect"], string> = {
   none: "no effect outside",
   idempotent: "repeatable",
+  database: "writes with its record",
   external: "acts outside",
 };
 

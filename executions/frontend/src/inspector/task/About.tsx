@@ -4,6 +4,7 @@ import { Prose } from "../../forms/Prose";
 const EFFECTS: Record<ModuleType["effect"], string> = {
   none: "Changes nothing outside.",
   idempotent: "Changes something outside; doing it twice is the same as once.",
+  database: "Writes to the database together with its record: both, or neither.",
   external: "Changes something outside; doing it twice does it twice.",
 };
 

@@ -1,0 +1,78 @@
+"""Count starts that were part of their callers' transactions, and put them in line, afterwards.
+
+A counter, or the workspace's row, that a start locks stays locked until its caller commits. So
+where executions are counted by the hour and the day, or the line of those that wait has a limit, a
+joined start is inserted ASKED: counted nowhere and in no line. After the commit, and by the
+sweeper, as many enter as there is room for. The others stay outside, so no limit is exceeded.
+"""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from executions.admission.capacity import admit, check_waiting, lock_workspace
+from executions.database import transaction
+from executions.models import WorkflowExecution
+from executions.quotas import Ceilings, ceilings, count, room
+from executions.quotas import check as check_windows
+from executions.states import CapacityState, ExecutionState
+
+BATCH = 100
+ROUNDS = 20
+
+
+def is_counted_later(tier: Ceilings) -> bool:
+    """Whether what limits the workspace cannot be held to without a lock."""
+    return bool(tier.limits) or tier.max_pending is not None
+
+
+def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
+    """Raise QuotaExceeded where there is no room for `more` that wait; takes no lock.
+
+    It sees what is committed, and the caller's own rows.
+    """
+    check_waiting(tier, workspace_id, more)
+    if tier.limits:
+        check_windows(workspace_id, tier, more + _asked(workspace_id).count())
+
+
+def enter(workspace_id: UUID) -> int:
+    """Let as many as there is room for enter, and run where places are free; how many may run."""
+    running = 0
+    for _ in range(ROUNDS):
+        entered = _enter(workspace_id)
+        admitted = admit(workspace_id)
+        running += admitted
+        if not (entered or admitted):
+            break
+    return running
+
+
+def _enter(workspace_id: UUID) -> int:
+    with transaction.atomic():
+        tier = ceilings(workspace_id)
+        rooms = [BATCH, _room_in_line(tier, workspace_id), room(workspace_id, tier)]
+        most = min(one for one in rooms if one is not None)
+        rows = _asked(workspace_id).order_by("-priority", "created_at", "pk")
+        found = list(rows.values_list("pk", flat=True)[:most])
+        # Somebody may cancel some meanwhile.
+        entered = _asked(workspace_id).filter(pk__in=found).update(place=CapacityState.HELD)
+        count(workspace_id, tier, entered)
+    return entered
+
+
+def _room_in_line(tier: Ceilings, workspace_id: UUID) -> int | None:
+    """How many more may stand in line; locks the workspace where that is limited."""
+    if tier.max_pending is None:
+        return None
+    lock_workspace(workspace_id)
+    line = WorkflowExecution.objects.filter(workspace_id=workspace_id, state=ExecutionState.PENDING)
+    standing = line.exclude(place=CapacityState.ASKED)[: tier.max_pending + 1].count()
+    # Who may run at once stands in line for a moment, also where nobody may wait.
+    return max(0, max(1, tier.max_pending) - standing)
+
+
+def _asked(workspace_id: UUID) -> QuerySet[WorkflowExecution]:
+    return WorkflowExecution.objects.filter(
+        workspace_id=workspace_id, state=ExecutionState.PENDING, place=CapacityState.ASKED
+    )

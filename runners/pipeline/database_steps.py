@@ -1,0 +1,154 @@
+"""Run a step whose database writes and record are one transaction (`effect = "database"`).
+
+The module runs inside the transaction that records its result, so both commit or neither does: an
+error, a lost lease and a dead process undo what the module wrote. Secrets and gates come before the
+transaction. No row of ours is locked before the module has returned, so the lease is renewed
+meanwhile, on the heartbeat's own connection. What follows is claimed and sent as for every step.
+"""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+from django.db import Error, IntegrityError
+from psycopg import Error as DriverError
+from psycopg.pq import TransactionStatus
+
+from executions.database import connection, transaction
+from executions.vendor_seams.django_connections import hooks_for_commit, let_hooks_fail
+from runners.conf import config
+from runners.failures.classification import classify
+from runners.modules import registry
+from runners.modules.base import StepError
+from runners.pipeline import end_run, execute, record_result
+from runners.segment.state import SegmentState
+from runners.segment.step_context import StepTimeout
+from runners.segment.work import Work
+
+log = logging.getLogger(__name__)
+
+CANCEL_SECONDS = 1.0
+TRANSACTION_TIMEOUT_SINCE = 170000  # PostgreSQL 17 has `transaction_timeout`
+
+
+def applies(work: Work) -> bool:
+    """Whether the step's module writes in the recording transaction, as its code says now."""
+    if work.step.inline or work.failure is not None:
+        return False
+    try:
+        return registry.get(work.step.module).effect == "database"
+    except registry.UnknownModule:
+        return False
+
+
+def perform_and_record(state: SegmentState, work: Work) -> Work | None:
+    """Execute the claimed step and record it in one transaction; return the work to go on with.
+
+    A failure undoes the module's writes and is recorded in a transaction of its own. Raises
+    LeaseLost, and IntegrityError where somebody planned the same steps: then nothing was written.
+    """
+    work.at_most = config().database_step
+    try:
+        with _StepTransaction(state) as around:
+            work.within = around.module()
+            unit = execute.perform(state, work)
+            if unit.head is not None:
+                return record_result.record(state, work, unit)
+            around.undo()
+    except IntegrityError:
+        raise
+    except Error as error:
+        # What this process knows has moved on, so the failure is planned from the rows. If the
+        # commit was done and only its answer lost, the run has ended, and nothing is failed.
+        log.warning("step %s was not recorded: %s", work.path, error)
+        state.failure = classify(error)
+        end_run.fail(work.run_id, state.failure, token=work.token)
+        return None
+    return record_result.record(state, work, unit)
+
+
+class _StepTransaction(ExitStack):
+    """The transaction of one step: it begins with the module and ends after the record.
+
+    None is begun where a gate holds the step back, or a result that was kept is its own.
+    """
+
+    def __init__(self, state: SegmentState) -> None:
+        super().__init__()
+        self._state = state
+        self._begun = False
+
+    @contextmanager
+    def module(self) -> Iterator[None]:
+        """The block in which the module runs; raises where what it left cannot be committed."""
+        began, limits = time.monotonic(), config()
+        outermost = not connection.in_atomic_block  # not in a test that is rolled back
+        hooks = hooks_for_commit(connection)
+        self.enter_context(transaction.atomic())
+        self._begun = True
+        if outermost:
+            _limit(limits.database_step, limits.grace)
+        yield
+        if time.monotonic() - began > limits.database_step:
+            raise StepTimeout
+        _check_transaction()
+        connection.check_constraints()  # deferred ones: at the commit it is too late to ask whose
+        if let_hooks_fail(connection, after=hooks):
+            _hand_over(self._state)
+
+    def undo(self) -> None:
+        """Let the transaction be rolled back, where it was begun."""
+        if not self._begun:
+            return
+        transaction.set_rollback(True)
+        if _status() == TransactionStatus.ACTIVE:  # a time-out was raised amid a statement
+            raw: Any = connection.connection
+            with suppress(DriverError):
+                raw.cancel_safe(timeout=CANCEL_SECONDS)
+            connection.close()
+
+
+def _limit(seconds: float, grace: float) -> None:
+    """Let the server end the transaction where this process cannot."""
+    milliseconds = max(1, round(1000 * seconds))
+    limits = {
+        "statement_timeout": milliseconds,
+        "idle_in_transaction_session_timeout": milliseconds,
+    }
+    if int(getattr(connection, "pg_version", 0)) >= TRANSACTION_TIMEOUT_SINCE:
+        limits["transaction_timeout"] = milliseconds + round(1000 * grace)
+    with connection.cursor() as cursor:
+        cursor.execute("; ".join(f"SET LOCAL {name} = {value}" for name, value in limits.items()))
+
+
+def _check_transaction() -> None:
+    """Raise StepError where the module left no transaction that can be recorded in."""
+    if _status() in (TransactionStatus.IDLE, None):
+        raise StepError(
+            "The function ended the transaction that its step is recorded in. Leave commits and "
+            "connections to the engine: leave COMMIT, ROLLBACK and connection.close() out."
+        )
+    if connection.needs_rollback or _status() == TransactionStatus.INERROR:
+        raise StepError(
+            "The function returned, but its transaction can only be rolled back: a database error "
+            "was caught outside of a savepoint, or set_rollback() was called. Put what may fail "
+            "into `with transaction.atomic():`, or let the error be raised."
+        )
+
+
+def _hand_over(state: SegmentState) -> None:
+    """Send what follows to workers: the module's own hooks run after the commit.
+
+    A next step that this worker had claimed would have nobody who renews its lease meanwhile.
+    """
+    state.stays, state.hands_over = False, True
+    if state.pack is not None:
+        state.pack.hand_back()
+
+
+def _status() -> TransactionStatus | None:
+    """The state of the transaction as the driver knows it; None without a connection."""
+    raw: Any = connection.connection
+    return None if raw is None or raw.closed else raw.info.transaction_status

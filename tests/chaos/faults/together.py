@@ -1,0 +1,48 @@
+"""Processes killed inside transactions: of callers that start something, and of database steps."""
+
+import json
+import sys
+from typing import Any
+
+from tests.chaos.fault import Fault, Load
+from tests.chaos.world import World
+from tests.support.running import output_of
+
+SECONDS_A_KILL = 0.5  # on a machine that is busy; a tenth of it on one that is not
+
+
+def _run(world: World) -> None:
+    found = _killed(world)
+    met: dict[str, int] = found["killed while it"]
+    for point, count in met.items():
+        world.outcome.injected[f"kill -9 of a {point}"] += count
+    for name in ("kills", "begun", "starts", "rows written", "takeOvers", "failed by three kills"):
+        world.figure(name, found[name])
+    world.note(
+        f"{found['kills']:,} kills: {found['starts']:,} starts and their orders, "
+        f"{found['rows written']:,} rows of steps, {found['takeOvers']:,} steps taken over"
+    )
+    assert not found["problems"], f"of {found['kills']:,} kills: {found['problems']}"
+    assert found["takeOvers"], "no kill met a step under way, so nothing was tried"
+
+
+def _killed(world: World) -> dict[str, Any]:
+    program = [sys.executable, "-m", "tests.support.killed_transactions"]
+    more = ["--kills", str(world.kills), "--seed", str(world.seed)]
+    printed = output_of(
+        [*program, *more],
+        environment=world.fleet.environment,
+        seconds=120 + SECONDS_A_KILL * world.kills,
+    )
+    found: dict[str, Any] = json.loads(printed.splitlines()[-1])
+    return found
+
+
+TOGETHER = Fault(
+    "together",
+    "`kill -9` of callers between a start and their commit, and of workers inside database steps",
+    "no start without its row, no row without its start, no row of a step lost or doubled",
+    None,
+    _run,
+    load=Load(rate=0),
+)
