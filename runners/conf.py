@@ -119,7 +119,7 @@ def config() -> Config:
         pack_steps=32,
         pack_seconds=0.05,
         pack_patience=1.0,
-        pack_trial=0.1,
+        pack_trial=0.25,
         batch_steps=256,
         stay_seconds=30,
         poison=3,
