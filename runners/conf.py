@@ -90,6 +90,7 @@ class Config:
     pack_steps: int  # sibling segments one message carries at most
     pack_seconds: float  # and the work in them, as estimated
     pack_patience: float  # after which a pack's worker leaves to others what it has not begun
+    pack_trial: float  # the same for a pack that holds a step which nobody has timed
     batch_steps: int  # and of a pure map's items
     stay_seconds: float  # how long one message may lead a worker from turn to turn of a body
     poison: int  # crashes after which a step is not tried again
@@ -120,6 +121,7 @@ def config() -> Config:
         pack_steps=32,
         pack_seconds=0.05,
         pack_patience=1.0,
+        pack_trial=0.25,
         batch_steps=256,
         stay_seconds=30,
         poison=3,

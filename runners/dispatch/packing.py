@@ -1,7 +1,8 @@
 """Which ready siblings one message carries: short ones together, the others alone.
 
-A message and a look at the rows cost more than a short step. Pure: estimates and the number of
-workers are given.
+A message and a look at the rows cost more than a short step. A step that nobody has timed is taken
+for a short one: a pack that holds one is carried under a time limit (`pack_trial`), which bounds
+the cost of a wrong guess. Pure: estimates and the number of workers are given.
 """
 
 import math
@@ -64,13 +65,12 @@ def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[l
 
 
 def _cost(steps: list[Step], rules: Packing) -> float | None:
-    """The estimated milliseconds of a branch; None where it has to go alone."""
+    """The estimated milliseconds of a branch, or the least; None where it has to go alone."""
     total = 0.0
     for step in steps:
         if step.inline:
             continue
-        known = rules.estimate(step)
-        if known is None or step.queue in ALONE or step.writes_variables:
+        if step.queue in ALONE or step.writes_variables:
             return None
-        total += max(FLOOR, known)
+        total += max(FLOOR, rules.estimate(step) or 0.0)
     return total if total <= 1000 * rules.seconds / 2 else None

@@ -10,10 +10,11 @@ from uuid import UUID
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import find, place_of, split
 from executions.definition.templates import TemplateError
-from executions.definition.versions import compiled
+from executions.definition.versions import Compiled, compiled
 from executions.errors import PayloadError
 from runners import statements
 from runners.conf import config
+from runners.dispatch import estimates
 from runners.dispatch.messages import resend
 from runners.failures.classification import Failure, classify, template_failure
 from runners.observability import metrics
@@ -142,10 +143,9 @@ def pack(state: SegmentState, others: deque[str]) -> Pack:
 
     The worker leaves to others what it has not begun when its patience ends.
     """
-    until = time.monotonic() + config().pack_patience
-    made = Pack(
-        state.context.execution_id, state.context.version, others, until, state.context.priority
-    )
+    version = state.context.version
+    until = time.monotonic() + _patience(version, (state.segment, *others))
+    made = Pack(state.context.execution_id, version, others, until, state.context.priority)
     if state.resumed:
         return made  # this one was tried before: each of the others is looked at in its turn
     found = statements.fetch(
@@ -163,6 +163,15 @@ def pack(state: SegmentState, others: deque[str]) -> Pack:
             suspect=False, overrides=None, details=None, expired=False,
         )  # fmt: skip
     return made
+
+
+def _patience(version: Compiled, segments: Sequence[str]) -> float:
+    """How many seconds these segments may take: few where one begins with a step never timed."""
+    steps = [find(version.graph, segment)[1] for segment in segments]
+    effects = [step for step in steps if not step.inline]
+    estimates.learn_durations(version.workflow_id, effects)
+    timed = all(estimates.estimate_duration(step) is not None for step in effects)
+    return config().pack_patience if timed else config().pack_trial
 
 
 def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> Work | None:

@@ -7,7 +7,7 @@ predecessor ran in this segment; the rest is left to planning under the executio
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from executions.definition.graph.places import Place, find
 from executions.definition.graph.plan import Settlement, decide, settle
 from executions.definition.versions import Compiled
 from runners.dispatch import messages
-from runners.dispatch.canvas import Chain, link
+from runners.dispatch.canvas import Chain, SegmentLink, link
 from runners.failures.classification import Failure
 from runners.segment.context import SegmentContext
 from runners.segment.template_data import TemplateData, result
@@ -162,8 +162,7 @@ def from_rows(
 # Sibling segments that came with one message, carried one after another by one worker.
 #
 # Each is claimed, recorded and fenced as if it had come alone; only the message, the look at the
-# rows and one commit of two are saved. What a worker does not get to is sent again, one message
-# each.
+# rows and one commit of two are saved. What a worker does not get to is sent again.
 
 
 log = logging.getLogger(__name__)
@@ -183,6 +182,10 @@ class Pack:
     until: float  # of time.monotonic(): a worker that is late leaves the rest to others
     priority: int
     seen: dict[str, LiveRun] = field(default_factory=dict)
+    size: int = field(init=False)  # how many came with the message
+
+    def __post_init__(self) -> None:
+        self.size = len(self.left)
 
     def late(self) -> bool:
         """Whether the segments took much longer than they were packed for."""
@@ -202,15 +205,25 @@ class Pack:
         return seen
 
     def hand_back(self) -> None:
-        """Send what was not begun to whoever is free; a worker that has it twice does no harm."""
+        """Send what was not begun to whoever is free; a worker that has it twice does no harm.
+
+        It goes in packs of as many as this worker took on in its time, so a slow step's siblings
+        go one by one and those of short steps together.
+        """
         names = list(_drain(self.left))
         if not names:
             return
         log.info("%s of %s go to others: %s", len(names), self.execution_id, names[:3])
-        canvas = tuple(Chain((link(*find(self.version.graph, name)),)) for name in names)
+        together = max(1, self.size - len(names))
+        packs = [names[first : first + together] for first in range(0, len(names), together)]
+        canvas = tuple(Chain((self._link(pack),)) for pack in packs)
         messages.publish(
             [messages.Parcel(self.execution_id, self.version.id, self.priority, canvas)]
         )
+
+    def _link(self, names: Sequence[str]) -> SegmentLink:
+        (place, first), *others = (find(self.version.graph, name) for name in names)
+        return link(place, first, *(step for _, step in others))
 
 
 def _drain(left: deque[str]) -> Iterable[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.benchmarks.plan import PARTS
 
-THROUGHPUT = ("W1e", "W1p", "W2e", "W2p", "W6")
+THROUGHPUT = ("W1e", "W1p", "W2e", "W2c", "W2p", "W6")
 WORKLOADS = tuple(name for name in PARTS if name.startswith("W"))
 # Each in a process and a database of its own; see part.py.
 APART = ("crowd", "backlog", "full")
@@ -17,6 +17,7 @@ EPILOG = """workloads:
   W1e      chain of 20 steps that declare an effect, each reading the one before; 400 executions
   W1p      the same with pure inline steps
   W2e      1 step, then 50 in parallel, then 1 join, all with an effect; 100 executions
+  W2c      the same, a new workflow each time, which nothing is known of; 4 executions
   W2p      the same with pure inline steps
   W6       one execution that maps over 10,000 items with one pure step; Celery's side is a chord
   W3       one single-step execution at a time over HTTP: time to the first line, and to the record

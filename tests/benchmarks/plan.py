@@ -17,6 +17,7 @@ PARTS = {
     "W1e": Part("chains of steps with an effect, beside plain Celery", 30, 600),
     "W1p": Part("chains of pure steps, beside plain Celery", 20, 600),
     "W2e": Part("fans of steps with an effect, beside plain Celery", 25, 600),
+    "W2c": Part("fans as W2e, each for the first time, beside plain Celery", 25, 600),
     "W2p": Part("fans of pure steps, beside plain Celery", 15, 600),
     "W6": Part("maps of 10,000 items, beside plain Celery", 35, 600),
     "W4": Part("HTTP calls of two seconds in one io worker", 60, 600),

@@ -42,6 +42,9 @@ TARGETS = (
     Target("W1p.ratio", "W1p: pure chain, beside plain Celery", 8.0, least=True, unit="x"),
     Target("W1p.cpu_ms", "W1p: CPU a step", 0.15, unit="ms"),
     Target("W2e.ratio", "W2e: fan with effects, beside plain Celery", 1.0, least=True, unit="x"),
+    Target(
+        "W2c.ratio", "W2c: new fan with effects, beside plain Celery", 1.5, least=True, unit="x"
+    ),
     Target("W2p.ratio", "W2p: pure fan, beside plain Celery", 5.0, least=True, unit="x"),
     Target("W3.answered.p95", "W3: trigger to durable 202, idle, p95", 10, unit="ms"),
     Target("W3.first_line.p95", "W3: trigger to first line over HTTP, p95", 15, unit="ms"),

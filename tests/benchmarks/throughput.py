@@ -32,6 +32,7 @@ class Workload:
     wanted: float
     plain_executions: int
     plain_steps: int
+    cold: bool = False  # a workflow of its own for each repetition: no step was ever timed
 
 
 @dataclass(slots=True)
@@ -68,6 +69,7 @@ def workloads() -> list[Workload]:
         Workload("W1e", chain("bench.effect"), chained, 400, shapes.CHAIN, 3.0, *chains),
         Workload("W1p", chain("bench.pure"), chained, 400, shapes.CHAIN, 8.0, *chains),
         Workload("W2e", fan("bench.effect"), fanned, 100, fan_steps, 1.0, *fans),
+        Workload("W2c", fan("bench.effect"), fanned, 4, fan_steps, 1.5, *fans, cold=True),
         Workload("W2p", fan("bench.pure"), fanned, 100, fan_steps, 5.0, *fans),
         Workload(
             *("W6", shapes.mapped("bench.pure"), mapped, 1, shapes.ITEMS + 1, 5.0),
@@ -111,12 +113,14 @@ def _measure(
 ) -> Outcome:
     executions = _share(workload.executions, options.scale)
     plain_executions = _share(workload.plain_executions, options.scale)
-    workflow = engine.publish(workload.document)
+    workflow = engine.publish(_renamed(workload.document, workload.name))
     engine.run(workflow, _share(executions, WARM), workload.steps)
     if canvas is not None:
         canvas.run(workload.plain, _share(plain_executions, WARM), workload.plain_steps)
     outcome = Outcome(workload)
     for number in range(options.pairs):
+        if workload.cold:
+            workflow = engine.publish(_renamed(workload.document, f"cold {number}"))
         ours = engine.run(workflow, executions, workload.steps)
         outcome.engine.append(ours)
         text = f"{workload.name} {number + 1}/{options.pairs}: engine {_said(ours)}"
@@ -126,6 +130,11 @@ def _measure(
             text += f"; Celery {_said(theirs)}; ratio {ours.rate / theirs.rate:.2f}"
         say(text)
     return outcome
+
+
+def _renamed(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """The same graph under a name of its own: two workloads may share one."""
+    return document | {"name": f"{document['name']} {name}"}
 
 
 def _share(executions: int, share: float) -> int:

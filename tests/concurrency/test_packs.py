@@ -1,5 +1,6 @@
 """Recording one sibling and claiming the next is one statement: who wins, and what is fenced."""
 
+import time
 from collections import deque
 from collections.abc import Iterator
 from uuid import UUID
@@ -12,7 +13,7 @@ from executions.models import WorkflowExecution
 from runners.dispatch import estimates, messages
 from runners.errors import LeaseLost
 from runners.pipeline import claim_run, execute, receive, record_result
-from runners.segment.state import Segment, SegmentState
+from runners.segment.state import Pack, Segment, SegmentState
 from runners.segment.work import Work
 from tests.support.segments import claimed, lease_runs_out, run_of
 from tests.support.simulation import configured
@@ -31,8 +32,14 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[messages.Parcel]]:
     """What would be published; a worker's patience lasts, however busy the machine is."""
     found: list[messages.Parcel] = []
     monkeypatch.setattr(messages, "publish", found.extend)
-    with configured(pack_patience=600):
+    with configured(pack_patience=600, pack_trial=600):
         yield found
+
+
+def sizes(parcels: list[messages.Parcel]) -> list[int]:
+    """How many segments each message carries."""
+    links = [canvas.links[0] for parcel in parcels for canvas in parcel.canvas]
+    return [1 + len(link.others) for link in links]
 
 
 def taken_up(execution: UUID) -> tuple[SegmentState, Work]:
@@ -118,6 +125,46 @@ def test_a_late_worker_leaves_the_others_to_others(
     assert go_on(state, work) is None
     assert [len(parcel.canvas) for parcel in sent] == [2]
     assert not state.pack.left
+
+
+@pytest.mark.parametrize(("begun", "left"), [(0, [1] * 9), (2, [2, 2, 2, 1]), (5, [4])])
+def test_what_is_handed_back_goes_in_packs_of_what_was_carried_in_time(
+    engine: None, sent: list[messages.Parcel], begun: int, left: list[int]
+) -> None:
+    branches = [task(f"b{n}", "test.effect") for n in range(10)]
+    workflow = publish(
+        {"tasks": [*branches, task("end", "test.effect", [b["id"] for b in branches])]}
+    )
+    assert workflow.latest_version_id is not None
+    pack = Pack(
+        start(workflow),
+        compiled(workflow.latest_version_id),
+        deque(f"b{n}.main" for n in range(1, 10)),
+        until=0,
+        priority=5,
+    )
+    for _ in range(begun):
+        pack.left.popleft()
+    sent.clear()
+    pack.hand_back()
+    assert sizes(sent) == left
+    assert sum(left) == 9 - begun
+
+
+def test_a_pack_with_a_step_that_nobody_timed_is_carried_on_trial(
+    engine: None, sent: list[messages.Parcel]
+) -> None:
+    workflow = publish(FAN)
+    assert workflow.latest_version_id is not None
+    with configured(pack_patience=600, pack_trial=0.1):
+        state, _ = taken_up(start(workflow))
+        assert state.pack is not None
+        assert state.pack.until - time.monotonic() <= 0.1
+        for step in compiled(workflow.latest_version_id).graph.steps:
+            estimates.note_duration(step, 1.0)
+        state, _ = taken_up(start(workflow))
+        assert state.pack is not None
+        assert state.pack.until - time.monotonic() > 500
 
 
 def test_a_process_learns_from_the_newest_runs_what_it_has_not_seen(

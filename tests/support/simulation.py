@@ -316,7 +316,8 @@ def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
         "chain_links": rng.choice([1, 2, 8]),
         "batch_steps": rng.choice([1, 5, 256]),
         "pack_steps": rng.choice([1, 2, 32]),
-        "pack_patience": 60.0,  # the rules of chance above end it, not a busy machine
+        "pack_patience": 60.0,
+        "pack_trial": 60.0,  # the rules of chance above end it, not a busy machine
     }
     with monkeypatch.context() as patched, configured(**limits):
         patched.setattr(messages, "publish", made.publish)

@@ -43,9 +43,14 @@ def test_short_siblings_share_a_message():
     assert header.name == "tested: b0.main and 5 more"
 
 
-def test_steps_that_nobody_measured_go_alone():
+def test_steps_that_nobody_measured_are_taken_for_short_ones():
     [chord] = sent(fan(6), 6, milliseconds=None)
-    assert sizes([chord]) == [1] * 6
+    assert sizes([chord]) == [6]
+
+
+def test_a_new_fan_of_fifty_is_two_messages_for_two_workers():
+    [chord] = sent(fan(50), 50, milliseconds=None, workers=2)
+    assert sizes([chord]) == [25, 25]
 
 
 def test_a_pack_holds_no_more_work_than_it_may():
