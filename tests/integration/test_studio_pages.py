@@ -146,6 +146,8 @@ def test_a_page_says_where_things_are_and_nothing_of_the_workflow_itself(
         "sign-in": "/admin/login/",
         "monitor-page": f"/admin/executions/workflowexecution/{ZERO}/monitor/",
         "workflow-page": f"/admin/executions/workflow/{workflow.pk}/change/",
+        "origin": "",
+        "can-take-over": "false",
     }
     assert "tasks" not in answer.content.decode()
     assert answer.cookies["csrftoken"].value
