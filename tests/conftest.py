@@ -13,6 +13,7 @@ from typing import Any
 import django
 import hypothesis
 import pytest
+from django.apps import apps
 from django.conf import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
@@ -38,6 +39,8 @@ STARTING = (
     "tests/integration/test_secret_canary.py",
     "tests/integration/test_up.py",
     "tests/integration/test_walkthrough.py",
+    "tests/plugins/canvas/workers/",
+    "tests/plugins/python_workflows/workers/",
     "tests/plugins/task_backend/workers/",
     "tests/plugins/telemetry/traces/",
     "tests/projects/",
@@ -315,3 +318,17 @@ def _static_files() -> None:
     static_files.list_once()
     # The manifest may have been looked for, and found missing, before.
     staticfiles_storage._wrapped = empty
+
+
+@pytest.fixture(scope="session", autouse=True)
+def steps_of_tests_are_no_modules() -> Iterator[None]:
+    """Keep the steps that tests declare out of what workflows of other tests may use.
+
+    Publishing from code registers whatever the process has declared, and a test may `migrate`.
+    """
+    if not apps.is_installed("valkyr_plugins.python_workflows"):
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("valkyr_plugins.python_workflows.discovery.DECORATED", [])
+        yield

@@ -84,7 +84,14 @@ def test_a_workflow_is_found_with_what_somebody_is_there(ada: Any, role: Role | 
     found, member = startable(workflow.pk, ada)
 
     assert found is not None
-    assert same(found, Workflow.objects.get(pk=workflow.pk), "definition", "description", "origin")
+    assert same(
+        found,
+        Workflow.objects.get(pk=workflow.pk),
+        "definition",
+        "description",
+        "origin",
+        "origin_line",
+    )
     expected = powers_on(ada, workflow.workspace_id, workflow.pk)
     assert powers_on(ada, workflow.workspace_id, workflow.pk, member=member) == expected
     assert expected.role == role
