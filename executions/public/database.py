@@ -7,6 +7,7 @@ from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.database.clock import ClockTimestamp, database_now, first_id_at
 from executions.database.postgres_types import ArrayField
 from executions.database.statements import Statements
+from executions.database.threads import in_a_thread
 from executions.database.time_limits import hurried, soon
 from executions.vendor_seams.django_deletion import delete_without_cascade
 
@@ -23,6 +24,7 @@ __all__ = [
     "delete_without_cascade",
     "first_id_at",
     "hurried",
+    "in_a_thread",
     "replica",
     "set_null",
     "soon",

@@ -2,16 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 from uuid import UUID
-
-from asgiref.sync import sync_to_async
 
 from executions import lifecycle
 from executions.access.actor import Actor
 from executions.database import transaction
 from executions.database.routing import connection
+from executions.database.threads import in_a_thread
 from executions.errors import NotFound, ValkyrError
 from executions.models import WorkflowExecution
 from executions.ports import failed_step
@@ -93,9 +92,9 @@ class Handle:
 
     async def _awaited(self) -> Any:
         pauses = _pauses()
-        while not await _in_a_thread(self._has_ended):
+        while not await in_a_thread(self._has_ended):
             await asyncio.sleep(next(pauses))
-        return await _in_a_thread(self._result)
+        return await in_a_thread(self._result)
 
     def _has_ended(self) -> bool:
         return self._values("state")[0] in FINAL
@@ -121,18 +120,3 @@ def _pauses() -> Iterator[float]:
     while True:
         yield pause
         pause = min(pause * 1.5, LONGEST_LOOK)
-
-
-async def _in_a_thread(look: Callable[[], Any]) -> Any:
-    """What a look at the database gives.
-
-    The thread's connection ends with it: the thread is the event loop's, so nobody else closes it.
-    """
-
-    def looked() -> Any:
-        try:
-            return look()
-        finally:
-            connection.close()
-
-    return await sync_to_async(looked, thread_sensitive=False)()

@@ -4,6 +4,7 @@ Importing this loads no models.
 """
 
 from collections.abc import Generator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -69,10 +70,16 @@ class DurableResult:
         return hash(self.id)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """The result, without blocking the event loop."""
-        from asgiref.sync import sync_to_async
+        """The result; while it waits neither the event loop, a thread nor a connection is held."""
+        return self._awaited().__await__()
 
-        return sync_to_async(self.get, thread_sensitive=False)().__await__()
+    async def _awaited(self) -> Any:
+        from executions.public.database import in_a_thread
+        from executions.public.starting import ExecutionFailed
+
+        with suppress(ExecutionFailed):
+            await self.handle
+        return await in_a_thread(self.get)
 
     @property
     def task_id(self) -> str:

@@ -1,0 +1,25 @@
+"""A look at the database from asynchronous code, in a thread that keeps no connection."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from asgiref.sync import sync_to_async
+
+from executions.database.routing import connection
+
+Found = TypeVar("Found")
+
+
+async def in_a_thread(look: Callable[[], Found]) -> Found:
+    """What `look` returns; it runs in a thread of the event loop's pool.
+
+    Its connection is closed afterwards: nobody else closes those of the pool's threads.
+    """
+
+    def looked() -> Found:
+        try:
+            return look()
+        finally:
+            connection.close()
+
+    return await sync_to_async(looked, thread_sensitive=False)()
