@@ -18,10 +18,12 @@ from django.db import connection
 
 from executions.database.advisory_locks import AdvisoryLock
 from runners.models import Runner
+from tests.support.folders import passable_folder
 from tests.support.nursery import Begin, Process, from_libraries
 from tests.support.reconfigured import reconfigure
 from tests.support.stack import PROJECT, clean_environment
 from tests.support.waiting import wait_until, wait_until_gone
+from valkyr_project.embedded import Redis
 from valkyr_project.processes.commands import CELERY
 
 KEY_PREFIX = "valkyr-fleet:"
@@ -214,6 +216,36 @@ class Fleet:
         for member in members:
             if member.alive():
                 member.kill()
+
+    def few(self, queues: str = "default", *, io: bool = False) -> None:
+        """Add what a chain needs: one prefork worker of `queues`, and one of `io` if asked for."""
+        self.worker("control", "control", "threads", 2)
+        self.worker("default", queues, "prefork", 2)
+        if io:
+            self.worker("io", "io", "threads", 4)
+        self.beat()
+
+    @contextmanager
+    def running(self) -> Iterator["Fleet"]:
+        """Everything that was added, ready; stopped at the block's end."""
+        try:
+            self.ensure()
+            yield self
+        finally:
+            self.stop()
+
+
+@contextmanager
+def redis_of_a_fleet() -> Iterator[Redis]:
+    """A Redis that starts empty, to which this process sends its messages too."""
+    with passable_folder() as home:
+        server = Redis(home, durable=False)
+        server.start()
+        try:
+            with publishing_to(server.url):
+                yield server
+        finally:
+            server.stop()
 
 
 def database_url() -> str:

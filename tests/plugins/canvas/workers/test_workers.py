@@ -27,11 +27,9 @@ from runners.models import Run
 from tests.plugins.canvas.workers import tasks
 from tests.plugins.canvas.workers.canvases import CORPUS
 from tests.support.engine_database import engine_database
-from tests.support.fleet import QUICK, Fleet, publishing_to
-from tests.support.folders import passable_folder
+from tests.support.fleet import QUICK, Fleet, redis_of_a_fleet
 from tests.support.waiting import wait_until
 from valkyr_plugins.canvas.results import DurableResult
-from valkyr_project.embedded import Redis
 
 DOCS = Path(__file__).parents[4] / "docs" / "how-to"
 ACTOR = Actor.system("tests")
@@ -51,28 +49,19 @@ def fleet(
 ) -> Iterator[Fleet]:
     with (
         engine_database(django_db_blocker),
-        passable_folder() as home,
         pytest.MonkeyPatch.context() as patch,
     ):
         for name, value in SETTINGS.items():
             patch.setenv(name, value)
         _read_anew()
-        server = Redis(home, durable=False)
-        server.start()
-        with publishing_to(server.url):
+        with redis_of_a_fleet() as server:
             app = celery_app()
             app.loader.import_default_modules()
             app.finalize()
             made = Fleet(tmp_path_factory.mktemp("fleet"), server.url, QUICK | SETTINGS)
-            try:
-                made.worker("control", "control", "threads", 2)
-                made.worker("default", "default,letters", "prefork", 2)
-                made.beat()
-                made.ensure()
+            made.few("default,letters")
+            with made.running():
                 yield made
-            finally:
-                made.stop()
-        server.stop()
     _read_anew()
 
 

@@ -15,11 +15,9 @@ from runners.models import Run
 from runners.waits import approvals
 from tests.plugins.python_workflows import flows
 from tests.support.engine_database import engine_database
-from tests.support.fleet import QUICK, Fleet, publishing_to
-from tests.support.folders import passable_folder
+from tests.support.fleet import QUICK, Fleet, redis_of_a_fleet
 from tests.support.waiting import wait_until
 from valkyr_plugins.python_workflows.publishing import publish
-from valkyr_project.embedded import Redis
 
 STEPS = {"VALKYR_EXTRA_MODULES": "tests.support.modules,tests.plugins.python_workflows.flows"}
 SECONDS = 40
@@ -29,22 +27,13 @@ SECONDS = 40
 def fleet(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Fleet]:
-    with engine_database(django_db_blocker), passable_folder() as home:
-        server = Redis(home, durable=False)
-        server.start()
-        with publishing_to(server.url):
-            made = Fleet(tmp_path_factory.mktemp("fleet"), server.url, QUICK | STEPS)
-            try:
-                made.worker("control", "control", "threads", 2)
-                made.worker("default", "default", "prefork", 2)
-                made.beat()
-                made.ensure()
-                for one in (flows.fulfil, flows.careful, flows.sorted_by_country):
-                    publish(one)
-                yield made
-            finally:
-                made.stop()
-        server.stop()
+    with engine_database(django_db_blocker), redis_of_a_fleet() as server:
+        made = Fleet(tmp_path_factory.mktemp("fleet"), server.url, QUICK | STEPS)
+        made.few()
+        with made.running():
+            for one in (flows.fulfil, flows.careful, flows.sorted_by_country):
+                publish(one)
+            yield made
 
 
 @pytest.fixture(autouse=True)

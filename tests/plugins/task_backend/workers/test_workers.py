@@ -20,10 +20,8 @@ from executions.access.actor import Actor
 from executions.models import Tier, Workspace
 from tests.plugins.task_backend import tasks
 from tests.support.engine_database import engine_database
-from tests.support.fleet import QUICK, Fleet, publishing_to
-from tests.support.folders import passable_folder
+from tests.support.fleet import QUICK, Fleet, redis_of_a_fleet
 from tests.support.waiting import wait_until
-from valkyr_project.embedded import Redis
 
 ACTOR = Actor.system("tests")
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.plugins.task_backend.project"}
@@ -33,21 +31,11 @@ SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.plugins.task_backend.project"}
 def fleet(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Fleet]:
-    with engine_database(django_db_blocker), passable_folder() as home:
-        server = Redis(home, durable=False)
-        server.start()
-        with publishing_to(server.url):
-            made = Fleet(tmp_path_factory.mktemp("fleet"), server.url, QUICK | SETTINGS)
-            try:
-                made.worker("control", "control", "threads", 2)
-                made.worker("default", "default", "prefork", 2)
-                made.worker("io", "io", "threads", 4)
-                made.beat()
-                made.ensure()
-                yield made
-            finally:
-                made.stop()
-        server.stop()
+    with engine_database(django_db_blocker), redis_of_a_fleet() as server:
+        made = Fleet(tmp_path_factory.mktemp("fleet"), server.url, QUICK | SETTINGS)
+        made.few(io=True)
+        with made.running():
+            yield made
 
 
 def ended(result: TaskResult[Any], seconds: float = 40) -> TaskResult[Any]:

@@ -11,8 +11,7 @@ from django.contrib.auth import get_user_model
 from executions.models import Workflow
 from tests.support.collector import Collector, collecting
 from tests.support.engine_database import engine_database
-from tests.support.fleet import QUICK, Fleet, publishing_to
-from tests.support.folders import passable_folder
+from tests.support.fleet import QUICK, Fleet, redis_of_a_fleet
 from tests.support.signed_in import bearer
 from tests.support.web_server import WebServer, web_server
 from tests.support.workflows import wait_for_end
@@ -42,12 +41,8 @@ def collector() -> Iterator[Collector]:
 
 @pytest.fixture(scope="package")
 def redis(engine: None) -> Iterator[Redis]:
-    with passable_folder() as home:
-        server = Redis(home, durable=False)
-        server.start()
-        with publishing_to(server.url):
-            yield server
-        server.stop()
+    with redis_of_a_fleet() as server:
+        yield server
 
 
 @pytest.fixture(scope="package")
@@ -56,15 +51,9 @@ def fleet(
 ) -> Iterator[Fleet]:
     extra = QUICK | TALKATIVE | {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
     made = Fleet(tmp_path_factory.mktemp("traced"), redis.url, extra)
-    try:
-        made.worker("control", "control", "threads", 2)
-        made.worker("default", "default", "prefork", 2)
-        made.worker("io", "io", "threads", 4)
-        made.beat()
-        made.ensure()
+    made.few(io=True)
+    with made.running():
         yield made
-    finally:
-        made.stop()
 
 
 @pytest.fixture(scope="package")
