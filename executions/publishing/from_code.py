@@ -125,13 +125,16 @@ def plan_from_code(
         if _says(one, row):
             unchanged.add(one.slug)
     changed = [one for one in wanted.values() if one.slug not in unchanged]
-    place = (
-        Workspace.objects.filter(slug=slug).values_list("pk", flat=True).first()
-        if changed
-        else None
-    )
+    if not changed:
+        return CodePlan(current, frozenset(unchanged), ())
+    place = _id_of(slug) if workspace is None else workspace.pk
     contents = [_checked(one, place, current.get(one.slug)) for one in changed]
     return CodePlan(current, frozenset(unchanged), contents)
+
+
+def _id_of(workspace: str) -> UUID | None:
+    """Its id; None where nothing was published there yet."""
+    return Workspace.objects.filter(slug=workspace).values_list("pk", flat=True).first()
 
 
 def _published(workspace: str, slugs: list[str]) -> Iterable[Any]:
