@@ -5,7 +5,8 @@ WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS now), inserted AS (
     INSERT INTO executions_workflowexecution (
         id, workspace_id, workflow_id, version_id, trigger_id, trigger_type, principal_id,
         parent_id, parent_run_id, depth, failure_of_id, origin_id, origin_point,
-        state, place, epoch, priority, idempotency_key, request_hash, concurrency_key, concurrency_limit,
+        state, place, epoch, priority, idempotency_key, request_hash,
+        concurrency_key, concurrency_limit,
         trigger_payload, context_data, trace_id, error_message, error_stack_trace,
         timeout_seconds, created_at, started_at, deadline_at
     )

@@ -39,7 +39,10 @@ def hooks_for_commit(connection: Any) -> int:
 
 
 def let_hooks_fail(connection: Any, *, after: int) -> int:
-    """Let no hook but the first so many keep later ones from being called; how many those are."""
+    """Make the hooks after the first `after` ones robust, so that none stops the others.
+
+    Returns how many were made so.
+    """
     hooks = connection.run_on_commit
     hooks[after:] = [(ids, hook, True) for ids, hook, _ in hooks[after:]]
     return len(hooks[after:])

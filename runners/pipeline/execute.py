@@ -93,8 +93,7 @@ def _of_the_engine(error: BaseException, path: str) -> Failure | None:
 
 log = logging.getLogger(__name__)
 
-_NOTHING_TO_HIDE = nullcontext()
-_ALONE = nullcontext()  # a module has no block around it
+_NOTHING = nullcontext()
 
 
 @observed
@@ -138,7 +137,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
             return Unit(None, wait=asked)
         passage = asked
         context.target_timeout = passage.timeout
-        with _logs(revealed), work.within or _ALONE, held(work, context, state.pack):
+        with _logs(revealed), work.within or _NOTHING, held(work, context, state.pack):
             head = run_module(state.place, work.step, prepared, context, work.wake, revealed)
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
@@ -247,7 +246,7 @@ def _ask(
 
 
 def _logs(revealed: Revealed | None) -> AbstractContextManager[None]:
-    return scrubbed_logs(revealed.scrub) if revealed is not None else _NOTHING_TO_HIDE
+    return scrubbed_logs(revealed.scrub) if revealed is not None else _NOTHING
 
 
 def run_module(

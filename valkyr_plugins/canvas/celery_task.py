@@ -56,7 +56,7 @@ class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
     soft_time_limit: float | None = Field(
         default=None,
         gt=0,
-        description="Raise SoftTimeLimitExceeded in the task after so many seconds.",
+        description="The seconds after which the task gets SoftTimeLimitExceeded.",
         examples=[30],
     )
     errbacks: list[Errback] = Field(

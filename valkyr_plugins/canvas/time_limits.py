@@ -14,7 +14,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 
 @contextmanager
 def soft_time_limit(seconds: float | None) -> Iterator[None]:
-    """Raise SoftTimeLimitExceeded in the block after so many seconds, in the main thread."""
+    """Raise SoftTimeLimitExceeded in the block after `seconds`; in the main thread only."""
     here = threading.current_thread()
     if seconds is None or here is not threading.main_thread():
         yield

@@ -42,7 +42,7 @@ NOTHING: Mapping[str, Any] = {}
 class Value:
     """What a part of the canvas comes to: an expression, and the tasks that end before it.
 
-    `shown` is the expression for whoever asks for the result: null for a task that ignores its own.
+    `shown` is the expression of the canvas's result: null for a task with `ignore_result`.
     """
 
     text: str

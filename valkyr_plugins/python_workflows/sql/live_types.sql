@@ -1,5 +1,6 @@
 -- The module types of every version that something runs or will run: the latest of each workflow,
--- those of executions under way, and those of open dead letters, which a requeue runs. Asked when a deploy is checked, never while steps run.
+-- those of executions under way, and those of open dead letters, which a requeue runs. Asked when a
+-- deploy is checked, never while steps run.
 -- Rows: workflow's slug, version's number, module type.
 WITH live AS (
     SELECT w.latest_version_id AS id
