@@ -68,8 +68,10 @@ def _judge(fault: Fault, world: World, outcome: Outcome) -> None:
     for problem in found.problems:
         outcome.broken(problem)
     for execution, seconds in world.watch.overlooked.items():
+        rows = world.watch.rows.get(execution, "")
         outcome.broken(
-            f"execution {execution} was unattended for {seconds:.0f} s; allowed: {LIMIT:.0f} s"
+            f"execution {execution} was unattended for {seconds:.0f} s; "
+            f"allowed: {LIMIT:.0f} s\n{rows}"
         )
     worst = outcome.worst
     if fault.bound is not None and worst is None:

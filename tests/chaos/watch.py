@@ -14,6 +14,8 @@ from uuid import UUID
 
 from django.db import Error, connection
 
+from tests.support.workflows import describe
+
 LIMIT = 30.0
 LOOK = """
 SELECT e.id, count(r.id), coalesce(sum(r.lease_token), 0)
@@ -36,6 +38,7 @@ class Watch:
     def __init__(self, since: datetime, workflows: Iterable[UUID]) -> None:
         self.worst = 0.0
         self.overlooked: dict[UUID, float] = {}  # unattended for more than LIMIT; how long
+        self.rows: dict[UUID, str] = {}  # what the rows of those said when that was seen
         self._workflows = list(workflows)
         self._asked = [since, self._workflows]
         self._seen: dict[Mark, float] = {}
@@ -87,6 +90,9 @@ class Watch:
             return
         with self._lock:
             self.note(found, time.monotonic())
+            unseen = self.overlooked.keys() - self.rows.keys()
+        for execution in unseen:
+            self.rows[execution] = describe([execution])
 
     def note(self, found: Iterable[Mark], now: float) -> None:
         """Count the seconds of those that were seen unattended before and did not move since."""

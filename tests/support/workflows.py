@@ -88,8 +88,8 @@ def describe(ids: Iterable[UUID]) -> str:
         lines.append(f"\n{execution.pk} {execution.state} {execution.error_message}")
         lines += [
             f"  {run.step_path} #{run.attempt} {run.state} {run.outcome} token={run.lease_token} "
-            f"sent={run.publications} by={run.leased_by[:40]} due={run.due_at} "
-            f"retry={run.retry_after} until={run.lease_until} {run.error[:120]}"
+            f"sent={run.publications} at={run.published_at} by={run.leased_by[:40]} "
+            f"due={run.due_at} retry={run.retry_after} until={run.lease_until} {run.error[:120]}"
             for run in execution.runs.order_by("queued_at", "id")
         ]
     return "\n".join(lines)
