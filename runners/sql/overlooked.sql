@@ -1,6 +1,6 @@
 -- Pending runs that were sent a while ago and not claimed. Each is stamped to be looked at again
--- later (after as long again as it has waited), so that a backlog never hides the rows behind it;
--- those of paused executions likewise.
+-- soon, and from a minute on after as long again as it has waited, so that a backlog never hides the
+-- rows behind it; those of paused executions likewise.
 WITH late AS (
     SELECT r.id
       FROM runners_run r
@@ -10,20 +10,36 @@ WITH late AS (
        FOR UPDATE SKIP LOCKED
 ), stamped AS (
     UPDATE runners_run r
-       SET due_at = clock_timestamp() + greatest(
-               %(patience)s * interval '1 second', clock_timestamp() - r.published_at)
+       SET due_at = clock_timestamp() + CASE
+               WHEN clock_timestamp() - r.published_at < interval '60 seconds'
+               THEN %(patience)s * interval '1 second'
+               ELSE clock_timestamp() - r.published_at END
       FROM late l
      WHERE r.id = l.id
     RETURNING r.id, r.execution_id, r.queue, r.priority, r.published_at,
               r.secret_places IS NOT NULL AS prepared
+), newest AS MATERIALIZED (
+    -- The thousand runs made last, by the time in their ids; those of a clock that is ahead are
+    -- left out. Steps that end at once are seldom seen running.
+    SELECT queue, priority, published_at, publications, lease_token
+      FROM runners_run
+     WHERE id <= (lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 12, '0')
+                  || 'ffffffffffffffffffff')::uuid
+     ORDER BY id DESC
+     LIMIT 1000
 ), overtaking AS MATERIALIZED (
     -- Once, not for each late run: beside a backlog the index still holds thousands of entries of
     -- runs that were running a moment ago, and each look passes them all.
     -- Of runs that were sent once only: of another it is not known which of its messages came, and
     -- an early one come back (from a dead worker, by the visibility time-out) overtakes nobody.
     SELECT queue, priority, max(published_at) AS newest
-      FROM runners_run
-     WHERE state = 'RUNNING' AND publications = 1
+      FROM (SELECT queue, priority, published_at
+              FROM runners_run
+             WHERE state = 'RUNNING' AND publications = 1
+             UNION ALL
+            SELECT queue, priority, published_at
+              FROM newest
+             WHERE lease_token > 0 AND publications = 1) claimed
      GROUP BY queue, priority
 )
 SELECT s.queue, s.id, coalesce(o.newest > s.published_at + interval '10 seconds', false),

@@ -6,6 +6,7 @@ import pytest
 from celery import current_app
 from django.db import connection
 
+from executions.database.clock import database_now
 from runners import statements
 from runners.models import Run
 from runners.recovery.sweeper import messages
@@ -32,9 +33,10 @@ def sent(ago: int, times: int = 1, state: str = "PENDING") -> UUID:
         cursor.execute(
             "UPDATE runners_run SET state = %(state)s, publications = %(times)s, due_at = now(), "
             "published_at = clock_timestamp() - %(ago)s * interval '1 second', "
-            "leased_by = 'somebody', lease_token = 1, lease_until = now(), started_at = now() "
+            "leased_by = 'somebody', lease_token = 1, lease_until = now(), started_at = now(), "
+            "finished_at = CASE WHEN %(over)s THEN now() END "
             "WHERE id = %(run)s",
-            {"state": state, "times": times, "ago": ago, "run": run.pk},
+            {"state": state, "over": state == "SUCCESS", "times": times, "ago": ago, "run": run.pk},
         )
     return run.pk
 
@@ -49,6 +51,24 @@ def test_a_run_is_overtaken_by_one_sent_later_that_runs_already() -> None:
     late = sent(60)
     sent(45, state="RUNNING")
     assert overtaken() == {late}
+
+
+@pytest.mark.django_db
+def test_a_run_is_overtaken_by_one_sent_later_that_has_ended() -> None:
+    """Steps that end at once are seldom seen running, and a long one may hold the other place."""
+    late = sent(60)
+    sent(45, state="SUCCESS")
+    assert overtaken() == {late}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("waited", "until"), [(12, 10), (50, 10), (70, 70), (300, 300)])
+def test_in_its_first_minute_a_late_run_is_looked_at_often(waited: int, until: int) -> None:
+    run = sent(waited)
+    statements.fetch("overlooked", {"batch": 100, "patience": 10})
+    due_at = Run.objects.values_list("due_at", flat=True).get(pk=run)
+    assert due_at is not None
+    assert (due_at - database_now()).total_seconds() == pytest.approx(until, abs=3)
 
 
 @pytest.mark.django_db
