@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 # Higher is better of these; lower of CPU.
-RATIOS = re.compile(r"^W\w+\.(ratio|cpu_ratio)$")
-CPU = re.compile(r"^(W\w+|backlog)\.cpu_ms(\.(engine|database|broker))?$")
+RATIOS = re.compile(r"^(W\w+|shipped\.[\w-]+)\.(ratio|cpu_ratio)$")
+CPU = re.compile(r"^(W\w+|backlog|shipped\.[\w-]+)\.cpu_ms(\.(engine|database|broker))?$")
 NOTEWORTHY = 0.10
 
 

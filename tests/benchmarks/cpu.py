@@ -20,10 +20,11 @@ def tree_seconds(pid: int) -> float:
         processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
     except psutil.NoSuchProcess:
         return 0.0
-    return sum(_seconds(process.pid) for process in processes)
+    return sum(process_seconds(process.pid) for process in processes)
 
 
-def _seconds(pid: int) -> float:
+def process_seconds(pid: int) -> float:
+    """User and system time of a process and of its children already reaped; 0 once it is gone."""
     try:
         own = time.clock_gettime(_clock_of(pid))
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -50,6 +51,9 @@ class Usage:
     def total(self) -> float:
         """All of it."""
         return self.workers + self.postgres + self.redis + self.publisher
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
 
 class Meter:

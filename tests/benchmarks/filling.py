@@ -2,9 +2,13 @@
 
 An execution's row is copied from one that the engine made; only ids, times and states differ. Two
 sessions fill at once, and neither looks at each row's foreign keys.
+
+`python -m tests.benchmarks.filling EXECUTIONS RUNS_EACH` fills the database of its environment,
+never analyses it, and leaves nothing unfinished there.
 """
 
 import re
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -76,8 +80,20 @@ SELECT uuidv7(created_at - clock_timestamp()), workspace_id, 'ada', 'api', 'exec
 """
 
 
-def fill(many: int, runs_each: int) -> None:
-    """So many executions with so many runs, their dead letters and their activity; vacuumed."""
+# Whoever fills a table that a stack will use leaves the stack nothing to do.
+DROP_TEMPLATES = """
+DELETE FROM runners_run WHERE execution_id IN (SELECT (execution).id FROM bench_template);
+DELETE FROM executions_workflowexecution
+ WHERE id IN (SELECT (execution).id FROM bench_template);
+DROP TABLE bench_template
+"""
+
+
+def fill(many: int, runs_each: int, *, analysed: bool = True) -> None:
+    """So many executions with so many runs, their dead letters and their activity.
+
+    Vacuumed and analysed, or neither; then without the executions that the rows were copied from.
+    """
     from dlq.models import DeadLetterEntry, FailureGroup
     from executions.models import Activity
     from runners.models import Run
@@ -92,7 +108,7 @@ def fill(many: int, runs_each: int) -> None:
         )
     for model, statement in ((FailureGroup, FILL_GROUPS), (DeadLetterEntry, FILL_LETTERS)):
         _run(model, statement, sizes)
-    _execute("VACUUM ANALYZE")
+    _execute("VACUUM ANALYZE" if analysed else DROP_TEMPLATES)
 
 
 def _templates() -> None:
@@ -166,3 +182,10 @@ def _rest(model: Any, statement: str) -> tuple[str, str, dict[str, Any]]:
     }
     columns = "".join(f', "{name}"' for name in found)
     return columns, "".join(f", %({name})s" for name in found), found
+
+
+if __name__ == "__main__":
+    import django
+
+    django.setup()
+    fill(*map(int, sys.argv[1:]), analysed=False)

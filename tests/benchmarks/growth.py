@@ -14,12 +14,7 @@ from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import say
 
 EXECUTIONS = 200
-SHAPES = {
-    "W1e": (lambda: shapes.chain("bench.effect"), shapes.CHAIN),
-    "W1p": (lambda: shapes.chain("bench.pure"), shapes.CHAIN),
-    "W2e": (lambda: shapes.fan("bench.effect"), shapes.FAN + 2),
-    "one": (lambda: shapes.single("bench.effect", {"value": "{{ input.n }}"}), 1),
-}
+SHAPES = ("W1e", "W1p", "W2e", "one")
 TABLES = ("executions_workflowexecution", "runners_run", "executions_activity")
 
 
@@ -68,7 +63,7 @@ def state(redis_url: str) -> State:
 
 def measure(stage: Stage, name: str, executions: int) -> None:
     """One workload, after a first run of it that grew what is grown once."""
-    document, steps = SHAPES[name][0](), SHAPES[name][1]
+    document, steps = shapes.BY_NAME[name]
     engine = Engine(stage, stage.programs[0])
     workflow = engine.publish(document)
     engine.run(workflow, max(10, executions // 10), steps)

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks.plan import PARTS
+from tests.benchmarks.plan import GROUPS, PARTS
 
 THROUGHPUT = ("W1e", "W1p", "W2e", "W2c", "W2p", "W6")
 WORKLOADS = tuple(name for name in PARTS if name.startswith("W"))
 # Each in a process and a database of its own; see part.py.
 APART = ("crowd", "backlog", "full")
-EVERYTHING = tuple(PARTS)
+EVERYTHING = tuple(name for name, part in PARTS.items() if not part.named)
 DESCRIPTION = "Measure the engine beside plain Celery canvas on PostgreSQL and Redis of its own."
 EPILOG = """workloads:
   W1e      chain of 20 steps that declare an effect, each reading the one before; 400 executions
@@ -28,6 +28,14 @@ EPILOG = """workloads:
   full     W1e and W1p over tables with 1,000,000 finished executions, and over empty ones
   memory   a worker's child after 1,000 and 10,000 steps, and after large maps
   idle     everything that `make up` starts, doing nothing: memory and CPU by process
+
+only if --only names them (`shipped` is all of these, and idle: 10 minutes; --quick takes 4):
+  shipped-chain   the whole stack as `make up` starts it, beside plain Celery with acks_late and
+                  the bare worker: chains of 20 by execute-batch; CPU of all processes and servers
+  shipped-fan     the same with fans of 50 + 2: never timed, warm, and pure
+  shipped-single  the same with executions of one step: by batches, and from a backlog
+  shipped-http    one by one over HTTP: to the first line on an idle stack; 16 clients at once
+  shipped-full    rates over 1,000,000 finished executions that no ANALYZE has seen, and over none
 
 The two sides run by turns (engine, Celery, engine, ...) and medians are shown. Numbers of a
 shared machine are noisy: trust the ratios. A part that fails or takes far too long is named, left
@@ -69,9 +77,10 @@ def parse(arguments: Sequence[str]) -> Options:
     parser = _parser()
     given = parser.parse_args(arguments)
     usual = WORKLOADS if given.quick else EVERYTHING
-    only = tuple(given.only.split(",")) if given.only else usual
-    if unknown := sorted(set(only) - set(EVERYTHING)):
-        parser.error(f"--only names {', '.join(unknown)}; there are {', '.join(EVERYTHING)}")
+    only = _named(given.only) if given.only else usual
+    if unknown := sorted(set(only) - set(PARTS)):
+        known = ", ".join((*PARTS, *GROUPS))
+        parser.error(f"--only names {', '.join(unknown)}; there are {known}")
     if given.scale is not None and not 0 < given.scale <= 1:
         parser.error(f"--scale is {given.scale:g}; expected more than 0 and at most 1")
     if given.report and not given.report.is_file():
@@ -88,6 +97,11 @@ def parse(arguments: Sequence[str]) -> Options:
         save=given.save,
         report=given.report,
     )
+
+
+def _named(text: str) -> tuple[str, ...]:
+    """The parts of a list of parts and groups."""
+    return tuple(part for name in text.split(",") for part in GROUPS.get(name, (name,)))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.benchmarks.options import THROUGHPUT
 from tests.benchmarks.plan import PARTS
 from tests.benchmarks.saved import Saved
+from tests.benchmarks.shipped import told as shipped
 from tests.benchmarks.summary import seconds
 from tests.benchmarks.targets import judged, shown
 
@@ -37,6 +38,15 @@ def rewritten(text: str, run: Saved) -> str:
 
 
 def _machine(run: Saved) -> str:
+    return _where(run) if _has_workloads(run) else ""
+
+
+def _has_workloads(run: Saved) -> bool:
+    """Whether anything was measured but the stack as shipped, and at rest."""
+    return any(name.partition(".")[0] not in {"shipped", "idle", "seconds"} for name in run.figures)
+
+
+def _where(run: Saved) -> str:
     facts, versions = run.machine, ", ".join(f"{k} {v}" for k, v in run.versions.items())
     scale = "" if run.scale == 1 else f" **Sizes at {run.scale:g} of the full ones.**"
     missing = f" **Not measured in this run**: {', '.join(run.missing)}." if run.missing else ""
@@ -165,6 +175,8 @@ MEMORY = {
 
 
 def _times(run: Saved) -> str:
+    if not _has_workloads(run):
+        return ""
     rows = [
         (name, f"{took:,.0f}", f"{PARTS[name].usual:,.0f}" if name in PARTS else "")
         for name, took in seconds(run.figures).items()
@@ -172,8 +184,28 @@ def _times(run: Saved) -> str:
     return _table(("part", "seconds", "usual"), rows)
 
 
+def _shipped_machine(run: Saved) -> str:
+    return _where(run) if any(name.startswith("shipped.") for name in run.figures) else ""
+
+
+def _shipped(run: Saved) -> str:
+    return _table(shipped.HEADS, shipped.rates(run.figures))
+
+
+def _shipped_goals(run: Saved) -> str:
+    return _table(("as shipped", "measured", "wanted", ""), shipped.goals(run.figures))
+
+
+def _shipped_cpu(run: Saved) -> str:
+    return _table(*shipped.processes(run.figures))
+
+
 TABLES: dict[str, Callable[[Saved], str]] = {
     "machine": _machine,
+    "shipped_machine": _shipped_machine,
+    "shipped": _shipped,
+    "shipped_goals": _shipped_goals,
+    "shipped_cpu": _shipped_cpu,
     "targets": _targets,
     "throughput": _throughput,
     "latencies": _latencies,

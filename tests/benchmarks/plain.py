@@ -1,7 +1,8 @@
 """Plain Celery: what a reader of its manual would write for the same shapes.
 
 Sensible settings in its favour: results are ignored where canvas allows it, no events, no logs,
-JSON; acknowledgement (early) and prefetch (4) stay Celery's own. Nothing here is durable.
+JSON; acknowledgement (early, but late where the worker's environment says so) and prefetch (4) stay
+Celery's own. Nothing here is durable.
 """
 
 import os
@@ -14,6 +15,7 @@ import redis
 from celery import Celery, chain, group
 
 URL = os.environ["BENCH_PLAIN_REDIS_URL"]
+LATE = "BENCH_PLAIN_LATE"
 FINISHED = "bench:finished"
 ARRIVED = "bench:arrived"
 
@@ -25,6 +27,7 @@ app.conf.update(
     broker_connection_retry_on_startup=True,
     worker_hijack_root_logger=False,
     task_default_queue="plain-prefork",
+    task_acks_late=LATE in os.environ,
 )
 
 

@@ -5,11 +5,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part: `usual` seconds at full size on two quiet cores; given up after `patience`."""
+    """One part: `usual` seconds at full size on two quiet cores; given up after `patience`.
+
+    `named` ones are measured only if `--only` names them or their group.
+    """
 
     words: str
     usual: float
     patience: float
+    named: bool = False
 
 
 PARTS = {
@@ -27,4 +31,11 @@ PARTS = {
     "full": Part("tables with 1,000,000 executions, beside empty ones", 120, 900),
     "memory": Part("a worker's child over 10,000 steps and four maps", 30, 600),
     "idle": Part("everything that `make up` starts, at rest", 60, 420),
+    "shipped-chain": Part("chains, the whole stack as shipped", 200, 900, named=True),
+    "shipped-fan": Part("fans, the whole stack as shipped", 170, 900, named=True),
+    "shipped-single": Part("single steps, the whole stack as shipped", 240, 900, named=True),
+    "shipped-http": Part("requests, the whole stack as shipped", 60, 600, named=True),
+    "shipped-full": Part("the stack as shipped over 1,000,000 executions", 240, 1_500, named=True),
 }
+# What `--only` may name in one word.
+GROUPS = {"shipped": (*(name for name in PARTS if name.startswith("shipped-")), "idle")}

@@ -88,13 +88,16 @@ def engine_io_worker(folder: Path, *, threads: int) -> Program:
     return Program("engine-io-worker", command, folder, **more)
 
 
-def plain_worker(folder: Path, *, concurrency: int, pool: str = "prefork") -> Program:
-    """Plain Celery with the same pool; prefetch and acknowledgement are Celery's defaults."""
+def plain_worker(
+    folder: Path, *, concurrency: int, pool: str = "prefork", late: bool = False
+) -> Program:
+    """Plain Celery with the same pool and its defaults; `late` has it acknowledge afterwards."""
     command = (
         *(*PLAIN, "worker", "-n", f"plain-{pool}@%h", "-Q", f"plain-{pool}", "--pool", pool),
         *("--concurrency", str(concurrency), *WORKER),
     )
-    return Program(f"plain-{pool}", command, folder)
+    more = {"BENCH_PLAIN_LATE": "1"} if late else {}
+    return Program(f"plain-{pool}", command, folder, **more)
 
 
 def web(

@@ -51,3 +51,14 @@ def _task(number: int, use: str, value: Any) -> dict[str, Any]:
 
 def _document(name: str, tasks: list[Any], edges: list[Any]) -> dict[str, Any]:
     return {"schema": "valkyr/1", "name": name, "tasks": tasks, "edges": edges}
+
+
+# What a side of its own (side.py) may be asked for, and how many steps an execution has.
+BY_NAME = {
+    "W1e": (chain("bench.effect"), CHAIN),
+    "W1p": (chain("bench.pure"), CHAIN),
+    "W2e": (fan("bench.effect"), FAN + 2),
+    "W2p": (fan("bench.pure"), FAN + 2),
+    "one": (single("bench.effect", {"value": "{{ input.n }}"}), 1),
+    "warm": (single("bench.pure", {"value": 1}), 1),
+}

@@ -10,10 +10,11 @@ import os
 import subprocess
 import sys
 from dataclasses import asdict
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
-from tests.benchmarks import databases
+from tests.benchmarks import databases, shapes
 from tests.benchmarks.cast import Cast, Server
 from tests.benchmarks.cpu import Usage
 from tests.benchmarks.programs import PROJECT
@@ -57,11 +58,11 @@ class Side:
             self._child.stdin.close()  # which ends it, in order
         self._child.wait(60)
 
-    def run(self, workload: str, executions: int) -> Repetition:
-        """One repetition; raises where the side could not do it."""
+    def run(self, workload: str, executions: int, *, anew: bool = False) -> Repetition:
+        """One repetition, of a new workflow if so said; raises where the side could not do it."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        order = {"workload": workload, "executions": executions}
+        order = {"workload": workload, "executions": executions, "anew": anew}
         self._child.stdin.write(json.dumps(order) + "\n")
         self._child.stdin.flush()
         answer = self._child.stdout.readline()
@@ -78,22 +79,22 @@ def main() -> None:
     django.setup()
     from tests.benchmarks.programs import engine_worker
     from tests.benchmarks.sides import Engine
-    from tests.benchmarks.throughput import workloads
 
     given = json.loads(os.environ[GIVEN])
     cast = Cast(Path(given["folder"]), Server(given["postgres"]), Server(given["redis"]))
     published: dict[str, Any] = {}
-    known = {workload.name: workload for workload in workloads()}
+    numbers = count()
     try:
         worker = cast.add(engine_worker(cast.folder, concurrency=given["concurrency"]))
         engine = Engine(cast, worker)
         for line in sys.stdin:
             order = json.loads(line)
-            workload = known[order["workload"]]
-            if workload.name not in published:
-                published[workload.name] = engine.publish(workload.document)
-            workflow = published[workload.name]
-            found = engine.run(workflow, order["executions"], workload.steps)
+            name = order["workload"]
+            document, steps = shapes.BY_NAME[name]
+            if order["anew"] or name not in published:
+                named = document | {"name": f"{name} {next(numbers)}"}
+                published[name] = engine.publish(named)
+            found = engine.run(published[name], order["executions"], steps)
             print(json.dumps(asdict(found)), flush=True)
     finally:
         cast.end_all()

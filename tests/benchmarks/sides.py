@@ -47,6 +47,14 @@ class Repetition:
         """Of these: Redis."""
         return 1000 * self.usage.redis / self.steps
 
+    def __add__(self, other: "Repetition") -> "Repetition":
+        return Repetition(
+            self.steps + other.steps,
+            self.seconds + other.seconds,
+            self.starting + other.starting,
+            self.usage + other.usage,
+        )
+
 
 def wait(
     finished: Callable[[], bool], stage: Cast, pause: float, patience: float = PATIENCE

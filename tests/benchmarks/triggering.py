@@ -55,7 +55,7 @@ class Door:
 
     def rate(self, path: str, body: str, seconds: float, most: float = 0.0) -> float:
         """Accepted requests a second: as many as it takes, or no more than `most`."""
-        self.runs.append(_load(self.port, path, self.token, body, seconds, most))
+        self.runs.append(requests_of(self.port, path, self.token, body, seconds, most))
         return _rate(self.runs[-1])
 
 
@@ -124,9 +124,10 @@ def _answers(port: int) -> bool:
         return False
 
 
-def _load(
+def requests_of(
     port: int, path: str, token: str, body: str, seconds: float, rate: float = 0.0
 ) -> dict[str, Any]:
+    """What sixteen clients were answered, in a process of their own: see load.py."""
     given = {
         "host": "127.0.0.1", "port": port, "path": path, "token": token, "body": body,
         "clients": CLIENTS, "seconds": seconds, "rate": rate,

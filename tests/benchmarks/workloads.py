@@ -11,6 +11,7 @@ from tests.benchmarks.figures import Figures
 from tests.benchmarks.options import APART, THROUGHPUT, Options
 from tests.benchmarks.run import Run
 from tests.benchmarks.saved import Saved
+from tests.benchmarks.shipped import told as shipped
 from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import elapsed, say
 
@@ -42,6 +43,7 @@ def _everything(run: Run) -> None:
     for name in APART:
         run.take(name, lambda name=name: FIGURES[name](part.run(run.stage, name, run.options)))
     _at_rest(run)
+    _as_shipped(run)
 
 
 def _workloads(run: Run) -> None:
@@ -107,11 +109,18 @@ def _at_rest(run: Run) -> None:
         return flat.of_memory(found)
 
     run.take("memory", growth)
-    run.take("idle", lambda: flat.of_idle(idle.measure(run.options)))
+    run.take("idle", lambda: flat.of_idle(idle.measure(run.stage, run.options)))
+
+
+def _as_shipped(run: Run) -> None:
+    from tests.benchmarks.shipped import parts
+
+    parts.measure(run)
 
 
 def _tell(result: Saved, last: Saved | None) -> None:
-    for told in (summary.crowd, summary.backlog, summary.idle, summary.targets):
+    tables = (summary.crowd, summary.backlog, summary.idle, shipped.say_all, summary.targets)
+    for told in tables:
         told(result.figures)
     if result.scale != 1:
         print(f"sizes at {result.scale:g} of the full ones: what is asked of sizes says nothing")

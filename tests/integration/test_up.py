@@ -19,6 +19,11 @@ import psycopg
 import pytest
 import redis
 
+from tests.benchmarks import shapes
+from tests.benchmarks.cast import Cast, Server
+from tests.benchmarks.shipped.client import StackClient
+from tests.benchmarks.shipped.loads import ShippedLoad
+from tests.benchmarks.shipped.stack import RunningStack
 from tests.support.folders import passable_folder
 from tests.support.stack import PROJECT, Stack
 from tests.support.waiting import wait_until, wait_until_gone
@@ -133,6 +138,25 @@ def test_flower_asks_for_its_password_and_changes_nothing(stack: Stack) -> None:
         wait_until(asked, 60, "a worker that answers Flower")
         refused = client.post(f"/api/worker/shutdown/{found[0]}")
     assert refused.status_code in {403, 405}
+
+
+def test_the_benchmark_counts_every_process_of_a_stack_that_it_sends_work(
+    stack: Stack, tmp_path: Path
+) -> None:
+    account = {"username": "admin", "password": stack.secrets()["VALKYR_ADMIN_PASSWORD"]}
+    seen = RunningStack(stack.home, stack.process.pid, account)
+    document = shapes.single("data.set", {"values": {"n": 1}})
+    load = ShippedLoad("few", "", document, executions=8, steps=1, plain="", held=True)
+
+    with StackClient(seen, Cast(tmp_path, Server(0), Server(0))) as client:
+        made = client.measure(client.publish(load.document, load.name), load, load.executions)
+
+    assert made.steps == 8
+    assert made.rate > 0
+    processes = {"supervisor", "web", "beat", "flower", "postgres", "redis"}
+    workers = {"worker-control", "worker-default", "worker-io"}
+    assert set(made.cpu) == set(seen.memory()) == processes | workers
+    assert made.cpu_ms > 0
 
 
 def test_everything_listens_on_this_machine_alone(stack: Stack) -> None:

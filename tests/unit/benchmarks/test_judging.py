@@ -12,11 +12,12 @@ from tests.benchmarks.targets import judged
 from tests.benchmarks.tenths import Clock, spread, tenths
 from tests.benchmarks.ticks import longest_of
 
+SHIPPED = ("shipped-chain", "shipped-fan", "shipped-single", "shipped-http", "shipped-full")
 PAGE = PROJECT / "docs" / "explanation" / "performance.md"
 
 
 def test_a_target_says_by_how_much_it_was_missed() -> None:
-    met, missed, over = judged({"W1e.ratio": 3.0, "W1p.ratio": 6.0, "idle.memory": 900.0})
+    met, missed, over = judged({"W1e.ratio": 3.0, "W1p.ratio": 6.0, "crowd.tick": 1_500.0})
 
     assert (met.measured, met.wanted, met.verdict) == ("3 x", ">= 3 x", "met")
     assert missed.verdict == "MISSED by 25%"
@@ -59,6 +60,21 @@ def test_a_page_gets_the_tables_of_what_was_measured_and_keeps_the_rest() -> Non
     assert found.endswith("After.\n")
 
 
+def test_what_was_measured_of_the_stack_alone_says_nothing_of_a_worker_by_itself() -> None:
+    machine = {"cores": 2, "cpu": "a processor", "memory_gib": 8, "load": 0.1, "python": "3.11"}
+    figures = {"shipped.http.rate": 250.0, "idle.memory": 450.0, "seconds.idle": 60.0}
+    run = Saved(machine, "2026-11-26", "abc1234", {}, 1.0, figures)
+    names = ("machine", "shipped_machine", "times", "shipped_goals")
+    text = "".join(f"<!-- bench: {name} -->\nold {name}\n<!-- /bench -->\n" for name in names)
+
+    found = rewritten(text, run)
+
+    assert "old machine" in found
+    assert "old times" in found
+    assert "2026-11-26, commit abc1234" in found
+    assert "| 16 clients, one by one: executions/s | 250 | >= 250 | met |" in found
+
+
 def test_the_page_has_a_place_for_every_table() -> None:
     assert set(re.findall(r"<!-- bench: (\w+) -->", PAGE.read_text())) == set(TABLES)
 
@@ -67,6 +83,8 @@ def test_everything_is_measured_unless_somebody_chooses() -> None:
     assert parse([]).only == EVERYTHING
     assert parse(["--quick"]).only == WORKLOADS
     assert parse(["--only", "W1p,idle"]).only == ("W1p", "idle")
+    assert parse(["--only", "shipped"]).only == (*SHIPPED, "idle")
+    assert not set(SHIPPED) & set(EVERYTHING)
 
 
 @pytest.mark.parametrize("mistake", [["--only", "W9"], ["--scale", "2"], ["--csv", "--data"]])

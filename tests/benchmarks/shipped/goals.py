@@ -1,0 +1,38 @@
+"""What is wanted of a stack as shipped."""
+
+from tests.benchmarks.targets import Target
+
+
+def _times(load: str, words: str, bound: float) -> Target:
+    return Target(f"shipped.{load}.ratio", words, bound, least=True, unit="x")
+
+
+def _cpu(load: str, words: str, bound: float) -> Target:
+    return Target(f"shipped.{load}.cpu_ms", f"{words}: all CPU a step", bound, unit="ms")
+
+
+def _slower(load: str, words: str) -> Target:
+    return Target(
+        f"shipped.full.{load}.slower", f"1,000,000 executions: {words} slower", 0.10, unit="%"
+    )
+
+
+GOALS = (
+    _times("chain-effect", "chain of 20, effects", 3.0),
+    _cpu("chain-effect", "chain of 20, effects", 0.9),
+    _times("chain-pure", "chain of 20, pure", 8.0),
+    _times("fan-cold", "fan of 50 + 2, effects, cold", 1.5),
+    _times("fan-warm", "fan of 50 + 2, effects, warm", 2.5),
+    _times("fan-pure", "fan of 50 + 2, pure", 10.0),
+    _times("single-batch", "single step, by batches", 1.2),
+    _cpu("single-batch", "single step, by batches", 2.0),
+    _times("single-backlog", "single step, from a backlog", 1.2),
+    _cpu("single-backlog", "single step, from a backlog", 2.0),
+    Target("shipped.http.rate", "16 clients, one by one: executions/s", 250, least=True),
+    _cpu("http", "16 clients, one by one", 6.0),
+    Target("shipped.answered.p95", "over HTTP, idle: durable 202, p95", 8, unit="ms"),
+    Target("shipped.first_line.p95", "over HTTP, idle: first line, p95", 10, unit="ms"),
+    _slower("chain-effect", "chain"),
+    _slower("single-batch", "single step"),
+    Target("idle.memory", "memory (PSS) of everything, idle", 450, unit="MiB"),
+)

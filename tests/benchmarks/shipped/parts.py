@@ -1,0 +1,23 @@
+"""The parts that `--only shipped` stands for."""
+
+from collections.abc import Callable
+
+from tests.benchmarks.figures import Figures
+from tests.benchmarks.run import Run
+from tests.benchmarks.shipped import full_tables, one_by_one, rounds
+from tests.benchmarks.shipped.homes import Homes
+from tests.benchmarks.shipped.loads import LOADS
+
+
+def measure(run: Run) -> None:
+    """Each part that was asked for, on stacks of its own."""
+    stage, options = run.stage, run.options
+    homes = Homes(stage.folder, options.concurrency)
+
+    def load(part: str) -> Callable[[], Figures]:
+        return lambda: rounds.measure(stage, options, homes, part)
+
+    for part in LOADS:
+        run.take(part, load(part))
+    run.take("shipped-http", lambda: one_by_one.measure(stage, options, homes))
+    run.take("shipped-full", lambda: full_tables.measure(stage, options, homes))
