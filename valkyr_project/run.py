@@ -48,7 +48,8 @@ def _worker(given: argparse.Namespace) -> ProcessCommand:
     pool = Pool(given.pool or usual.kind, given.concurrency or usual.size)
     if given.pool == "prefork" and not given.concurrency and usual.kind == "threads":
         pool = commands.pool_of("default")
-    return commands.worker(given.queue, pool, task_events=given.task_events)
+    always = given.task_events or commands.reports_always(os.environ.get("VALKYR_TASK_EVENTS", ""))
+    return commands.worker(given.queue, pool, task_events=always)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,7 +62,11 @@ def _parser() -> argparse.ArgumentParser:
     worker.add_argument("--queue", required=True, help="control, default, io, or one of yours")
     worker.add_argument("--pool", choices=("threads", "prefork"), help="as suits the queue")
     worker.add_argument("--concurrency", type=_positive, help="as suits the queue")
-    worker.add_argument("--task-events", action="store_true", help="report each message to Flower")
+    worker.add_argument(
+        "--task-events",
+        action="store_true",
+        help="report each message to Flower even while nobody looks at it",
+    )
     processes.add_parser("beat", help="the clock; start two, one is elected")
     _listening(processes.add_parser("flower", help="what workers do"), 5555)
     migrate = processes.add_parser("migrate", help="bring the tables up to date, then end")

@@ -85,7 +85,7 @@ def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool)
         f"  executions     {admin}/executions/workflowexecution/",
         f"  failures       {admin}/dlq/failuregroup/",
         f"  dead letters   {admin}/dlq/deadletterentry/?resolution=open",
-        f"  Flower         {stack.flower_url}/tasks (search for order-import)",
+        f"  Flower         {stack.flower_url}/tasks (what runs from then on)",
         f"  sign in as     {stack.username}, with the passwords in {stack.home / 'secrets.env'}",
     ]
     mended = next((row for row in letters if row["stepPath"] == "validate.main"), None)

@@ -64,8 +64,9 @@ def web(host: str, port: int, grace: int) -> ProcessCommand:
 def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
     """A worker of one queue, or of several separated by commas; named after them.
 
-    Flower shows what workers report: 0.5 ms of processor time and 2 KB of Redis a message (a
-    segment, not a step), which halves the throughput of segments that do nothing.
+    With `task_events` it reports each message to Flower always, else while Flower asks for it:
+    0.5 ms of processor time and 2 KB of Redis a message (a segment, not a step), which halves the
+    throughput of segments that do nothing.
     """
     name = queues.replace(",", "-")
     events = ("--task-events",) if task_events else ()
@@ -74,6 +75,11 @@ def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
         *("--pool", pool.kind, "--concurrency", str(pool.size), *WORKER, *events),
     )
     return ProcessCommand(command, {"VALKYR_PROCESS": f"worker-{name}", "VALKYR_POOL": pool.kind})
+
+
+def reports_always(task_events: str) -> bool:
+    """Whether this text of `VALKYR_TASK_EVENTS` has workers report to Flower all the time."""
+    return task_events.strip().lower() not in env.FALSE
 
 
 def beat() -> ProcessCommand:
@@ -85,8 +91,8 @@ def beat() -> ProcessCommand:
 def flower(host: str, port: int, sign_in: str, *options: str) -> ProcessCommand:
     """What workers do, for operators; read-only, behind `user:password`.
 
-    Workers decide by `--task-events` whether they report each message. Flower on its own would ask
-    every worker for it, every five seconds.
+    Flower on its own would ask every worker for reports, every five seconds;
+    `messaging/flower_viewers.py` asks while somebody looks.
     """
     command = (
         *(*CELERY, "flower", f"--address={host}", f"--port={port}"),

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from valkyr_project.processes import commands
+
 # Why a start was refused or given up, in words for the person at the keyboard.
 
 
@@ -26,7 +28,7 @@ environment:
   VALKYR_ADMIN_USERNAME   the administrator made at the first start (admin)
   VALKYR_ADMIN_PASSWORD   that administrator's password (random)
   RUNNER_CONCURRENCY      processes of the default worker (processors, at most 10)
-  VALKYR_TASK_EVENTS      0: workers send no events; Flower shows no tasks, steps cost less
+  VALKYR_TASK_EVENTS      1: workers always report to Flower, 0: never (while somebody looks)
 Everything listens on 127.0.0.1 only. Ctrl-C stops what this started, and nothing else.
 """
 
@@ -69,7 +71,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ)
         database_url=_text(environment, "DATABASE_URL"),
         redis_url=_text(environment, "REDIS_URL"),
         concurrency=_number(environment, "RUNNER_CONCURRENCY", min(10, os.cpu_count() or 1), 1000),
-        task_events=_text(environment, "VALKYR_TASK_EVENTS").lower() not in {"0", "false", "no"},
+        task_events=commands.reports_always(_text(environment, "VALKYR_TASK_EVENTS")),
     )
     if options.port == options.flower_port:
         raise UpError(f"PORT and FLOWER_PORT are both {options.port}; they must differ.")

@@ -94,7 +94,7 @@ def _run(options: Options, home: Home, stop_request: StopRequest, begin: float) 
         stop_request.interrupts = False
         try:
             _announce(home, options, servers, ready=False)
-            supervisor.start(probes(options, credentials, servers.database_url))
+            supervisor.start(probes(options, servers.database_url))
             if supervisor.wait_until_ready():
                 _announce(home, options, servers, ready=True)
                 seconds = time.monotonic() - begin

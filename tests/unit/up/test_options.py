@@ -14,7 +14,14 @@ def test_without_any_variable_the_documented_defaults_hold() -> None:
     assert options.home == PROJECT / ".valkyr"
     assert options.database_url == options.redis_url == ""
     assert 1 <= options.concurrency <= 10
-    assert options.task_events
+    assert not options.task_events
+
+
+@pytest.mark.parametrize(("value", "always"), [("1", True), ("yes", True), ("0", False)])
+def test_workers_report_to_flower_always_only_where_somebody_says_so(
+    value: str, always: bool
+) -> None:
+    assert parse([], {"VALKYR_TASK_EVENTS": value}).task_events is always
 
 
 def test_a_relative_home_is_made_absolute() -> None:

@@ -1,0 +1,97 @@
+"""Workers report each message to Flower only while somebody looks at Flower.
+
+A report costs a worker and Flower a millisecond together, more than most steps do. A page of Flower
+turns reports on in every worker; some minutes after the last page they are turned off.
+`VALKYR_TASK_EVENTS` decides otherwise: 1 has workers report always, 0 never.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from celery import Celery
+from flower.urls import settings as flower_settings  # type: ignore[import-untyped]
+from flower.views.monitor import Healthcheck, Metrics  # type: ignore[import-untyped]
+from kombu.exceptions import OperationalError
+from tornado.ioloop import IOLoop, PeriodicCallback
+from tornado.web import RequestHandler, StaticFileHandler
+
+from executions.configuration import environment as env
+
+log = logging.getLogger(__name__)
+
+# The task list does not ask again by itself, so a page that is only read counts this long.
+LOOK_SECONDS = 300.0
+# Workers may have started, or missed an order, since the last one.
+ENABLE_SECONDS, DISABLE_SECONDS = 5.0, 60.0
+# Open to everybody, and asked by machines. All else is answered with one of these once signed in.
+OPEN = (StaticFileHandler, Healthcheck, Metrics)
+ANSWERED = {200, 304}
+
+
+@dataclass
+class Viewers:
+    """When somebody last looked, and when workers were last told; times are monotonic seconds.
+
+    The first order of all is to stop: an earlier Flower may have died while it was looked at.
+    """
+
+    looked_at: float = float("-inf")
+    told_at: float = float("-inf")
+    enabled: bool = False
+
+    def due(self, now: float) -> bool | None:
+        """Whether workers are now to be told to report (True) or to stop; None for no order."""
+        wanted = now - self.looked_at < LOOK_SECONDS
+        pause = ENABLE_SECONDS if wanted else DISABLE_SECONDS
+        if wanted == self.enabled and now - self.told_at < pause:
+            return None
+        return wanted
+
+    def told(self, enabled: bool, now: float) -> None:
+        """Note an order that went out."""
+        self.enabled, self.told_at = enabled, now
+
+
+@dataclass
+class FlowerWatch:
+    """Notes who looks at Flower, and gives the workers their orders from Flower's own loop."""
+
+    app: Celery
+    viewers: Viewers = field(default_factory=Viewers)
+    clock: Callable[[], float] = time.monotonic
+
+    def note(self, handler: RequestHandler) -> None:
+        """Take in one request that was answered, as Tornado's `log_function`."""
+        if handler.get_status() in ANSWERED and not isinstance(handler, OPEN):
+            self.viewers.looked_at = self.clock()
+            IOLoop.current().add_callback(self.tell)
+
+    async def tell(self) -> None:
+        """Give the order that is due; one that does not get through is given again."""
+        now = self.clock()
+        wanted = self.viewers.due(now)
+        if wanted is None:
+            return
+        self.viewers.told(wanted, now)
+        control = self.app.control
+        order = control.enable_events if wanted else control.disable_events
+        try:
+            await IOLoop.current().run_in_executor(None, order)
+        except (OSError, OperationalError) as error:
+            self.viewers.told_at = float("-inf")
+            log.warning("workers could not be told whether to report to Flower (%s)", error)
+
+
+def watch(app: Celery) -> None:
+    """Have the Flower that starts in this process give the workers orders.
+
+    Does nothing where `VALKYR_TASK_EVENTS` says that workers report always, or never.
+    """
+    if env.text("VALKYR_TASK_EVENTS"):
+        return
+    watching = FlowerWatch(app)
+    flower_settings["log_function"] = watching.note
+    timer = PeriodicCallback(watching.tell, 1000 * ENABLE_SECONDS)
+    IOLoop.current().add_callback(timer.start)
