@@ -1,4 +1,4 @@
-"""Suspect steps run apart: each in a process of its own, so that a second death names the culprit.
+"""Suspect steps run apart: each alone in a process, so that a second death names the culprit.
 
 Only a worker whose threads share a process needs this; a child of a prefork pool executes one step
 at a time anyway. `carrying` decides and judges, `client` talks to the fork server, `server` forks,

@@ -12,8 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from runners.isolation.protocol import SegmentOrder, SegmentReport, packed, report
-from runners.isolation.server import PACKET
+from runners.isolation.protocol import PACKET, SegmentOrder, SegmentReport, packed, report
 from runners.process import activity
 from runners.process.out_of_memory import Shortage
 
@@ -35,12 +34,16 @@ class _Pending:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How an isolated process ended; `error` is of the engine, not of the step."""
+    """How an isolated process ended, or that it is `done` with the step and lives on.
+
+    `error` is of the engine, not of the step.
+    """
 
     pid: int
     code: int | None
     error: str
     shortage: Shortage | None = None
+    done: bool = False
 
 
 class IsolationClient:
@@ -57,7 +60,7 @@ class IsolationClient:
         self, execution: str, version: str, segment: str, links: tuple[str, ...], memory: int,
         seconds: float,
     ) -> End:  # fmt: skip
-        """Carry the segment's first step in a process of its own; it is killed after `seconds`.
+        """Carry the segment's first step alone in a process; it is killed after `seconds`.
 
         Raises ServerLost, and OSError where no server can be started.
         """
@@ -79,7 +82,7 @@ class IsolationClient:
             except TimeoutError:
                 self._kill(number)
             else:
-                return End(pending.pid, last.code, pending.error, last.shortage)
+                return End(pending.pid, last.code, pending.error, last.shortage, last.done)
 
     def stop(self) -> None:
         """End the server and every child of it."""
@@ -134,7 +137,7 @@ class IsolationClient:
                 return
             pending.pid = told.pid
             pending.error = pending.error or told.error
-            if told.code is None:
+            if not told.last:
                 return
             del self._pending[told.number]
         pending.ended.set_result(told)

@@ -7,6 +7,8 @@ from uuid import UUID
 
 from runners.process.out_of_memory import Shortage
 
+PACKET = 256 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class SegmentOrder:
@@ -32,10 +34,10 @@ class SegmentOrder:
 
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
-    """Of one order: the process was begun, met an error of the engine, or ended with a code.
+    """Of one order: a process has it, met an error of the engine, ended with a code, or is `done`.
 
     A negative code is the signal that ended it. `shortage` says that memory was short then, and
-    whether the step had taken it.
+    whether the step had taken it. A process that is done with its step lives on.
     """
 
     number: int
@@ -43,6 +45,12 @@ class SegmentReport:
     error: str = ""
     code: int | None = None
     shortage: Shortage | None = None
+    done: bool = False
+
+    @property
+    def last(self) -> bool:
+        """Whether nothing more is told of this order."""
+        return self.done or self.code is not None
 
 
 def packed(message: SegmentOrder | SegmentReport) -> bytes:

@@ -1,4 +1,4 @@
-"""Give a suspect step a process of its own, wait for its end, and judge that."""
+"""Give a suspect step a process to itself, wait for its end, and judge that."""
 
 import logging
 import random
@@ -96,7 +96,7 @@ def _carry(state: SegmentState, seen: LiveRun) -> None:
         metrics.ISOLATED.labels("lost").inc()
         _postpone(seen)
         return
-    looked = end_run.look(seen.id)
+    looked = None if end.done else end_run.look(seen.id)
     if looked is None or not (_held_by(end, looked) or _before_claim(seen, end, looked)):
         metrics.ISOLATED.labels("done").inc()
         return

@@ -1,8 +1,9 @@
-"""The fork server: a process without threads that has Django loaded and forks one child an order.
+"""The fork server: a process without threads that has Django loaded and forks what carries orders.
 
 A worker's own process cannot be forked: its threads would leave their locks held in the child.
-Forked from here a child is ready in milliseconds. The server ends when its worker's end of the
-socket closes, however the worker ended, and its children end with it.
+Forked from here a child is ready in a twentieth of a second, and carries one order after the other.
+The server ends when its worker's end of the socket closes, however the worker ended, and its
+children end with it.
 """
 
 import gc
@@ -11,13 +12,15 @@ import selectors
 import signal
 import socket
 import sys
+import time
+from collections.abc import Container
 from contextlib import suppress
 from types import FrameType
 
-from runners.isolation.protocol import SegmentReport, order, packed
+from runners.isolation.protocol import PACKET, SegmentReport, order, packed
 from runners.process.out_of_memory import ChildDeaths
 
-PACKET = 256 * 1024
+SPARE_SECONDS = 5.0  # suspects for which no process was free come again sooner
 
 
 def main() -> None:
@@ -34,14 +37,18 @@ def main() -> None:
 
 
 def _load() -> None:
-    """Import what a step needs, once for all children; opens no connection, starts no thread."""
+    """Import what a step needs, once for all children; opens no connection, starts no thread.
+
+    Without the collector, which would look again and again through what stays: a tenth sooner.
+    """
+    gc.disable()
     import django
 
     django.setup()
     from runners.isolation import child  # noqa: F401 - imported for the children
 
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _serve(orders: socket.socket) -> None:
@@ -50,54 +57,123 @@ def _serve(orders: socket.socket) -> None:
     waker.setblocking(False)
     signal.signal(signal.SIGCHLD, _nothing)
     signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
-    numbers: dict[int, int] = {}
-    deaths = ChildDeaths()
     with selectors.DefaultSelector() as selector:
         selector.register(orders, selectors.EVENT_READ)
         selector.register(wakes, selectors.EVENT_READ)
+        children = _Children(orders, selector)
         while True:
-            ready = {key.fileobj for key, _ in selector.select()}
+            ready = {key.fileobj for key, _ in selector.select(children.patience())}
+            children.listen(ready)
             if wakes in ready:
                 with suppress(BlockingIOError):
                     wakes.recv(4096)
-                _reap(orders, numbers, deaths)
+                children.reap()
             if orders in ready:
                 packet = orders.recv(PACKET)
                 if not packet:
                     return
-                if not numbers:
-                    deaths.look()
-                _fork(orders, packet, numbers)
+                children.carry(packet)
+            children.dismiss()
 
 
-def _fork(orders: socket.socket, packet: bytes, numbers: dict[int, int]) -> None:
-    one = order(packet)
-    server = os.getpid()
-    pid = os.fork()
-    if pid == 0:
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        from runners.isolation import child
+class _Children:
+    """The processes that were forked: which order each carries, and who has none."""
 
-        child.main(one, server, orders)  # does not return
-    numbers[pid] = one.number
-    _tell(orders, SegmentReport(one.number, pid))
+    def __init__(self, orders: socket.socket, selector: selectors.BaseSelector) -> None:
+        self._orders = orders
+        self._selector = selector
+        self._numbers: dict[int, int] = {}  # of the orders under way, by process
+        self._links: dict[int, socket.socket] = {}
+        self._idle: dict[int, float] = {}  # since when (`time.monotonic`), the latest last
+        self._deaths = ChildDeaths()
 
+    def carry(self, packet: bytes) -> None:
+        """Give the order to who has none, or to a new process."""
+        number = order(packet).number
+        if not self._numbers:
+            self._deaths.look()
+        while self._idle:
+            pid, _ = self._idle.popitem()
+            with suppress(OSError):  # it has ended
+                self._links[pid].send(packet)
+                break
+        else:
+            pid = self._fork(packet)
+        self._numbers[pid] = number
+        self._tell(SegmentReport(number, pid))
 
-def _reap(orders: socket.socket, numbers: dict[int, int], deaths: ChildDeaths) -> None:
-    """Tell how each child ended that has."""
-    for pid in list(numbers):
-        ended, status, used = os.wait4(pid, os.WNOHANG)
-        if ended:
-            code = os.waitstatus_to_exitcode(status)
-            short = code == -signal.SIGKILL and deaths.short()
-            shortage = deaths.judge(pid, used.ru_maxrss) if short else None
-            _tell(orders, SegmentReport(numbers.pop(pid), pid, code=code, shortage=shortage))
+    def listen(self, ready: Container[object]) -> None:
+        """Hear who is done."""
+        for pid, link in list(self._links.items()):
+            if link in ready:
+                self._hear(pid, link)
 
+    def reap(self) -> None:
+        """Tell how each child ended that has."""
+        for pid, link in list(self._links.items()):
+            ended, status, used = os.wait4(pid, os.WNOHANG)
+            if not ended:
+                continue
+            self._hear(pid, link)
+            self._forget(pid)
+            if pid in self._numbers:
+                code = os.waitstatus_to_exitcode(status)
+                short = code == -signal.SIGKILL and self._deaths.short()
+                shortage = self._deaths.judge(pid, used.ru_maxrss) if short else None
+                self._tell(SegmentReport(self._numbers.pop(pid), pid, code=code, shortage=shortage))
 
-def _tell(orders: socket.socket, told: SegmentReport) -> None:
-    with suppress(OSError):  # the worker is gone; the next read says so
-        orders.send(packed(told))
+    def patience(self) -> float | None:
+        """In how many seconds to dismiss somebody; None: nobody."""
+        if not self._idle:
+            return None
+        return max(0.0, min(self._idle.values()) + SPARE_SECONDS - time.monotonic())
+
+    def dismiss(self) -> None:
+        """Let those end that had nothing to do for a while."""
+        long_ago = time.monotonic() - SPARE_SECONDS
+        for pid in [pid for pid, since in self._idle.items() if since <= long_ago]:
+            del self._idle[pid]
+            with suppress(OSError):  # it ended meanwhile
+                self._links[pid].shutdown(socket.SHUT_WR)
+
+    def _fork(self, packet: bytes) -> int:
+        server = os.getpid()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for link in (ours, *self._links.values()):
+                link.close()
+            from runners.isolation import child
+
+            child.main(order(packet), server, self._orders, theirs)  # does not return
+        theirs.close()
+        ours.setblocking(False)
+        self._links[pid] = ours
+        self._selector.register(ours, selectors.EVENT_READ)
+        return pid
+
+    def _hear(self, pid: int, link: socket.socket) -> None:
+        """Its step ended in order, or it did itself, which `reap` tells of."""
+        with suppress(OSError):
+            if link.recv(PACKET) and pid in self._numbers:
+                self._tell(SegmentReport(self._numbers.pop(pid), pid, done=True))
+                self._idle[pid] = time.monotonic()
+                return
+        if link in self._selector.get_map():
+            self._selector.unregister(link)
+
+    def _forget(self, pid: int) -> None:
+        self._idle.pop(pid, None)
+        link = self._links.pop(pid)
+        if link in self._selector.get_map():
+            self._selector.unregister(link)
+        link.close()
+
+    def _tell(self, told: SegmentReport) -> None:
+        with suppress(OSError):  # the worker is gone; the next read says so
+            self._orders.send(packed(told))
 
 
 def _nothing(signum: int, frame: FrameType | None) -> None:

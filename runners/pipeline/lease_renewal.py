@@ -141,7 +141,7 @@ class Heart:
         limits = config()
         now = time.monotonic()
         for beat in beats:
-            if beat.expired or beat.unwanted or now < beat.until + limits.grace:
+            if beat.expired or now < beat.until + limits.grace:
                 continue
             beat.expired = True
             self._end(beat)
@@ -156,6 +156,7 @@ class Heart:
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
 
     def _end(self, beat: ActiveRun) -> None:
+        """Fail the run, if it is ours still; what was cancelled must free its place as well."""
         from runners.pipeline import end_run
 
         work = beat.work

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -11,6 +12,7 @@ from runners.states import RunState
 from tests.support.engine_database import engine_database
 from tests.support.fleet import Fleet, publishing_to
 from tests.support.folders import passable_folder
+from tests.support.waiting import wait_until
 from tests.support.workflows import describe
 from valkyr_project.embedded import Redis
 
@@ -56,6 +58,17 @@ def fleet(whole_fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Fleet]
             request.node.add_report_section("call", f"log of {name}", log.read()[-4000:])
     left = list(Run.objects.filter(state=RunState.RUNNING).values_list("execution_id", flat=True))
     assert not left, f"these hold workers that the next test needs: {describe(left)}"
+    # A step that was cancelled goes on until it asks, and holds a place that nobody sees in rows.
+    wait_until(
+        lambda: not whole_fleet.executing(),
+        20,
+        "the end of steps that hold workers which the next test needs",
+        lambda: describe(_executions(whole_fleet.executing())),
+    )
+
+
+def _executions(runs: list[UUID]) -> list[UUID]:
+    return list(Run.objects.filter(pk__in=runs).values_list("execution_id", flat=True))
 
 
 @pytest.fixture

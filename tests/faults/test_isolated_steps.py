@@ -82,6 +82,31 @@ def test_a_suspect_that_succeeds_goes_on_to_the_next_step(suspects: Suspects) ->
     audit(ids)
 
 
+@pytest.mark.parametrize(("taken", "shared"), [(0, True), (100, False)])
+def test_a_process_whose_step_ended_in_order_and_took_little_carries_the_next(
+    suspects: Suspects, taken: int, shared: bool
+) -> None:
+    ids = suspects(2 * PLACES, takeMebibytes=taken)
+    assert set(wait_for_end(ids).values()) == {"SUCCESS"}
+    pids = {mark["pid"] for pk in ids for mark in marks_of(pk, "work.main")}
+    assert (len(pids) < len(ids)) == shared
+    audit(ids)
+
+
+def test_of_steps_that_share_a_process_one_after_the_other_the_last_is_blamed(
+    suspects: Suspects,
+) -> None:
+    with transaction.atomic():
+        good, [poison] = suspects(2 * PLACES), suspects(1, killTimes=99)
+    ends = wait_for_end([poison, *good])
+    assert ends.pop(poison) == "FAILED"
+    assert set(ends.values()) == {"SUCCESS"}
+    run = Run.objects.get(execution_id=poison)
+    assert (run.state, run.crashes, run.attempt) == ("DLQ", 3, 1)
+    assert not Run.objects.filter(execution_id__in=good, crashes__gt=0).exists()
+    audit([poison, *good])
+
+
 def test_a_suspect_ends_at_its_time_limit_and_is_not_blamed(suspects: Suspects) -> None:
     retry = {"maxAttempts": 1}
     ids = suspects(1, seconds=60, ignoreTimeout=True, timeoutSeconds=1, retry=retry)

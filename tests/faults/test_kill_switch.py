@@ -7,6 +7,7 @@ from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until
 from tests.support.workflows import (
     ACTOR,
+    describe,
     effect,
     limited_workspace,
     publish,
@@ -25,7 +26,8 @@ def test_a_spent_budget_ends_the_spenders_executions_and_their_children(fleet: F
     child = publish({"tasks": [effect("long", seconds=300, timeoutSeconds=600)]}, workspace)
     calls = task("call", "flow.subworkflow", **{"with": {"workflow": child.slug}})
     parent = start(publish({"tasks": [calls]}, workspace))
-    wait_until(lambda: child.executions.filter(state="RUNNING").exists(), 30, "the child")
+    begun = child.executions.filter(state="RUNNING")
+    wait_until(begun.exists, 60, "the child", lambda: describe([parent]))
     spender = task("pay", "test.spender", **{"with": {"amount": "6"}})
 
     paid = start(
@@ -39,11 +41,12 @@ def test_a_spent_budget_ends_the_spenders_executions_and_their_children(fleet: F
             workspace,
         )
     )
-    wait_until(lambda: CostEntry.objects.filter(execution_id=paid).exists(), 30, "the cost")
+    spent = CostEntry.objects.filter(execution_id=paid)
+    wait_until(spent.exists, 60, "the cost", lambda: describe([paid, parent]))
 
-    ended = wait_for_end([parent, paid], 20)
+    ended = wait_for_end([parent, paid])
     assert set(ended.values()) == {"CANCELLED"}
     children = list(child.executions.values_list("pk", flat=True))
-    assert set(wait_for_end(children, 20).values()) == {"CANCELLED"}
+    assert set(wait_for_end(children).values()) == {"CANCELLED"}
     told = Activity.objects.filter(object_id=str(paid), action="execution.cancel")
     assert "is spent" in told.get().reason

@@ -4,12 +4,13 @@ import os
 import signal
 from pathlib import Path
 
+from executions import lifecycle
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.outages import marks_of, wait_for_mark
 from tests.support.waiting import wait_until
-from tests.support.workflows import effect, publish, start, wait_for_end
+from tests.support.workflows import ACTOR, effect, publish, start, wait_for_end
 
 
 def test_a_step_that_never_returns_is_ended_at_its_timeout(fleet: Fleet) -> None:
@@ -46,6 +47,16 @@ def test_a_step_that_ignores_its_timeout_ends_with_its_process_alone(fleet: Flee
     assert wait_for_end([neighbour])[neighbour] == "SUCCESS"
     assert len(marks_of(neighbour, "work.main")) == 1
     audit([neighbour])
+
+
+def test_a_cancelled_step_that_ignores_its_timeout_ends_with_its_process(fleet: Fleet) -> None:
+    stubborn = effect("work", hangSeconds=100, ignoreTimeout=True, timeoutSeconds=4)
+    execution = start(publish({"tasks": [stubborn]}))
+    pid = wait_for_mark(execution)["pid"]
+    lifecycle.cancel(execution, actor=ACTOR)
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), 30, "the end of its process")
+    run = Run.objects.get(execution_id=execution)
+    assert (run.state, run.error, run.crashes) == ("CANCELLED", "", 0)
 
 
 def test_a_stuck_thread_is_fenced_and_its_worker_goes_on(fleet: Fleet) -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
 import psutil
 from celery import current_app
@@ -18,6 +19,8 @@ from django.db import connection
 
 from executions.database.advisory_locks import AdvisoryLock
 from runners.models import Runner
+from runners.process import activity_slots
+from runners.process.activity_slots import Note
 from tests.support.folders import passable_folder
 from tests.support.nursery import Begin, Process, from_libraries
 from tests.support.reconfigured import reconfigure
@@ -112,10 +115,32 @@ class Member:
         for number in (signal.SIGCONT, signal.SIGTERM):
             self._process.send_signal(number)
 
+    def executing(self) -> list[UUID]:
+        """The runs whose steps its processes execute, those that nobody wants any more too.
+
+        They are what the watchdog reads, in memory that the processes share.
+        """
+        with suppress(OSError):  # it ends right now
+            for shared in Path(f"/proc/{self.pid}/fd").iterdir():
+                if str(shared.readlink()).startswith("/memfd:valkyr-stalls"):
+                    with shared.open("rb") as memory:
+                        return [note.run_id for note in _notes(memory.fileno())]
+        return []
+
     def _seen(self) -> Any:
         # A worker's name is `<name>@<host>`; started_at tells one life from the next.
         found = Runner.objects.filter(name__startswith=f"{self.name}@")
         return found.values_list("started_at", flat=True).first()
+
+
+def _notes(descriptor: int) -> Iterator[Note]:
+    """What the threads of living processes do for runs."""
+    for head in activity_slots.heads(descriptor):
+        threads = Path(f"/proc/{head.pid}/task")
+        if activity_slots.start_of(head.pid) == head.start:
+            found = (int(thread.name) for thread in threads.iterdir())
+            notes = (activity_slots.note_of(descriptor, head.place, thread) for thread in found)
+            yield from filter(None, notes)
 
 
 class Fleet:
@@ -198,6 +223,10 @@ class Fleet:
                 member.start()
         for member in self.members.values():
             wait_until(member.ready, seconds, f"{member.name}'s readiness")
+
+    def executing(self) -> list[UUID]:
+        """The runs that the few places of its prefork workers are taken by."""
+        return [run for m in self.members.values() if m.places for run in m.executing()]
 
     def member_of(self, pid: int) -> Member:
         """Whose child (or self) that process is."""

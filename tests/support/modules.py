@@ -279,9 +279,9 @@ def held(ctx: Any) -> tuple[Any, int | None]:
 
 
 def linger(seconds: float, ctx: StepContext, *, stubborn: bool) -> None:
-    """Take so long; a stubborn one swallows its time-out."""
+    """Take so long, or until nobody wants it; a stubborn one goes on, and swallows its time-out."""
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    while time.monotonic() < until and (stubborn or not ctx.cancelled()):
         try:
             time.sleep(min(0.05, max(0, until - time.monotonic())))
         except StepTimeout:

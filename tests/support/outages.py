@@ -24,12 +24,12 @@ def wait_for_mark(
     execution_id: UUID, step: str = "work.main", number: int = 1, seconds: float = 30
 ) -> dict[str, Any]:
     """The step's mark of that number, once it is there."""
-    try:
-        wait_until(
-            lambda: len(marks_of(execution_id, step)) >= number, seconds, f"mark {number} of {step}"
-        )
-    except AssertionError as error:
-        raise AssertionError(f"{error}: {describe([execution_id])}") from None
+    wait_until(
+        lambda: len(marks_of(execution_id, step)) >= number,
+        seconds,
+        f"mark {number} of {step}",
+        lambda: describe([execution_id]),
+    )
     return marks_of(execution_id, step)[number - 1]
 
 

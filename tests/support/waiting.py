@@ -9,9 +9,12 @@ SHORTEST, LONGEST = 0.02, 0.2  # seconds between two questions
 
 
 def wait_until(
-    condition: Callable[[], object], seconds: float = 30.0, what: str = "the condition"
+    condition: Callable[[], object],
+    seconds: float = 30.0,
+    what: str = "the condition",
+    seen: Callable[[], object] = str,
 ) -> None:
-    """Return once `condition()` is true; raise AssertionError after `seconds`.
+    """Return once `condition()` is true; raise AssertionError after `seconds`, with what is `seen`.
 
     Asking takes at most a tenth of the time, or it would slow down what is waited for.
     """
@@ -22,7 +25,7 @@ def wait_until(
             return
         now = time.monotonic()
         if now > deadline:
-            raise AssertionError(f"{what} did not come true within {seconds} s")
+            raise AssertionError(f"{what} did not come true within {seconds} s. {seen()}")
         time.sleep(min(max(SHORTEST, 9 * (now - asked)), LONGEST))
 
 

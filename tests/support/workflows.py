@@ -73,10 +73,12 @@ def wait_for_end(ids: Iterable[UUID], seconds: float = 60) -> dict[UUID, str]:
     def unfinished() -> dict[UUID, str]:
         return {pk: state for pk, state in states(wanted).items() if state not in FINAL}
 
-    try:
-        wait_until(lambda: not unfinished(), seconds, "the end of all executions")
-    except AssertionError as error:
-        raise AssertionError(f"{error}: {describe(unfinished())}") from None
+    wait_until(
+        lambda: not unfinished(),
+        seconds,
+        "the end of all executions",
+        lambda: describe(unfinished()),
+    )
     return states(wanted)
 
 
