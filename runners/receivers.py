@@ -13,7 +13,7 @@ from executions.definition.versions import compiled
 from executions.events import (
     event_received,
     execution_admitted,
-    execution_finished,
+    execution_ended,
     execution_resumed,
     execution_rolled_back,
     execution_roused,
@@ -109,20 +109,20 @@ def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
     return None if row is None else {"step": row[0], "type": row[1]}
 
 
-@receiver(execution_finished)
+@receiver(execution_ended)
 def tell_family(
     sender: Any, execution_id: UUID, state: str, parent_run_id: UUID | None, **_: Any
 ) -> None:
     """Let the end of a child reach the run that waits for it, and the end of a parent its children.
 
-    Each is done after the commit, by somebody who holds no lock.
+    Each is done by somebody who holds no lock.
     """
     if parent_run_id is not None:
-        messages.tell_after_commit(child_executions.ENDED, execution_id)
+        messages.tell(child_executions.ENDED, execution_id)
     if state in child_executions.TAKES_CHILDREN_ALONG and child_executions.has_unfinished(
         execution_id
     ):
-        messages.tell_after_commit(child_executions.CANCEL, execution_id)
+        messages.tell(child_executions.CANCEL, execution_id)
 
 
 @receiver(execution_rolled_back)
