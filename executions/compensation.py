@@ -5,17 +5,14 @@ state it will end in, `proceed` starts its undo steps once nothing else of it ru
 Meanwhile it keeps its slot and its concurrency key, and nobody is told of its end.
 """
 
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-from executions import ports
-from executions.admission.capacity import admit_next, request_slot
-from executions.database import transaction
+from executions import ended, ports
+from executions.admission.capacity import request_slot
 from executions.database.clock import ClockTimestamp
 from executions.definition.versions import compiled
 from executions.errors import Compensated
-from executions.events import execution_finished
 from executions.models import WorkflowExecution
 from executions.states import ACTIVE, CapacityState, CompensationState, ExecutionState
 
@@ -73,14 +70,7 @@ def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
         finished_at=ClockTimestamp(),
         metrics_snapshot=metrics,
     )
-    transaction.on_commit(partial(admit_next, execution_id), robust=True)
-    execution_finished.send(
-        WorkflowExecution,
-        execution_id=execution_id,
-        state=state.value,
-        parent_run_id=parent_run_id,
-        trigger_id=trigger_id,
-    )
+    ended.tell(execution_id, state, parent_run_id, trigger_id)
 
 
 def refuse(execution: WorkflowExecution, verb: str, *, undoing: bool = False) -> None:

@@ -1,6 +1,7 @@
 """What this app says upwards: signals sent inside the transaction, with `send`.
 
-A failing receiver fails the transaction, so that state and its consequences never part.
+A failing receiver fails the transaction, so that state and its consequences never part. One signal
+is sent after it: `execution_ended`.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -20,8 +21,13 @@ execution_resumed = Signal()
 execution_roused = Signal()
 # execution_id, epoch
 execution_rolled_back = Signal()
-# execution_id, state, parent_run_id, trigger_id; the row is locked
+# execution_id, state - FAILED or TIMEOUT; the row is locked
+execution_failed = Signal()
+# execution_id, state, parent_run_id, trigger_id; the row is locked. For who must commit with the
+# end: one listener makes each end as SUCCESS cost a round trip and two statements more
 execution_finished = Signal()
+# the same, after the commit and without a lock; never, where the process dies between the two
+execution_ended = Signal()
 # event_id - the row of an event that was just stored, before the transaction commits
 event_received = Signal()
 # workspace_id, user_id - somebody (None: a trigger) wants executions that are not inserted yet; a

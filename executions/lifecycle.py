@@ -1,19 +1,20 @@
-"""The only writer of an execution's state: one guarded move a function.
+"""The writer of an execution's state: one guarded move a function.
 
-Each locks the execution first and ends or wakes its runs in a second statement (by signal), so
-that a claim, which locks the execution FOR SHARE, never slips past.
+Only `runners/sql/end_well.sql` and `end_only.sql` write it too: they end an execution with its last
+run.
+Each function locks the execution first and ends or wakes its runs in a second statement (by
+signal), so that a claim, which locks the execution FOR SHARE, never slips past.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-from executions import compensation, payloads, ports
+from executions import compensation, ended, payloads, ports
 from executions.access.actor import Actor, record
 from executions.access.operation import Operation
-from executions.admission.capacity import admit_next, admitted, limited, request_slot
+from executions.admission.capacity import admitted, limited, request_slot
 from executions.admission.reopening import must_wait
 from executions.database import statements, transaction
 from executions.database.clock import ClockTimestamp, Deadline
@@ -21,7 +22,6 @@ from executions.definition.versions import compiled
 from executions.errors import NotFound, WrongState
 from executions.events import (
     execution_admitted,
-    execution_finished,
     execution_resumed,
 )
 from executions.models import WorkflowExecution
@@ -104,15 +104,7 @@ def finish(
     if not moved:
         raise WrongState(f"Execution {execution_id} is not RUNNING; it cannot end as {state}.", "")
     parent_run_id, trigger_id, frees = moved[0]
-    if frees:
-        transaction.on_commit(partial(admit_next, execution_id), robust=True)
-    execution_finished.send(
-        WorkflowExecution,
-        execution_id=execution_id,
-        state=state.value,
-        parent_run_id=parent_run_id,
-        trigger_id=trigger_id,
-    )
+    ended.tell(execution_id, state, parent_run_id, trigger_id, frees=frees)
 
 
 def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
@@ -255,14 +247,7 @@ def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -
     )
     figures = ports.end_runs(execution.pk)
     WorkflowExecution.objects.filter(pk=execution.pk).update(metrics_snapshot=figures)
-    transaction.on_commit(partial(admit_next, execution.pk), robust=True)
-    execution_finished.send(
-        WorkflowExecution,
-        execution_id=execution.pk,
-        state=state.value,
-        parent_run_id=execution.parent_run_id,
-        trigger_id=execution.trigger_id,
-    )
+    ended.tell(execution.pk, state, execution.parent_run_id, execution.trigger_id)
 
 
 def _write(execution: WorkflowExecution, state: ExecutionState, **changes: Any) -> None:

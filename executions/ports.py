@@ -4,7 +4,7 @@ A signal says something to whoever listens; a port asks for an answer. The app t
 does so in its `AppConfig.ready`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 from uuid import UUID
 
@@ -46,6 +46,13 @@ class Port(Generic[P, R]):
             )
         return self._function(*args, **kwargs)
 
+
+first_runs: Port[[Sequence[Any]], Sequence[Any]] = Port("executions.ports.first_runs", "runners")
+"""Return the statements (`Asked`) that insert the first runs of fresh executions (`Admitted`).
+
+Run them in the transaction that admits, before `execution_admitted` is sent. Messages go out after
+the commit.
+"""
 
 end_runs: Port[[UUID], Any] = Port("executions.ports.end_runs", "runners")
 """End the live runs of an execution that is over, whose row is locked; return its figures."""

@@ -1,23 +1,25 @@
 """What runs do when an execution is admitted, interrupted or resumed: in its transaction."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from django.dispatch import receiver
 
 from executions.admission.capacity import Admitted
+from executions.database.statements import Asked
 from executions.definition.graph.places import Place
 from executions.definition.versions import compiled
 from executions.events import (
     event_received,
     execution_admitted,
-    execution_finished,
+    execution_ended,
     execution_resumed,
     execution_rolled_back,
     execution_roused,
 )
 from executions.models import WorkflowExecution
-from executions.ports import end_runs, failed_step, stop_to_undo
+from executions.ports import end_runs, failed_step, first_runs, stop_to_undo
 from runners import statements
 from runners.conf import config
 from runners.containers import child_executions
@@ -30,17 +32,23 @@ from runners.waits.events import announce
 
 @receiver(execution_admitted)
 def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
-    """Insert the first runs of new executions, in one statement; wake the reopened ones."""
+    """Wake the reopened ones of these executions, and end those that have no task."""
+    for item in executions:
+        if not item.fresh:
+            plan_execution.wake(item.execution_id)
+        elif not compiled(item.version_id).graph.tasks:
+            plan_execution.advance(item.execution_id)
+
+
+@first_runs.provide
+def insert_first_runs(executions: Sequence[Admitted]) -> list[Asked]:
+    """Return what inserts the first runs of new executions: one statement, none without tasks."""
     parts: list[str] = []
     parcels: list[messages.Parcel] = []
     canvas: dict[UUID, tuple[Canvas, ...]] = {}  # the same for all executions of one version
     for item in executions:
         graph = compiled(item.version_id).graph
-        if not item.fresh:
-            plan_execution.wake(item.execution_id)
-            continue
         if not graph.tasks:
-            plan_execution.advance(item.execution_id)
             continue
         owner = (
             f'{{"execution":"{item.execution_id}","epoch":{item.epoch},"priority":{item.priority},'
@@ -54,9 +62,11 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
                 item.execution_id, item.version_id, item.priority, canvas[item.version_id]
             )
         )
-    if parts:
-        statements.fetch("insert", {"rows": f"[{','.join(parts)}]", "patience": config().patience})
     messages.publish_after_commit(parcels)
+    if not parts:
+        return []
+    rows = {"rows": f"[{','.join(parts)}]", "patience": config().patience}
+    return [statements.asked("insert", rows)]
 
 
 @end_runs.provide
@@ -99,20 +109,20 @@ def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
     return None if row is None else {"step": row[0], "type": row[1]}
 
 
-@receiver(execution_finished)
+@receiver(execution_ended)
 def tell_family(
     sender: Any, execution_id: UUID, state: str, parent_run_id: UUID | None, **_: Any
 ) -> None:
     """Let the end of a child reach the run that waits for it, and the end of a parent its children.
 
-    Each is done after the commit, by somebody who holds no lock.
+    Each is done by somebody who holds no lock.
     """
     if parent_run_id is not None:
-        messages.tell_after_commit(child_executions.ENDED, execution_id)
+        messages.tell(child_executions.ENDED, execution_id)
     if state in child_executions.TAKES_CHILDREN_ALONG and child_executions.has_unfinished(
         execution_id
     ):
-        messages.tell_after_commit(child_executions.CANCEL, execution_id)
+        messages.tell(child_executions.CANCEL, execution_id)
 
 
 @receiver(execution_rolled_back)

@@ -6,4 +6,4 @@ from executions.database.statements import Statements
 
 _own = Statements(Path(__file__).with_name("sql"))
 FOLDER, statement, fetch, fetch_one = _own.folder, _own.text, _own.fetch, _own.fetch_one
-fetch_together = _own.fetch_together
+fetch_together, asked = _own.fetch_together, _own.asked

@@ -127,26 +127,43 @@ def record(
     `before` and `after` are what changed, never a secret. Without a workspace the line concerns
     the whole installation.
     """
-    line = uuid7()
-    statements.fetch(
-        "note_activity",
-        {
-            "id": line,
-            "workspace": workspace_id,
-            "actor": actor.user_id,
-            "actor_name": actor.name[:200],
-            "via": actor.via,
-            "address": actor.address,
-            "action": action,
-            "object_type": object_type,
-            "object_id": str(object_id),
-            "reason": reason,
-            "before": None if before is None else _json(before),
-            "after": None if after is None else _json(after),
-            "details": _json(details or {}),
-        },
+    line = AuditLine(
+        action=action,
+        workspace_id=workspace_id,
+        object_type=object_type,
+        object_id=object_id,
+        reason=reason,
+        before=before,
+        after=after,
+        details=details,
     )
-    return line
+    noted = _noted(actor, line)
+    statements.fetch("note_activity", noted)
+    found: UUID = noted["id"]
+    return found
+
+
+def recording(actor: Actor, line: AuditLine) -> statements.Asked:
+    """The statement that writes a line as `record` does, for who runs it with others."""
+    return statements.asked("note_activity", _noted(actor, line))
+
+
+def _noted(actor: Actor, line: AuditLine) -> dict[str, Any]:
+    return {
+        "id": uuid7(),
+        "workspace": line.workspace_id,
+        "actor": actor.user_id,
+        "actor_name": actor.name[:200],
+        "via": actor.via,
+        "address": actor.address,
+        "action": line.action,
+        "object_type": line.object_type,
+        "object_id": str(line.object_id),
+        "reason": line.reason,
+        "before": None if line.before is None else _json(line.before),
+        "after": None if line.after is None else _json(line.after),
+        "details": _json(line.details or {}),
+    }
 
 
 def record_all(actor: Actor, lines: Sequence[AuditLine]) -> None:

@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db.models import Case, When
 from django.db.models.functions import Coalesce
 
+from executions import ports
 from executions.admission import concurrency
 from executions.admission.concurrency import ConcurrencyKey
 from executions.database import statements, transaction
@@ -267,6 +268,7 @@ def _begin(chosen: list[_Chosen]) -> None:
     waiting = [row.admitted for row in chosen if row.state == ExecutionState.PENDING]
     if waiting:
         set_running([item.execution_id for item in waiting])
+        statements.run_together(ports.first_runs([item for item in waiting if item.fresh]))
         execution_admitted.send(Workspace, executions=waiting)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from psycopg.rows import tuple_row
 from executions.database.names import named
 from executions.database.routing import alias
 from executions.vendor_seams.django_connections import mark_healthy
-from executions.vendor_seams.psycopg_pipeline import end_without_flush
+from executions.vendor_seams.psycopg_pipeline import begins, one_round_trip
 
 
 class Statements:
@@ -37,10 +38,12 @@ class Statements:
         django = connections[alias()]
         if django.connection is None:
             django.ensure_connection()
+        if not many and begins(django.connection):
+            return run_together([self.asked(name, params)])[0]
         with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
             cursor.execute(self.text(name), params, prepare=not many)
             mark_healthy(django)
-            return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
+            return _rows(cursor)
 
     def fetch_one(self, name: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """The first row of a named statement, or None."""
@@ -50,20 +53,12 @@ class Statements:
     def fetch_together(
         self, asked: Sequence[tuple[str, Mapping[str, Any]]]
     ) -> list[list[tuple[Any, ...]]]:
-        """Run named statements one after the other in one round trip; the rows of each.
+        """Run named statements as `run_together` does."""
+        return run_together([self.asked(name, params) for name, params in asked])
 
-        Call inside a transaction. Each sees what those before it did, and what was committed while
-        they waited. When one fails those after it do not run, and the error is raised.
-        """
-        raw = connections[alias()].connection
-        assert raw is not None
-        with connections[alias()].wrap_database_errors, ExitStack() as open_cursors:
-            cursors = [open_cursors.enter_context(raw.cursor(row_factory=tuple_row)) for _ in asked]
-            with raw.pipeline() as pipeline:
-                end_without_flush(pipeline)
-                for cursor, (name, params) in zip(cursors, asked, strict=True):
-                    cursor.execute(self.text(name), params, prepare=True)
-            return [cursor.fetchall() for cursor in cursors]
+    def asked(self, name: str, params: Mapping[str, Any]) -> "Asked":
+        """The named statement, for who runs it with others."""
+        return Asked(self.text(name), params)
 
     def _text(self, name: str) -> str:
         """The SQL of a file without comments, with what it shares and the project's names.
@@ -82,6 +77,41 @@ class Statements:
                 yield line
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A statement that is to be run with others, of this folder or another."""
+
+    text: str
+    params: Mapping[str, Any]
+
+
+def run_together(asked: Sequence[Asked]) -> list[list[tuple[Any, ...]]]:
+    """Run statements one after the other in one round trip; the rows of each.
+
+    They join the transaction that is open (its BEGIN goes with them), or are one that commits with
+    the last of them. Each sees what those before it did, and what was committed while they waited.
+    When one fails those after it do not run, and the error is raised.
+    """
+    if not asked:
+        return []
+    django = connections[alias()]
+    if django.connection is None:
+        django.ensure_connection()
+    raw = django.connection
+    with django.wrap_database_errors, ExitStack() as open_cursors:
+        cursors = [open_cursors.enter_context(raw.cursor(row_factory=tuple_row)) for _ in asked]
+        with one_round_trip(raw):
+            for cursor, statement in zip(cursors, asked, strict=True):
+                cursor.execute(statement.text, statement.params, prepare=True)
+        mark_healthy(django)
+        return [_rows(cursor) for cursor in cursors]
+
+
+def _rows(cursor: Any) -> list[tuple[Any, ...]]:
+    """What the statement answered; nothing of one that answers nothing."""
+    return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
+
+
 _own = Statements(Path(__file__).parents[1] / "sql")
 FOLDER, statement, fetch, fetch_one = _own.folder, _own.text, _own.fetch, _own.fetch_one
-fetch_together = _own.fetch_together
+fetch_together, asked = _own.fetch_together, _own.asked

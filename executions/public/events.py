@@ -2,6 +2,8 @@
 
 from executions.events import (
     execution_admitted,
+    execution_ended,
+    execution_failed,
     execution_finished,
     execution_rolled_back,
     executions_asked,
@@ -10,6 +12,8 @@ from executions.events import (
 
 __all__ = [
     "execution_admitted",
+    "execution_ended",
+    "execution_failed",
     "execution_finished",
     "execution_rolled_back",
     "executions_asked",

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import datetime, timedelta
-from functools import partial
 from itertools import takewhile
 from time import monotonic
 from typing import Any
@@ -24,7 +23,7 @@ from executions.access.actor import Actor
 from executions.database import statements, transaction
 from executions.database.clock import ClockTimestamp, database_now
 from executions.errors import QuotaExceeded, ValkyrError, WrongState
-from executions.events import execution_finished
+from executions.events import execution_ended
 from executions.models import CronTick, Trigger, WorkflowExecution
 from executions.states import UNFINISHED, TickStatus, TriggerType
 from executions.triggers import beat_admin
@@ -281,15 +280,12 @@ def tend() -> dict[str, int]:
     }
 
 
-@receiver(execution_finished, dispatch_uid="executions.cron_turns")
-def _on_finished(*, execution_id: UUID, trigger_id: UUID | None, **_: Any) -> None:
-    if trigger_id is not None:
-        transaction.on_commit(partial(_start_behind, execution_id), robust=True)
-
-
-def _start_behind(ended_id: UUID) -> None:
+@receiver(execution_ended, dispatch_uid="executions.cron_turns")
+def _start_behind(*, execution_id: UUID, trigger_id: UUID | None, **_: Any) -> None:
     """An execution ended: start the tick that waited for it, if one did."""
-    row = statements.fetch_one("queued_behind", {"ended": ended_id})
+    if trigger_id is None:
+        return
+    row = statements.fetch_one("queued_behind", {"ended": execution_id})
     if row is not None:
         start_due(row[0])
 

@@ -17,7 +17,7 @@ from executions.access.actor import Actor, record
 from executions.database import transaction
 from executions.definition.versions import compiled
 from executions.errors import NotFound, PayloadError
-from executions.events import execution_finished
+from executions.events import execution_failed
 from executions.models import Workflow, WorkflowExecution
 from executions.states import ExecutionState, VersionKind
 from executions.triggers.request import MAX_PAYLOAD_BYTES
@@ -25,16 +25,13 @@ from executions.triggers.start import owe_execution
 
 log = logging.getLogger(__name__)
 
-NOTIFIED = (ExecutionState.FAILED, ExecutionState.TIMEOUT)
 ACTOR = Actor.system("error workflow")
 MAX_MESSAGE = 10_000
 
 
-@receiver(execution_finished)
-def notify(sender: Any, execution_id: UUID, state: str, **_: Any) -> None:
+@receiver(execution_failed)
+def notify(sender: Any, execution_id: UUID, **_: Any) -> None:
     """Start the error workflow of an execution that failed, unless it is one itself."""
-    if state not in NOTIFIED:
-        return
     failed = (
         WorkflowExecution.objects.select_related("workflow")
         .defer("context_data", "output", "metrics_snapshot", "error_stack_trace")

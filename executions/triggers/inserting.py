@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from executions import payloads
@@ -14,20 +14,31 @@ from executions.states import ExecutionState
 TOGETHER = 500
 
 
-def insert(executions: Sequence[WorkflowExecution], texts: Sequence[str]) -> None:
+def insert(
+    executions: Sequence[WorkflowExecution],
+    texts: Sequence[str],
+    *more: statements.Asked,
+) -> None:
     """Insert executions that differ in payload, key, trace and state alone; sets their times.
 
-    `texts` are their payloads as canonical JSON. Raises IntegrityError for an idempotency key
-    that was used.
+    `texts` are their payloads as canonical JSON; `more` is what else is to be written, after them
+    and in the same round trip. Raises IntegrityError for an idempotency key that was used.
     """
-    for start in range(0, len(executions), TOGETHER):
-        _insert(executions[start : start + TOGETHER], texts[start : start + TOGETHER])
+    starts = range(0, len(executions), TOGETHER)
+    parts = [slice(start, start + TOGETHER) for start in starts]
+    inserted = statements.run_together(
+        [*(_inserting(executions[part], texts[part]) for part in parts), *more]
+    )
+    for part, [(now,)] in zip(parts, inserted[: len(parts)], strict=True):
+        _note_times(executions[part], now)
 
 
-def _insert(executions: Sequence[WorkflowExecution], texts: Sequence[str]) -> None:
+def _inserting(executions: Sequence[WorkflowExecution], texts: Sequence[str]) -> statements.Asked:
     parts = [_row(execution, text) for execution, text in zip(executions, texts, strict=True)]
-    rows = f"[{','.join(parts)}]"
-    [(now,)] = statements.fetch("start", _shared(executions[0]) | {"rows": rows})
+    return statements.asked("start", _shared(executions[0]) | {"rows": f"[{','.join(parts)}]"})
+
+
+def _note_times(executions: Sequence[WorkflowExecution], now: datetime) -> None:
     for execution in executions:
         execution._state.adding = False
         execution.created_at = now

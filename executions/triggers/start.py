@@ -15,7 +15,7 @@ from django.db import IntegrityError
 from uuid6 import uuid7
 
 from executions import payloads
-from executions.access.actor import Actor, record
+from executions.access.actor import Actor, AuditLine, record, recording
 from executions.admission import concurrency, joined
 from executions.admission.capacity import (
     admit,
@@ -37,6 +37,7 @@ from executions.errors import (
 from executions.events import execution_admitted, executions_asked
 from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion, Workspace
 from executions.observability import metrics, tracing
+from executions.ports import first_runs
 from executions.quotas import Ceilings, count
 from executions.states import CapacityState, ExecutionState, TriggerType
 from executions.triggers import conflicts
@@ -272,23 +273,22 @@ def _insert(
         for execution, key in zip(executions, keys, strict=True):
             execution.concurrency_key = None if key is None else key.text
             execution.concurrency_limit = None if key is None else rule.limit
-    insert(executions, texts)
-    tracing.started(executions, request.workflow, request.version.number)
-    metrics.started(request.trigger_type, len(executions))
-    record(
-        actor,
-        "execution.start",
-        workspace_id=request.workflow.workspace_id,
+    branch = request.branch
+    fresh = branch is None or not branch.point
+    started = [admitted(e, fresh=fresh) for e in compress(executions, running)]
+    line = AuditLine(
+        action="execution.start",
+        workspace_id=workspace_id,
         object_type="WorkflowExecution",
         object_id=executions[0].pk if executions else request.workflow.pk,
         reason=reason,
         details=_details(request, executions),
     )
-    branch = request.branch
+    insert(executions, texts, recording(actor, line), *(first_runs(started) if fresh else ()))
+    tracing.started(executions, request.workflow, request.version.number)
+    metrics.started(request.trigger_type, len(executions))
     if branch is not None and branch.prepare is not None:
         branch.prepare(executions[0])
-    fresh = branch is None or not branch.point
-    started = [admitted(e, fresh=fresh) for e in compress(executions, running)]
     if started:
         execution_admitted.send(WorkflowExecution, executions=started)
     conflicts.cancel_replaced([e.pk for e in compress(executions, verdict.replaced)])

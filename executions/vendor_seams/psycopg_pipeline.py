@@ -1,32 +1,63 @@
-"""Ends a psycopg pipeline with Sync as the last message, without a Flush after it.
+"""One round trip for several statements: all are sent at once, BEGIN first and Sync last.
 
 Relies on: `Pipeline.__exit__` runs the generator that `Pipeline._exit_gen()` returns, and that
-generator is `_enqueue_sync`, `_communicate_gen`, then `_fetch_gen(flush=True)` (psycopg 3.2, 3.3).
-No public way: psycopg always asks for a flush when a pipeline ends.
-If it breaks: statements that run together fail, or the flush is back. The flush stops the server's
-clock of `idle_in_transaction_session_timeout`, so a client that freezes at that moment keeps its
-locks for ever.
+generator is `_enqueue_sync`, `_communicate_gen`, then `_fetch_gen(flush=True)`. Each `execute` adds
+to `command_queue` what sends it, runs `_communicate_gen`, and before both the generator of the
+connection's `_start_query`, which sends `_get_tx_start_command()` by `_exec_command` where a
+transaction is due, and in a pipeline waits for the answer (psycopg 3.2, 3.3).
+No public way: psycopg sends each statement by itself, waits for BEGIN, and asks for a flush when a
+pipeline ends.
+If it breaks: statements that run together fail, or take a round trip more, or the flush is back.
+The flush stops the server's clock of `idle_in_transaction_session_timeout`, so a client that
+freezes at that moment keeps its locks for ever; so does one that freezes between two statements.
 """
 
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 from weakref import proxy
 
-from psycopg import Pipeline
+from psycopg import Connection, Pipeline
 from psycopg.abc import PQGen
+from psycopg.generators import send
+from psycopg.pq import TransactionStatus
 
 
-def end_without_flush(pipeline: Pipeline) -> None:
-    """Let this pipeline end with Sync as the last message."""
-    # No reference back to itself: nothing is left for the collector.
-    itself: Any = proxy(pipeline)
-    pipeline._exit_gen = partial(_end, itself)  # type: ignore[method-assign]
+@contextmanager
+def one_round_trip(connection: Connection[Any]) -> Iterator[None]:
+    """The block whose statements are sent together; it ends when all are answered."""
+    with connection.pipeline() as pipeline:
+        # No reference back to itself: nothing is left for the collector.
+        itself: Any = proxy(pipeline)
+        pipeline._exit_gen = partial(_end, itself)  # type: ignore[method-assign]
+        pipeline._communicate_gen = _nothing  # type: ignore[method-assign]
+        if begins(connection):
+            for _ in connection._exec_command(connection._get_tx_start_command()):
+                pass  # in a pipeline it only lines up
+            connection._start_query = _nothing  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            vars(connection).pop("_start_query", None)
+
+
+def begins(connection: Connection[Any]) -> bool:
+    """Whether the next statement of this connection begins a transaction."""
+    return not connection.autocommit and (
+        connection.pgconn.transaction_status == TransactionStatus.IDLE
+    )
+
+
+def _nothing() -> Generator[Any, Any, None]:
+    """It is sent with all the rest."""
+    yield from ()
 
 
 def _end(pipeline: Pipeline) -> PQGen[None]:
-    """Send what is left and read all answers."""
-    try:
-        pipeline._enqueue_sync()
-        yield from pipeline._communicate_gen()
-    finally:
-        yield from pipeline._fetch_gen(flush=False)
+    """Send everything and read all answers."""
+    pipeline._enqueue_sync()
+    while pipeline.command_queue:
+        pipeline.command_queue.popleft()()
+    yield from send(pipeline.pgconn)
+    yield from pipeline._fetch_gen(flush=False)

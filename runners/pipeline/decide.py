@@ -22,6 +22,8 @@ class Ending(StrEnum):
     """It succeeded: one statement, without the execution's lock."""
     RECORD_LOCKED = "record locked"
     """It succeeded, and what follows is only certain under the execution's lock."""
+    RECORD_LAST = "record last"
+    """It succeeded, and nothing can follow: the execution ends in the same round trip."""
     SLEEP = "sleep"
     """Its step waits for something."""
     RETRY = "retry"
@@ -52,7 +54,11 @@ def decide(
         return _of_failure(state, work, unit.failure, random)
     if unit.wait is not None:
         return RecordDecision(Ending.SLEEP)
-    if checkpoint or unit.writes_variables or needs_lock(state, unit):
+    if checkpoint or unit.writes_variables:
+        return RecordDecision(Ending.RECORD_LOCKED)
+    if ends_execution(state, unit):
+        return RecordDecision(Ending.RECORD_LAST)
+    if needs_lock(state, unit):
         return RecordDecision(Ending.RECORD_LOCKED)
     return RecordDecision(Ending.RECORD)
 
@@ -73,6 +79,22 @@ def _of_failure(
     if state.graph.tasks[work.step.task].handles_error or state.graph.guarded:
         return RecordDecision(Ending.HANDLE_ERROR)
     return RecordDecision(Ending.DEAD_LETTER)
+
+
+def ends_execution(state: "SegmentState", unit: "Unit") -> bool:
+    """Return whether this worker knows that every task of the workflow has ended.
+
+    Not where the output may read variables, which are certain only under the execution's lock.
+    """
+    graph = state.context.version.graph
+    return (
+        state.graph is graph
+        and state.settled
+        and not state.resumed
+        and not state.frontier.ready
+        and unit.broken is None
+        and not (graph.variables and graph.output is not None)
+    )
 
 
 def needs_lock(state: "SegmentState", unit: "Unit") -> bool:

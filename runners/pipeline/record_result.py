@@ -5,14 +5,16 @@ segments may be ready, when variables are written, and when nothing follows.
 """
 
 import random
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 from uuid6 import uuid7
 
-from executions import payloads
+from executions import ended, payloads
 from executions.database import transaction
 from executions.definition.graph.plan import task_outcomes
+from executions.states import ExecutionState
 from runners import statements
 from runners.conf import config
 from runners.containers import child_executions, iterations
@@ -21,7 +23,7 @@ from runners.pipeline import checkpoints, suspend, write_result
 from runners.pipeline.claim_run import Inputs, attempt_prepare
 from runners.pipeline.decide import RETRIED, Ending, decide
 from runners.pipeline.next_steps import SegmentLimits, choose
-from runners.pipeline.write_result import NextSteps, WriteOutcome
+from runners.pipeline.write_result import NextSteps
 from runners.planning import finish, plan_from_rows
 from runners.ports import file_dead_letter, record_costs
 from runners.segment import execution_lock, template_data
@@ -63,6 +65,8 @@ def _record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
             return _record_unlocked(state, work, unit)
         case Ending.RECORD_LOCKED:
             return _record_locked(state, work, unit)
+        case Ending.RECORD_LAST:
+            _record_last(state, work, unit)
         case Ending.SLEEP:
             return _record_wait(state, work, unit)
         case Ending.RETRY:
@@ -71,7 +75,7 @@ def _record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
             return _record_handled(state, work, unit)
         case Ending.DEAD_LETTER:
             dead_letter(state, work, unit)
-            return None
+    return None
 
 
 def _record_unlocked(state: SegmentState, work: Work, unit: Unit) -> Work | None:
@@ -177,6 +181,26 @@ def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | No
     return letter
 
 
+def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
+    """Record, and end the execution with it; by planning it where its output cannot be made so."""
+    try:
+        output = finish.output_of(state)
+    except finish.NoOutput:
+        _record_locked(state, work, unit)
+        return
+    with nullcontext() if ended.commits_alone() else transaction.atomic():
+        end = write_result.write_last(state, work, unit, output)
+        if end is not None:
+            ended.tell(
+                state.context.execution_id,
+                ExecutionState.SUCCESS,
+                end.parent_run_id,
+                end.trigger_id,
+                frees=end.frees,
+            )
+    state.frontier = Frontier()
+
+
 def _record_locked(
     state: SegmentState,
     work: Work,
@@ -187,14 +211,13 @@ def _record_locked(
 ) -> Work | None:
     """Record, plan and perhaps end the execution under its lock."""
     with transaction.atomic():
-        next_steps, written = _write_locked(state, work, unit, run_state, outcome)
-        others = written.others
+        next_steps, others = _write_locked(state, work, unit, run_state, outcome)
         checkpoints.note(state, unit)
         goes_on = next_steps.step or next_steps.pending or others or state.place.outer
         if next_steps.step is None and (state.resumed or not next_steps.pending):
             # Whoever carried this segment before may have known of more ready steps: look at all.
             live = bool(others or next_steps.pending)
-            finish.conclude(state, others=live, figures=written.figures)
+            finish.conclude(state, others=live)
         if goes_on:
             checkpoints.after_step(state, work, unit)
         write_result.publish(state, next_steps)
@@ -203,8 +226,8 @@ def _record_locked(
 
 def _write_locked(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
-) -> tuple[NextSteps, WriteOutcome]:
-    """Lock the execution, choose what is next and write it.
+) -> tuple[NextSteps, bool | None]:
+    """Lock the execution, choose what is next and write it; whether other runs are live.
 
     In one round trip where the choice needs nothing that only the lock makes certain.
     """
@@ -222,7 +245,7 @@ def _write_locked(
     others = write_result.write(
         state, work, unit, next_steps, run_state=run_state, outcome=outcome, survey=True
     )
-    return next_steps, WriteOutcome(others)
+    return next_steps, others
 
 
 def _record_wait(state: SegmentState, work: Work, unit: Unit) -> Work | None:

@@ -1,9 +1,10 @@
 """The one statement that records a unit and adds what is next, and the rows it adds."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
@@ -26,6 +27,9 @@ from runners.states import RunState
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+ASSESSING = "quality.assess"  # `figures` reads what its runs came to
+
 
 @dataclass(slots=True)
 class NextSteps:
@@ -39,12 +43,12 @@ class NextSteps:
     retry: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOutcome:
-    """What a record under the execution's lock found."""
+class LastWritten(NamedTuple):
+    """What who tells of an execution's end has to know."""
 
-    others: bool | None  # whether other runs are live
-    figures: Any = None  # the execution's, where it seemed to be at its end
+    parent_run_id: UUID | None
+    trigger_id: UUID | None
+    frees: bool  # a key or a place that somebody may wait for
 
 
 def write(
@@ -111,27 +115,44 @@ def lock_and_write(
     *,
     run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
-) -> WriteOutcome:
-    """Lock the execution, then `write`, in one round trip; the figures too where all has ended.
+) -> bool | None:
+    """Lock the execution, then `write`, in one round trip; whether other runs are live.
 
     Call inside a transaction. A statement of its own, the record sees what was committed while the
     lock was waited for. Raises LeaseLost: whatever was written then is undone with the transaction.
     """
-    seems_over = (
-        next_steps.step is None
-        and not next_steps.pending
-        and state.settled
-        and not state.resumed
-        and state.place.outer is None
-    )
     record = _record(state, work, unit, next_steps, run_state, outcome, survey=True)
-    asked = [execution_lock.asked(state), record]
-    if seems_over:
-        asked.append(("metrics", {"execution": state.context.execution_id}))
-    locked, recorded, *figures = statements.fetch_together(asked)
+    locked, recorded = statements.fetch_together([execution_lock.asked(state), record])
     execution_lock.check(state, locked[0] if locked else None)
-    others = _written(state, work, unit, next_steps, run_state, recorded[0])
-    return WriteOutcome(others, figures[0][0][0] if figures else None)
+    return _written(state, work, unit, next_steps, run_state, recorded[0])
+
+
+def write_last(state: SegmentState, work: Work, unit: Unit, output: Any) -> LastWritten | None:
+    """Lock the execution, record the unit and end the execution, in one round trip.
+
+    None where the unit was recorded and the execution goes on: something else of it is live, or it
+    is paused. Raises LeaseLost: then nothing was written.
+    """
+    nothing = NextSteps()
+    name, params = _record(state, work, unit, nothing, RunState.SUCCESS, None, survey=False)
+    ending = params | {"output": None if output is None else payloads.dump(output, "output")}
+    if name == "complete" and _is_only(state, work):
+        end = _insist("end_only", ending)
+        if end is not None:
+            _note(state, work, unit, RunState.SUCCESS, recorded=1, retried=False)
+            return LastWritten(*end)
+    asked = [execution_lock.asked(state), (name, params), ("end_well", ending)]
+    locked, recorded, ended = _twice(partial(statements.fetch_together, asked))
+    execution_lock.check(state, locked[0] if locked else None)
+    _written(state, work, unit, nothing, RunState.SUCCESS, recorded[0])
+    return LastWritten(*ended[0]) if ended else None
+
+
+def _is_only(state: SegmentState, work: Work) -> bool:
+    """Whether the execution has no other run, and its figures say nothing of its step's quality."""
+    steps = state.context.version.graph.steps
+    alone = work.attempt == 1 and len(steps) == 1 and not work.step.container
+    return alone and work.step.module != ASSESSING
 
 
 def _record(
@@ -272,17 +293,21 @@ def _rows(state: SegmentState, unit: Unit, next_steps: NextSteps) -> list[str]:
 
 
 def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
-    """Run the statement, once more if the connection was lost: a result is worth a second try.
+    return _twice(partial(statements.fetch_one, name, params))
+
+
+def _twice(record: Callable[[], T]) -> T:
+    """Record, once more if the connection was lost: a result is worth a second try.
 
     The fence makes that safe: what was recorded already is not recorded again.
     """
     try:
-        return statements.fetch_one(name, params)
+        return record()
     except (OperationalError, InterfaceError):
         if connection.in_atomic_block:
             raise
         connection.close()
-        return statements.fetch_one(name, params)
+        return record()
 
 
 def publish(state: SegmentState, next_steps: NextSteps) -> None:

@@ -11,6 +11,7 @@ from executions import lifecycle, payloads
 from executions.definition.graph.places import UNDO, Place
 from executions.definition.graph.plan import plan, task_outcomes
 from executions.definition.templates import TemplateError
+from executions.definition.templating import render_guard
 from executions.definition.templating.budget import while_planning
 from executions.errors import PayloadError
 from executions.states import ExecutionState
@@ -28,11 +29,14 @@ log = logging.getLogger(__name__)
 MAX_NAMED = 5
 
 
-def conclude(state: SegmentState, *, others: bool, figures: Any = None) -> None:
+class NoOutput(Exception):
+    """The workflow's output cannot be made, or not without the execution's lock."""
+
+
+def conclude(state: SegmentState, *, others: bool) -> None:
     """A segment is at its end: turn its body over, end the execution, or start what was left.
 
-    `others` says whether anything else in the execution is in flight; `figures` are those to keep
-    with it, where they were read.
+    `others` says whether anything else in the execution is in flight.
     """
     if state.resumed or state.prefix.endswith(UNDO):
         _whole(state)
@@ -42,7 +46,7 @@ def conclude(state: SegmentState, *, others: bool, figures: Any = None) -> None:
             _whole(state)
     elif not others:
         if state.settled:
-            end_well(state, figures)
+            end_well(state)
         else:
             _whole(state)
 
@@ -98,7 +102,7 @@ def _whole(state: SegmentState) -> bool:
     return True
 
 
-def end_well(state: SegmentState, figures: Any = None) -> None:
+def end_well(state: SegmentState) -> None:
     """RUNNING to SUCCESS, or FAILED where the output cannot be made; nothing during a pause.
 
     While a request is answered, an output that has to be rendered is left to a worker.
@@ -114,7 +118,7 @@ def end_well(state: SegmentState, figures: Any = None) -> None:
         state.context.execution_id,
         ExecutionState.SUCCESS,
         output=output,
-        metrics=figures or compensation.figures(state.context.execution_id),
+        metrics=compensation.figures(state.context.execution_id),
     )
 
 
@@ -141,6 +145,20 @@ def _death(state: SegmentState, dead: list[str]) -> str:
     more = len(dead) - 1
     others = f" (and {more} more)" if more else ""
     return f"Step {first} failed for good{others}: {run.error if run else ''}"
+
+
+def output_of(state: SegmentState) -> Any:
+    """The output of an execution whose tasks have all ended, made before it is locked.
+
+    Raises NoOutput.
+    """
+    template = state.context.version.graph.output
+    if not (template is None or template.constant or render_guard.renders_here()):
+        raise NoOutput
+    try:
+        return _output(state)
+    except (TemplateError, PayloadError) as error:
+        raise NoOutput from error
 
 
 def _output(state: SegmentState) -> Any:

@@ -54,7 +54,7 @@ def guarded(condition: str) -> set[str]:
 
 def test_every_statement_that_writes_states_is_read() -> None:
     assert sorted(writes()) == [
-        "claim", "end_live", "fenced", "go_on", "hand_on", "heartbeat", "hold",
+        "claim", "end_live", "end_only", "fenced", "go_on", "hand_on", "heartbeat", "hold",
         "lease", "release", "seize", "suspend", "undo", "wake", "wake_container",
     ]  # fmt: skip
 

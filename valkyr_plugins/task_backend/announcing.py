@@ -5,13 +5,11 @@ goes out after the commit; one whose process dies in between is not sent again.
 """
 
 from collections import OrderedDict
-from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
 
-from executions.public.database import transaction
 from executions.public.models import ExecutionState
 
 # Results of tasks that this process ran well and whose end is about to be recorded. One that lost
@@ -38,7 +36,7 @@ def expect_end(execution_id: UUID, result: Any, value: Any) -> None:
 
 
 def announce_end(sender: Any, *, execution_id: UUID, state: str, **_: Any) -> None:
-    """Send `task_finished` when the execution's end has committed, if it is a task's.
+    """Send `task_finished` once an execution has ended, if it is a task's.
 
     Of those that ended well only this process's own are: others are not looked up, since that
     would cost every workflow a query.
@@ -46,9 +44,9 @@ def announce_end(sender: Any, *, execution_id: UUID, state: str, **_: Any) -> No
     result = _expected.pop(execution_id, None)
     if state == ExecutionState.SUCCESS:
         if result is not None:
-            transaction.on_commit(partial(_succeeded, result), robust=True)
+            _succeeded(result)
         return
-    transaction.on_commit(partial(_failed, execution_id), robust=True)
+    _failed(execution_id)
 
 
 def _succeeded(result: Any) -> None:

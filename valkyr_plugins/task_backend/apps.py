@@ -13,7 +13,7 @@ class TaskBackendConfig(PluginConfig):
 
     def ready(self) -> None:
         """Send `task_finished` when an execution ends."""
-        from executions.public.events import execution_finished
+        from executions.public.events import execution_ended
         from valkyr_plugins.task_backend.announcing import announce_end
 
-        execution_finished.connect(announce_end, dispatch_uid="task_backend.announce_end")
+        execution_ended.connect(announce_end, dispatch_uid="task_backend.announce_end")

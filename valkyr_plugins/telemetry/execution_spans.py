@@ -14,7 +14,7 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, SpanContext
 
 from executions.public.database import transaction
-from executions.public.events import execution_admitted, execution_finished, executions_started
+from executions.public.events import execution_admitted, execution_ended, executions_started
 from executions.public.models import Workflow, WorkflowExecution
 from executions.public.tracing import trace_headers
 from valkyr_plugins.telemetry import spans
@@ -121,11 +121,8 @@ def tell_end(sender: Any, execution_id: UUID, state: str, **_: Any) -> None:
         .values_list("trace_id", "started_at", "workflow_id", "workspace_id", "error_message")
         .first()
     )
-    if row is not None and row[0]:
-        transaction.on_commit(partial(_tell_end, execution_id, state, row), robust=True)
-
-
-def _tell_end(execution_id: UUID, state: str, row: Any) -> None:
+    if row is None or not row[0]:
+        return
     trace_id, began, workflow_id, workspace_id, message = row
     facts = {
         "execution.id": str(execution_id),
@@ -154,4 +151,4 @@ def connect() -> None:
     trace_headers.provide(spans.present)
     executions_started.connect(tell_start, dispatch_uid="telemetry.start")
     execution_admitted.connect(tell_admission, dispatch_uid="telemetry.admit")
-    execution_finished.connect(tell_end, dispatch_uid="telemetry.end")
+    execution_ended.connect(tell_end, dispatch_uid="telemetry.end")

@@ -5,10 +5,12 @@ import re
 from pathlib import Path
 
 import pytest
-from django.db import connection, transaction
+from django.db import DataError, connection, transaction
+from psycopg._connection_base import BaseConnection
 from psycopg._pipeline_base import BasePipeline
 
 from executions.database.statements import Statements
+from tests.support.round_trips import round_trips
 
 pytestmark = pytest.mark.django_db
 
@@ -29,6 +31,50 @@ def test_sync_is_the_last_word_so_that_a_frozen_client_is_timed(tmp_path: Path) 
     words = [parts[3] for parts in sent if parts[1] == "F"]
     assert words[-1] == "Sync"
     assert "Flush" not in words
+
+
+@pytest.mark.django_db(transaction=True)
+def test_begin_goes_with_the_first_statement(tmp_path: Path) -> None:
+    (tmp_path / "one.sql").write_text("SELECT %(n)s::int")
+    (tmp_path / "broken.sql").write_text("SELECT 1 / %(n)s::int")
+    own = Statements(tmp_path)
+
+    with round_trips() as trips:
+        with transaction.atomic():
+            alone, together = own.fetch("one", {"n": 1}), own.fetch_together([("one", {"n": 2})])
+        with pytest.raises(DataError), transaction.atomic():
+            own.fetch_together([("one", {"n": 1}), ("broken", {"n": 0}), ("one", {"n": 3})])
+        found = own.fetch("one", {"n": 4})
+
+    assert (alone, together, found) == ([(1,)], [[(2,)]], [(4,)])
+    assert len(trips) == 3 + 2 + 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_transaction_statements_that_run_together_are_one(tmp_path: Path) -> None:
+    (tmp_path / "made.sql").write_text("CREATE TEMPORARY TABLE seam (n int)")
+    (tmp_path / "added.sql").write_text("INSERT INTO seam VALUES (%(n)s) RETURNING n")
+    (tmp_path / "broken.sql").write_text("SELECT 1 / %(n)s::int")
+    (tmp_path / "all.sql").write_text("SELECT n FROM seam")
+    own = Statements(tmp_path)
+    own.fetch("made", {})
+
+    assert own.fetch_together([("added", {"n": 1}), ("all", {})]) == [[(1,)], [(1,)]]
+    with pytest.raises(DataError):
+        own.fetch_together([("added", {"n": 2}), ("broken", {"n": 0})])
+
+    assert own.fetch("all", {}) == [(1,)]
+    connection.close()
+
+
+def test_psycopg_begins_by_the_steps_that_the_seam_repeats() -> None:
+    source = inspect.getsource(BaseConnection._start_query)
+    steps = re.findall(r"self\.(_\w+(?:\._\w+)?)\(", source)
+
+    assert steps == ["_exec_command", "_get_tx_start_command", "_pipeline._sync_gen"], (
+        "psycopg begins otherwise now: compare BaseConnection._start_query with "
+        "executions/vendor_seams/psycopg_pipeline.py"
+    )
 
 
 def test_psycopg_ends_a_pipeline_by_the_steps_that_the_seam_repeats() -> None:

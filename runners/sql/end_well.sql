@@ -1,0 +1,28 @@
+-- RUNNING -> SUCCESS, in the transaction that recorded the execution's last run just before: if that
+-- record counted and nothing else of it is live. The execution was locked before the record, in a
+-- statement of its own, so that this one sees all that was committed before the lock was had.
+-- Races closed here:
+--  * a holder that lost its lease: the run must have succeeded under its token;
+--  * a pause, cancel, time-out, roll-back or undoing: the execution must be RUNNING, of this epoch,
+--    and not be undone.
+UPDATE executions_workflowexecution x
+   SET state = 'SUCCESS',
+       place = 'HELD',
+       output = %(output)s::jsonb,
+       error_message = '',
+       error_stack_trace = '',
+       metrics_snapshot = (
+--+ figures
+       )::jsonb,
+       finished_at = clock_timestamp()
+ WHERE x.id = %(execution)s AND x.epoch = %(epoch)s AND (x.state = 'RUNNING') IS TRUE
+   AND x.compensation = ''
+   AND EXISTS (SELECT 1 FROM runners_run o
+                WHERE o.id = %(run)s AND (o.state = 'SUCCESS') IS TRUE
+                  AND o.lease_token = %(token)s AND o.leased_by = %(holder)s)
+   AND NOT EXISTS (SELECT 1 FROM runners_run o
+                    WHERE o.execution_id = %(execution)s
+                      AND o.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')
+                      AND (o.state <> 'WAITING' OR o.waits_for <> 'body'))
+RETURNING
+--+ freed
