@@ -14,23 +14,27 @@ from executions.database.routing import alias
 from executions.vendor_seams.django_connections import mark_healthy
 from executions.vendor_seams.psycopg_pipeline import end_without_flush
 
+EACH_TIME = "--! plan each time"
+
 
 class Statements:
-    """The statements of one folder: `<name>.sql` each; what several share is in `parts`."""
+    """The statements of one folder: `<name>.sql` each; what several share is in `parts`.
+
+    They are prepared, and from their sixth use on PostgreSQL keeps one plan, until it analyses a
+    table anew. One that says `--! plan each time` is planned for its values and for the tables as
+    they are: with an array of ids, a plan made on a small table would go on reading all of it.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Read nothing yet; each file is read once, when it is first used."""
         self.folder = folder
         self.text = cache(self._text)
+        self.kept = cache(self._kept)
 
-    def fetch(
-        self, name: str, params: Mapping[str, Any], *, many: bool = False
-    ) -> list[tuple[Any, ...]]:
+    def fetch(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run a named statement on Django's connection and return its rows.
 
-        It joins the transaction that is open, or commits by itself. With `many` it is planned for
-        these parameters: a plan that was kept from a small table would look through the whole array
-        for each row.
+        It joins the transaction that is open, or commits by itself.
         """
         # Neither through the proxy `connection` nor with `cursor.description`: a hot statement
         # takes 200 us, and each of the two is a tenth of that.
@@ -38,7 +42,7 @@ class Statements:
         if django.connection is None:
             django.ensure_connection()
         with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
-            cursor.execute(self.text(name), params, prepare=not many)
+            cursor.execute(self.text(name), params, prepare=self.kept(name))
             mark_healthy(django)
             return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
 
@@ -62,7 +66,7 @@ class Statements:
             with raw.pipeline() as pipeline:
                 end_without_flush(pipeline)
                 for cursor, (name, params) in zip(cursors, asked, strict=True):
-                    cursor.execute(self.text(name), params, prepare=True)
+                    cursor.execute(self.text(name), params, prepare=self.kept(name))
             return [cursor.fetchall() for cursor in cursors]
 
     def _text(self, name: str) -> str:
@@ -72,6 +76,10 @@ class Statements:
         up to 4,096 characters.
         """
         return named(" ".join(self._lines(self.folder / f"{name}.sql")))
+
+    def _kept(self, name: str) -> bool:
+        """Whether a statement's plan may be kept."""
+        return EACH_TIME not in (self.folder / f"{name}.sql").read_text().splitlines()
 
     def _lines(self, file: Path) -> Iterator[str]:
         """The lines of a file; where it says `--+ <name>` stand those of `parts/<name>.sql`."""

@@ -14,9 +14,10 @@ SELECT e.state, e.epoch, e.started_at, e.principal_id,
           FROM runners_run d
          WHERE d.execution_id = e.id AND NOT d.superseded
            AND d.step_path = ANY(%(reads)s)
-           AND (d.state IN ('SUCCESS', 'SKIPPED') OR (d.state = 'FAILED' AND d.outcome = 'error')))
+           AND (d.state IN ('SUCCESS', 'SKIPPED')
+                OR (d.state = 'FAILED' AND d.outcome = 'error')) IS TRUE)
   FROM executions_workflowexecution e
   JOIN runners_run r ON r.execution_id = e.id AND r.epoch = e.epoch
  WHERE e.id = %(execution)s
-   AND r.segment = %(segment)s AND NOT r.superseded
+   AND r.segment = %(segment)s AND coalesce(r.superseded, false) = false
    AND r.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')

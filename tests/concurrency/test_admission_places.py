@@ -311,13 +311,13 @@ def test_ten_thousand_fall_asleep_and_wake_in_a_few_statements(
     ids = many(first)
     found = WorkflowExecution.objects.filter(workspace=workspace)
     asked: list[str] = []
-    fetch = statements.fetch
+    fetch = statements.fetch_together
 
-    def noted(name: str, params: Any, **options: Any) -> Any:
-        asked.append(name)
-        return fetch(name, params, **options)
+    def noted(named: Any) -> Any:
+        asked.extend(name for name, _ in named)
+        return fetch(named)
 
-    monkeypatch.setattr(statements, "fetch", noted)
+    monkeypatch.setattr(statements, "fetch_together", noted)
     with transaction.atomic():
         release_slot(*ids)
         assert asked == ["release_slot"]
