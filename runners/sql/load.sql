@@ -1,6 +1,8 @@
 -- What a worker needs to know before it claims: the execution, the segment's one live run, and
 -- the results the first step's templates read. Plain read, no lock: the claim compares the token
--- seen here, so whatever changes in between makes the claim fail.
+-- seen here, so whatever changes in between makes the claim fail. `coalesce` keeps the live run on the
+-- index of its execution's states, `IS TRUE` the results on that of all its runs: the identity index
+-- would be read for all that is done, or joined to the others.
 SELECT e.state, e.epoch, e.started_at, e.principal_id,
        CASE WHEN %(want_input)s THEN e.trigger_payload::json END,
        CASE WHEN %(want_vars)s THEN e.context_data::json END,

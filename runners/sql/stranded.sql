@@ -1,5 +1,6 @@
 -- Runs that may have come with the same message as one whose worker is gone: pending since before
--- it was begun. Where they came alone, sending them twice does no harm.
+-- it was begun. Where they came alone, sending them twice does no harm. `coalesce` keeps the planner
+-- from the identity index, which has all that is done too.
 SELECT p.id
   FROM runners_run r
   JOIN runners_run p ON p.execution_id = r.execution_id AND p.epoch = r.epoch
