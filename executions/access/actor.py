@@ -193,5 +193,4 @@ def record_all(actor: Actor, lines: Sequence[AuditLine]) -> None:
             "via": actor.via,
             "address": actor.address,
         },
-        many=True,
     )

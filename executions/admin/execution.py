@@ -13,7 +13,7 @@ from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.activity import done_to
 from executions.admin.base import FactAdmin
-from executions.admin.filters import AgeFilter, KindFilter, TabFilter, WorkflowFilter
+from executions.admin.filters import AgeFilter, KindFilter, StateTabFilter, WorkflowFilter
 from executions.admin.operations import AdminOperation, reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import (
@@ -78,11 +78,11 @@ UNDO = AdminOperation(
 )
 
 
-class StateFilter(TabFilter):
+class StateFilter(StateTabFilter):
     """Executions by state."""
 
     title = "state"
-    parameter_name = field = "state"
+    parameter_name = "state"
     groups = {
         "waiting": ("PENDING",),
         "running": ("RUNNING",),

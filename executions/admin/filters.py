@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from executions.admin.scope import scoped
+from executions.database.by_state import in_states
 from executions.database.clock import first_id_at
 from executions.models import Workflow
 from executions.states import VersionKind
@@ -54,6 +55,17 @@ class TabFilter(SimpleListFilter):
         if len(values) == 1:
             return queryset.filter(**{self.field: values[0]})
         return queryset.filter(**{f"{self.field}__in": values})
+
+
+class StateTabFilter(TabFilter):
+    """Groups of states of executions or runs, live ones apart from final ones."""
+
+    field = "state"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows of the chosen group, by the index of what lives or ended badly."""
+        states = self.groups.get(self.value() or "")
+        return queryset if states is None else queryset.filter(in_states(*states))
 
 
 class AgeFilter(SimpleListFilter):

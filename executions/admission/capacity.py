@@ -26,7 +26,7 @@ from executions.events import execution_admitted, execution_roused
 from executions.models import Tier, WorkflowExecution, Workspace
 from executions.quotas import Ceilings, ceilings
 from executions.quotas.counting import Counter, Window, present
-from executions.states import ACTIVE, CapacityState, ExecutionState, QuotaWindow
+from executions.states import CapacityState, ExecutionState, QuotaWindow
 
 BATCH = 100
 
@@ -107,12 +107,8 @@ def lock_workspace(workspace_id: UUID) -> None:
 
 def active(workspace_id: UUID) -> int:
     """How many root executions hold a place."""
-    return WorkflowExecution.objects.filter(
-        workspace_id=workspace_id,
-        state__in=sorted(ACTIVE),
-        place=CapacityState.HELD,
-        parent__isnull=True,
-    ).count()
+    [(count,)] = statements.fetch("active", {"workspace": workspace_id})
+    return int(count)
 
 
 def waiting(workspace_id: UUID, most: int) -> int:
@@ -184,10 +180,8 @@ def request_slot(execution_ids: Collection[UUID]) -> None:
 
 
 def _about(execution_ids: Collection[UUID], *names: str) -> list[list[tuple[Any, ...]]]:
-    """Run statements about these executions; planned for them where they are many."""
+    """Run statements about these executions in one round trip."""
     params = {"ids": list(execution_ids)}
-    if len(execution_ids) > BATCH:
-        return [statements.fetch(name, params, many=True) for name in names]
     return statements.fetch_together([(name, params) for name in names])
 
 

@@ -18,6 +18,7 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCaseSerializer, Flat, Json, Payload, Text, Whole
 from executions.api.paging import ListQuery, narrowed, page
+from executions.database.by_state import in_states
 from executions.definition.versions import compiled
 from executions.lifecycle import CANCEL, PAUSE, RESUME, UNDO
 from executions.models import WorkflowExecution, WorkflowVersion
@@ -171,7 +172,6 @@ class QueueItemShape(QueuedShape):
 LARGE = ("trigger_payload", "context_data", "output", "error_stack_trace")
 FILTERS = {
     "workflowId": "workflow_id",
-    "state": "state",
     "triggerType": "trigger_type",
     "createdAfter": "created_at__gt",
     "createdBefore": "created_at__lt",
@@ -208,6 +208,8 @@ class Executions(Endpoint):
         """The executions of your workspaces, newest first, without payloads and outputs."""
         query = self.query(ExecutionQuery)
         rows = narrowed(visible(self.user, executions()), query, FILTERS).defer(*LARGE)
+        if "state" in query:
+            rows = rows.filter(in_states(query["state"]))
         if "test" in query:
             rows = tests(rows) if query["test"] else rows.exclude(version__kind=VersionKind.TEST)
         found = page(request, rows, query)

@@ -15,33 +15,37 @@ from executions.database.routing import alias
 from executions.vendor_seams.django_connections import mark_healthy
 from executions.vendor_seams.psycopg_pipeline import begins, one_round_trip
 
+EACH_TIME = "--! plan each time"
+
 
 class Statements:
-    """The statements of one folder: `<name>.sql` each; what several share is in `parts`."""
+    """The statements of one folder: `<name>.sql` each; what several share is in `parts`.
+
+    They are prepared, and from their sixth use on PostgreSQL keeps one plan, until it analyses a
+    table anew. One that says `--! plan each time` is planned for its values and for the tables as
+    they are: with an array of ids, a plan made on a small table would go on reading all of it.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Read nothing yet; each file is read once, when it is first used."""
         self.folder = folder
         self.text = cache(self._text)
+        self.kept = cache(self._kept)
 
-    def fetch(
-        self, name: str, params: Mapping[str, Any], *, many: bool = False
-    ) -> list[tuple[Any, ...]]:
+    def fetch(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run a named statement on Django's connection and return its rows.
 
-        It joins the transaction that is open, or commits by itself. With `many` it is planned for
-        these parameters: a plan that was kept from a small table would look through the whole array
-        for each row.
+        It joins the transaction that is open, or commits by itself.
         """
         # Neither through the proxy `connection` nor with `cursor.description`: a hot statement
         # takes 200 us, and each of the two is a tenth of that.
         django = connections[alias()]
         if django.connection is None:
             django.ensure_connection()
-        if not many and begins(django.connection):
+        if begins(django.connection):
             return run_together([self.asked(name, params)])[0]
         with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
-            cursor.execute(self.text(name), params, prepare=not many)
+            cursor.execute(self.text(name), params, prepare=self.kept(name))
             mark_healthy(django)
             return _rows(cursor)
 
@@ -58,7 +62,7 @@ class Statements:
 
     def asked(self, name: str, params: Mapping[str, Any]) -> "Asked":
         """The named statement, for who runs it with others."""
-        return Asked(self.text(name), params)
+        return Asked(self.text(name), params, self.kept(name))
 
     def _text(self, name: str) -> str:
         """The SQL of a file without comments, with what it shares and the project's names.
@@ -67,6 +71,10 @@ class Statements:
         up to 4,096 characters.
         """
         return named(" ".join(self._lines(self.folder / f"{name}.sql")))
+
+    def _kept(self, name: str) -> bool:
+        """Whether a statement's plan may be kept."""
+        return EACH_TIME not in (self.folder / f"{name}.sql").read_text().splitlines()
 
     def _lines(self, file: Path) -> Iterator[str]:
         """The lines of a file; where it says `--+ <name>` stand those of `parts/<name>.sql`."""
@@ -83,6 +91,7 @@ class Asked:
 
     text: str
     params: Mapping[str, Any]
+    kept: bool  # whether PostgreSQL keeps its plan
 
 
 def run_together(asked: Sequence[Asked]) -> list[list[tuple[Any, ...]]]:
@@ -102,7 +111,7 @@ def run_together(asked: Sequence[Asked]) -> list[list[tuple[Any, ...]]]:
         cursors = [open_cursors.enter_context(raw.cursor(row_factory=tuple_row)) for _ in asked]
         with one_round_trip(raw):
             for cursor, statement in zip(cursors, asked, strict=True):
-                cursor.execute(statement.text, statement.params, prepare=True)
+                cursor.execute(statement.text, statement.params, prepare=statement.kept)
         mark_healthy(django)
         return [_rows(cursor) for cursor in cursors]
 

@@ -41,7 +41,12 @@ class WorkflowExecution(models.Model):
         WorkflowVersion, on_delete=models.PROTECT, related_name="executions", db_index=False
     )
     parent = models.ForeignKey(
-        "self", on_delete=models.PROTECT, null=True, blank=True, related_name="children"
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="children",
+        db_index=False,
     )
     parent_run_id = models.UUIDField(
         null=True, blank=True, help_text="The waiting run of the parent that started this child."
@@ -133,7 +138,9 @@ class WorkflowExecution(models.Model):
         ordering = ["-created_at", "-id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["workflow", "idempotency_key"], name="execution_key_once"
+                fields=["workflow", "idempotency_key"],
+                condition=Q(idempotency_key__isnull=False),
+                name="execution_key_once",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=ExecutionState.values), name="execution_state_known"
@@ -160,25 +167,39 @@ class WorkflowExecution(models.Model):
                 name="execution_running_has_started_at",
             ),
         ]
+        # Which statement needs which: docs/reference/indexes.md. Indexes of what lives, and of what
+        # ended badly, ask for `finished_at`: a statement about one execution never says it, so that
+        # no such index is ever chosen there, however small it looked when the plan was made.
         indexes = [
-            # Of several workspaces at once; those of one, or of one workflow, have their own.
             models.Index(fields=["created_at", "id"], name="execution_list"),
             models.Index(fields=["workspace", "created_at", "id"], name="execution_workspace_list"),
             models.Index(fields=["workflow", "created_at", "id"], name="execution_workflow_list"),
-            # For whoever comes with a trace's id; equality is all that is asked of it.
+            # Equality is all that is asked of a trace's id.
             HashIndex(fields=["trace_id"], name="execution_trace"),
-            # For figures of what ended in an hour. A BRIN would be smaller, but one execution that
-            # waited for a week stretches the range of its block over that week.
+            # A BRIN would be smaller, but one execution that waited for a week stretches the range
+            # of its block over that week.
             models.Index(
                 fields=["finished_at"],
                 condition=Q(finished_at__isnull=False),
                 name="execution_ended",
             ),
-            # For lists of those that failed, however few they are among millions.
             models.Index(
                 fields=["workspace", "id"],
-                condition=Q(state__in=["FAILED", "TIMEOUT", "CANCELLED"]),
+                condition=Q(
+                    state__in=["FAILED", "TIMEOUT", "CANCELLED"], finished_at__isnull=False
+                ),
                 name="execution_ended_badly",
+            ),
+            # Sleepers by the hundred thousand have a `place` of their own.
+            models.Index(
+                fields=["state", "place", "workspace", "id"],
+                condition=Q(state__in=["PENDING", "RUNNING", "PAUSED"], finished_at__isnull=True),
+                name="execution_live",
+            ),
+            models.Index(
+                fields=["deadline_at"],
+                condition=Q(finished_at__isnull=True, deadline_at__isnull=False),
+                name="execution_deadline",
             ),
             # Those with a key apart, or many that wait for one key would hide the others.
             models.Index(
@@ -190,17 +211,6 @@ class WorkflowExecution(models.Model):
                 fields=["workspace", "workflow", "concurrency_key", "-priority", "created_at"],
                 condition=Q(state="PENDING", concurrency_key__isnull=False),
                 name="execution_waiting_key",
-            ),
-            models.Index(
-                fields=["workspace", "place"],
-                condition=Q(state__in=["RUNNING", "PAUSED"]),
-                name="execution_active",
-            ),
-            # Those awake: sleepers by the hundred thousand are no concern of what looks for them.
-            models.Index(
-                fields=["started_at"],
-                condition=Q(state="RUNNING", place="HELD"),
-                name="execution_awake",
             ),
             models.Index(
                 fields=["workflow", "concurrency_key", "state"],
@@ -220,21 +230,19 @@ class WorkflowExecution(models.Model):
                 name="execution_asked",
             ),
             models.Index(
-                fields=["trigger", "created_at"],
+                fields=["trigger", "finished_at"],
                 condition=Q(trigger__isnull=False),
                 name="execution_trigger",
-            ),
-            models.Index(
-                fields=["trigger"],
-                condition=Q(trigger__isnull=False, state__in=["PENDING", "RUNNING", "PAUSED"]),
-                name="execution_trigger_unfinished",
             ),
             models.Index(
                 fields=["origin"], condition=Q(origin__isnull=False), name="execution_origin"
             ),
             models.Index(
+                fields=["parent"], condition=Q(parent__isnull=False), name="execution_child"
+            ),
+            models.Index(
                 fields=["parent"],
-                condition=Q(parent__isnull=False, state__in=["PENDING", "RUNNING", "PAUSED"]),
+                condition=Q(parent__isnull=False, finished_at__isnull=True),
                 name="execution_child_unfinished",
             ),
             models.Index(
@@ -246,11 +254,6 @@ class WorkflowExecution(models.Model):
                 fields=["id"],
                 condition=Q(compensation="WAITING"),
                 name="execution_waits_to_undo",
-            ),
-            models.Index(
-                fields=["deadline_at"],
-                condition=Q(state__in=["PENDING", "RUNNING", "PAUSED"]),
-                name="execution_deadline",
             ),
         ]
 

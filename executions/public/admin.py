@@ -24,6 +24,7 @@ from executions.admin.execution import (
 )
 from executions.admin.filters import (
     AgeFilter,
+    StateTabFilter,
     TabFilter,
 )
 from executions.admin.operations import (
@@ -72,6 +73,7 @@ __all__ = [
     "PageSection",
     "ReasonForm",
     "ScopedAdmin",
+    "StateTabFilter",
     "TabFilter",
     "WorkflowAdmin",
     "WorkflowExecutionAdmin",

@@ -4,6 +4,7 @@ from executions import replica
 from executions.database import alias, connection, transaction
 from executions.database.accounts import cascade, set_null
 from executions.database.advisory_locks import AdvisoryLock, alone
+from executions.database.by_state import in_states
 from executions.database.clock import ClockTimestamp, database_now, first_id_at
 from executions.database.postgres_types import ArrayField
 from executions.database.statements import Statements
@@ -25,6 +26,7 @@ __all__ = [
     "first_id_at",
     "hurried",
     "in_a_thread",
+    "in_states",
     "replica",
     "set_null",
     "soon",

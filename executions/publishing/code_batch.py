@@ -185,7 +185,7 @@ def _save(rows: Sequence[_Written]) -> None:
     for one in moved:
         one.row.latest_version = one.version
         lines.append(_line("workflow.publish", one, details=_about(one)))
-    fetch("write_from_code", {"rows": _as_json(rows)}, many=True)
+    fetch("write_from_code", {"rows": _as_json(rows)})
     sync_all([(one.row, one.version) for one in moved])
     record_all(ACTOR, lines)
 

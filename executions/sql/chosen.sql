@@ -1,3 +1,4 @@
+--! plan each time
 -- Lock those who are to run, and see what they are now: others may have moved them meanwhile. A fork
 -- is never fresh: it brings runs of its origin.
 SELECT id, version_id, priority, epoch, started_at IS NULL AND origin_point = '', state,

@@ -8,7 +8,8 @@ WITH own AS (
 SELECT w.name, t.max_concurrent,
        CASE WHEN t.max_concurrent IS NULL THEN 0 ELSE (
             SELECT count(*) FROM executions_workflowexecution e
-             WHERE e.workspace_id = own.workspace_id AND e.state IN ('RUNNING', 'PAUSED')
+             WHERE e.finished_at IS NULL AND e.workspace_id = own.workspace_id
+               AND e.state IN ('RUNNING', 'PAUSED')
                AND e.place = 'HELD' AND e.parent_id IS NULL) END,
        (SELECT count(*) FROM (
             SELECT 1 FROM executions_workflowexecution e

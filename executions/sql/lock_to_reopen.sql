@@ -1,3 +1,4 @@
+--! plan each time
 -- Executions of dead letters that may go on without more ado: roots of workspaces without limits,
 -- that no key holds back, that do not sleep and were not undone. Locked, in the order of their ids; who is locked by
 -- somebody else is left out, and comes another time.

@@ -1,3 +1,4 @@
+--! plan each time
 -- Lines of the audit trail, those of one actor.
 -- lines: a JSON array of id, workspace, action, object_type, object_id, reason, before, after, details.
 INSERT INTO executions_activity (

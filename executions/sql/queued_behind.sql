@@ -2,6 +2,5 @@
 SELECT own.trigger_id
   FROM executions_workflowexecution own
  WHERE own.id = %(ended)s
-   AND own.trigger_id IS NOT NULL
    AND EXISTS (SELECT 1 FROM executions_crontick t
-                WHERE t.trigger_id = own.trigger_id AND t.status = 'QUEUED')
+                WHERE t.trigger_id = own.trigger_id AND t.status = 'QUEUED' OFFSET 0)

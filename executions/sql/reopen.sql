@@ -1,3 +1,4 @@
+--! plan each time
 -- FAILED -> RUNNING for locked executions, with what was left of their time, a minute at least.
 UPDATE executions_workflowexecution
    SET state = 'RUNNING',

@@ -1,3 +1,4 @@
+--! plan each time
 -- Executions that wake want a place again; where places are not counted (any more) they have one.
 -- `lock_awake` locked them before, so `place` is as it is now. Nothing is joined here: while the
 -- statistics lag the planner takes thousands for one row, and would look through the whole table

@@ -1,5 +1,6 @@
 -- What an execution that ended, or fell asleep, lets go: a place of its workspace if places are
--- counted there, else its key; a row only if somebody waits for it.
+-- counted there, else its key; a row only if somebody waits for it. OFFSET keeps each a look of its
+-- own: joined, all that wait in other workspaces would be read too.
 SELECT own.workspace_id, own.workflow_id, own.concurrency_key, t.max_concurrent IS NOT NULL
   FROM executions_workflowexecution own
   JOIN executions_workspace w ON w.id = own.workspace_id
@@ -9,13 +10,16 @@ SELECT own.workspace_id, own.workflow_id, own.concurrency_key, t.max_concurrent 
        THEN own.concurrency_key IS NOT NULL AND EXISTS (
             SELECT 1 FROM executions_workflowexecution e
              WHERE e.workspace_id = own.workspace_id AND e.workflow_id = own.workflow_id
-               AND e.concurrency_key = own.concurrency_key AND e.state = 'PENDING')
+               AND e.concurrency_key = own.concurrency_key AND e.state = 'PENDING' OFFSET 0)
        ELSE EXISTS (SELECT 1 FROM executions_workflowexecution e
-                     WHERE e.workspace_id = own.workspace_id AND e.place = 'WANTED')
+                     WHERE e.workspace_id = own.workspace_id AND e.place = 'WANTED'
+                     ORDER BY e.priority DESC, e.created_at OFFSET 0)
          OR EXISTS (SELECT 1 FROM executions_workflowexecution e
                      WHERE e.workspace_id = own.workspace_id AND e.state = 'PENDING'
-                       AND e.concurrency_key IS NULL)
+                       AND e.concurrency_key IS NULL
+                     ORDER BY e.priority DESC, e.created_at OFFSET 0)
          OR EXISTS (SELECT 1 FROM executions_workflowexecution e
                      WHERE e.workspace_id = own.workspace_id AND e.state = 'PENDING'
-                       AND e.concurrency_key IS NOT NULL)
+                       AND e.concurrency_key IS NOT NULL
+                     ORDER BY e.workflow_id OFFSET 0)
        END

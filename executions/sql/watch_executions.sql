@@ -1,3 +1,4 @@
+--! plan each time
 -- Which of the watched executions were written by a transaction that a reader at `since` may not
 -- have seen (executions/live/feed.py). `age` counts transactions back from now, across the wrap
 -- of their 32-bit ids. Without `since`: all of them.

@@ -1,3 +1,4 @@
+--! plan each time
 -- Workflows that code publishes, as it says them now, with their latest versions.
 -- rows: a JSON array of one object a workflow, all of whose columns are written. They are locked.
 UPDATE executions_workflow w

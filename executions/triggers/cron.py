@@ -25,7 +25,7 @@ from executions.database.clock import ClockTimestamp, database_now
 from executions.errors import QuotaExceeded, ValkyrError, WrongState
 from executions.events import execution_ended
 from executions.models import CronTick, Trigger, WorkflowExecution
-from executions.states import UNFINISHED, TickStatus, TriggerType
+from executions.states import TickStatus, TriggerType
 from executions.triggers import beat_admin
 from executions.triggers.beat_entries import settings_of
 from executions.triggers.cron_schedule import (
@@ -123,9 +123,7 @@ def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
 
 def _unfinished(trigger: Trigger) -> list[UUID]:
     """What this trigger started and has not ended, without what people made of it since."""
-    rows = WorkflowExecution.objects.filter(
-        trigger=trigger, state__in=sorted(UNFINISHED), origin=None
-    )
+    rows = WorkflowExecution.objects.filter(trigger=trigger, finished_at=None, origin=None)
     return list(rows.order_by("created_at").values_list("pk", flat=True)[:TICKS_AT_ONCE])
 
 
@@ -304,7 +302,7 @@ def _startable() -> list[UUID]:
         trigger=OuterRef("pk"), status=TickStatus.QUEUED, start_at__lte=ClockTimestamp()
     )
     unfinished = WorkflowExecution.objects.filter(
-        trigger=OuterRef("pk"), state__in=sorted(UNFINISHED), origin=None
+        trigger=OuterRef("pk"), finished_at=None, origin=None
     )
     waits = Q(enabled=True, settings__overlap=QUEUE) & Q(Exists(unfinished))
     rows = Trigger.objects.filter(Exists(due), type=TriggerType.CRON).exclude(waits)

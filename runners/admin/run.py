@@ -17,7 +17,7 @@ from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.activity import done_to
 from executions.admin.base import FactAdmin
-from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
+from executions.admin.filters import AgeFilter, StateTabFilter, WorkflowFilter
 from executions.admin.operations import AdminOperation, reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import Page, PageSection, facts, payload_section, text_section
@@ -118,11 +118,11 @@ ASLEEP: dict[str, str] = {
 }
 
 
-class StateFilter(TabFilter):
+class StateFilter(StateTabFilter):
     """Runs by state."""
 
     title = "state"
-    parameter_name = field = "state"
+    parameter_name = "state"
     groups = {
         "pending": ("PENDING",),
         "running": ("RUNNING", "LEASED"),

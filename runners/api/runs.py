@@ -20,6 +20,7 @@ from executions.api.fields import CamelCase, CamelCaseSerializer, Json
 from executions.api.modules import CONTAINERS
 from executions.api.paging import PageQuery, narrowed, page
 from executions.api.reveal import Reveal, RevealReason
+from executions.database.by_state import in_states
 from executions.database.clock import database_now, first_id_at
 from executions.definition.catalog import catalog
 from executions.definition.graph.iterations import LoopTurns, MapTurns
@@ -182,7 +183,6 @@ BAR = (
 FILTERS = {
     "executionId": "execution_id",
     "taskId": "task_id",
-    "state": "state",
     "place": "step_path__startswith",
     "queuedAfter": "queued_at__gt",
     "queuedBefore": "queued_at__lt",
@@ -201,6 +201,8 @@ class Runs(Endpoint):
         """The runs of your workspaces, newest first, without what may be large."""
         query = self.query(RunQuery)
         rows = narrowed(visible(self.user, Run.objects.all()), query, FILTERS)
+        if "state" in query:
+            rows = rows.filter(in_states(query["state"]))
         rows = _queued(rows, query).defer(*LARGE)
         found = page(request, rows, query, order=BY_ID)
         return Response(RunSummary(found.rows, many=True).data, headers=found.headers)

@@ -16,7 +16,7 @@ from executions.access.actor import Actor
 from executions.definition.versions import compiled
 from executions.errors import NotFound, PayloadError, ValkyrError, WithProblems, WrongState
 from executions.models import Workflow, WorkflowExecution
-from executions.states import FINAL, UNFINISHED, ExecutionState
+from executions.states import FINAL, ExecutionState
 from executions.triggers.request import ParentRun
 from executions.triggers.start import start_child
 from runners import statements
@@ -123,7 +123,7 @@ def abandoned() -> QuerySet[WorkflowExecution, tuple[UUID, Any]]:
 
 
 def _unfinished() -> QuerySet[WorkflowExecution]:
-    return WorkflowExecution.objects.filter(parent__isnull=False, state__in=sorted(UNFINISHED))
+    return WorkflowExecution.objects.filter(parent__isnull=False, finished_at=None)
 
 
 # A step calls another workflow: its child execution is started with the step's own record.

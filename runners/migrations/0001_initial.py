@@ -5,16 +5,8 @@ import runners.states
 import uuid6
 from django.db import migrations, models
 
-# How PostgreSQL keeps the hot table: room for in-page updates, eager vacuum.
-STORAGE = """
-ALTER TABLE {runs} SET (
-    fillfactor = 80,
-    autovacuum_vacuum_scale_factor = 0.02,
-    autovacuum_vacuum_threshold = 1000,
-    autovacuum_analyze_scale_factor = 0.02,
-    autovacuum_vacuum_cost_delay = 0
-);
-"""
+# Room for the updates that stay in their page: renewals of leases, counters of containers.
+ROOM = "ALTER TABLE {runs} SET (fillfactor = 80)"
 
 # How much a queue has to do, as a function: what a cluster adds and removes workers by.
 #
@@ -27,7 +19,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
       FROM (SELECT
               FROM {runs} r
               JOIN {executions} e ON e.id = r.execution_id
-             WHERE r.state IN ('PENDING', 'LEASED', 'RUNNING')
+             WHERE r.finished_at IS NULL
+               AND r.state IN ('PENDING', 'LEASED', 'RUNNING')
                AND r.queue = of_queue
                AND e.state = 'RUNNING'
                AND (r.retry_after IS NULL OR r.retry_after <= clock_timestamp())
@@ -44,7 +37,10 @@ def finish(apps, schema_editor):
         "runs": executions.database.migrations.model(apps, "runners.Run")._meta.db_table,
         "executions": executions.database.migrations.model(apps, "executions.WorkflowExecution")._meta.db_table,
     }
-    schema_editor.execute(STORAGE.format(**names), params=None)
+    waiters = executions.database.migrations.model(apps, "runners.Waiter")._meta.db_table
+    for table in (names["runs"], waiters):
+        schema_editor.execute(executions.database.migrations.HOT.format(table=table), params=None)
+    schema_editor.execute(ROOM.format(**names), params=None)
     schema_editor.execute(QUEUE_LOAD.format(**names), params=None)
 
 
@@ -117,7 +113,7 @@ class Migration(executions.database.migrations.Migration):
             ],
             options={
                 'ordering': ['-queued_at', '-id'],
-                'indexes': [models.Index(fields=['execution', 'state'], name='run_execution_state'), models.Index(condition=models.Q(('state__in', [runners.states.RunState['LEASED'], runners.states.RunState['PENDING'], runners.states.RunState['RUNNING'], runners.states.RunState['WAITING']])), fields=['state', 'due_at'], name='run_due'), models.Index(condition=models.Q(('published_at__isnull', True), ('state', 'PENDING')), fields=['due_at'], name='run_retry'), models.Index(condition=models.Q(('secret_places__isnull', False), ('state', 'PENDING'), models.Q(('queue__in', ['control', 'default', 'io']), _negated=True)), fields=['queue', '-priority', 'id'], name='run_remote'), models.Index(condition=models.Q(('state__in', ['FAILED', 'DLQ', 'CANCELLED'])), fields=['state', 'id'], name='run_ended_badly'), models.Index(condition=models.Q(('waits_for', 'approval')), fields=['state', 'id'], name='run_approval')],
+                'indexes': [models.Index(fields=['execution', 'state'], name='run_execution_state'), models.Index(condition=models.Q(('finished_at__isnull', True)), fields=['state', 'due_at'], name='run_due'), models.Index(condition=models.Q(('published_at__isnull', True), ('state', 'PENDING')), fields=['due_at'], name='run_retry'), models.Index(condition=models.Q(('secret_places__isnull', False), ('state', 'PENDING'), models.Q(('queue__in', ['control', 'default', 'io']), _negated=True)), fields=['queue', '-priority', 'id'], name='run_remote'), models.Index(condition=models.Q(('finished_at__isnull', False), ('state__in', ['FAILED', 'DLQ', 'CANCELLED'])), fields=['state', 'id'], name='run_ended_badly'), models.Index(condition=models.Q(('waits_for', 'approval')), fields=['state', 'id'], name='run_approval')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', [runners.states.RunState['LEASED'], runners.states.RunState['PENDING'], runners.states.RunState['RUNNING'], runners.states.RunState['SKIPPED'], runners.states.RunState['SUCCESS'], runners.states.RunState['WAITING']]), ('superseded', False)), fields=('execution', 'epoch', 'step_path'), name='run_one_live_or_successful'), models.CheckConstraint(condition=models.Q(models.Q(('state__in', [runners.states.RunState['LEASED'], runners.states.RunState['RUNNING']]), _negated=True), models.Q(('lease_until__isnull', False), models.Q(('leased_by', ''), _negated=True), ('lease_token__gt', 0)), _connector='OR'), name='run_held_has_lease'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', [runners.states.RunState['CANCELLED'], runners.states.RunState['DLQ'], runners.states.RunState['FAILED'], runners.states.RunState['SKIPPED'], runners.states.RunState['SUCCESS']])), models.Q(('state__in', [runners.states.RunState['LEASED'], runners.states.RunState['PENDING'], runners.states.RunState['RUNNING'], runners.states.RunState['WAITING']]), ('finished_at__isnull', True)), _connector='OR'), name='run_final_has_finished_at')],
             },
         ),
@@ -186,12 +182,12 @@ class Migration(executions.database.migrations.Migration):
                 ('kind', models.CharField(choices=[('body', 'body'), ('timer', 'timer'), ('approval', 'approval'), ('event', 'event'), ('callback', 'callback'), ('child', 'child'), ('circuit', 'circuit'), ('quota', 'quota')], max_length=10)),
                 ('key', models.CharField(blank=True, default='', max_length=300)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('execution', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workflowexecution')),
+                ('execution', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workflowexecution')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
             ],
             options={
                 'ordering': ['created_at'],
-                'indexes': [models.Index(fields=['kind', 'key', 'workspace', 'run'], name='waiter_key'), models.Index(fields=['workspace', 'kind', 'created_at'], name='waiter_list')],
+                'indexes': [models.Index(fields=['execution'], name='waiter_execution'), models.Index(fields=['kind', 'key', 'workspace', 'run'], name='waiter_key')],
             },
         ),
         migrations.RunPython(finish, undo),

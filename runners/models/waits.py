@@ -18,7 +18,9 @@ class Waiter(models.Model):
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True)
-    execution = models.ForeignKey(WorkflowExecution, on_delete=models.CASCADE, related_name="+")
+    execution = models.ForeignKey(
+        WorkflowExecution, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     workspace = models.ForeignKey(
         Workspace, on_delete=models.CASCADE, related_name="+", db_index=False
     )
@@ -29,8 +31,8 @@ class Waiter(models.Model):
     class Meta:
         ordering = ["created_at"]
         indexes = [
+            models.Index(fields=["execution"], name="waiter_execution"),
             models.Index(fields=["kind", "key", "workspace", "run"], name="waiter_key"),
-            models.Index(fields=["workspace", "kind", "created_at"], name="waiter_list"),
         ]
 
     def __str__(self) -> str:

@@ -1,3 +1,4 @@
+--! plan each time
 -- Those of some executions to whose family an approval belongs: one of the execution itself, of those
 -- that call it, or of those that these call. Each family is looked at once.
 WITH RECURSIVE up AS (
@@ -20,9 +21,10 @@ WITH RECURSIVE up AS (
     SELECT DISTINCT f.root
       FROM family f
      WHERE EXISTS (
-           SELECT 1 FROM runners_run r
-            WHERE r.execution_id = f.id AND r.waits_for = 'approval' AND r.state = 'SUCCESS'
-              AND r.outcome = 'approved' AND NOT r.superseded)
+           SELECT 1
+             FROM (SELECT waits_for, outcome, superseded
+                     FROM runners_run WHERE execution_id = f.id AND state = 'SUCCESS' OFFSET 0) r
+            WHERE r.waits_for = 'approval' AND r.outcome = 'approved' AND NOT r.superseded)
 )
 SELECT up.asked
   FROM up

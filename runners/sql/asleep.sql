@@ -1,16 +1,28 @@
--- Executions that hold a place of a limited workspace though everything in them waits.
+--! plan each time
+-- Executions that hold a place of a limited workspace though everything in them waits. OFFSET keeps
+-- each a look-up for each row, ORDER BY on the index that has this order.
 SELECT e.id
-  FROM executions_tier t
-  JOIN executions_workspace w ON w.tier_id = t.id
-  JOIN executions_workflowexecution e ON e.workspace_id = w.id
- WHERE t.max_concurrent IS NOT NULL AND e.place = 'HELD' AND e.parent_id IS NULL
-   AND e.state IN ('RUNNING', 'PAUSED')
+  FROM (SELECT w.id
+          FROM executions_tier t JOIN executions_workspace w ON w.tier_id = t.id
+         WHERE t.max_concurrent IS NOT NULL OFFSET 0) w
+ CROSS JOIN LATERAL (
+       (SELECT id, parent_id
+          FROM executions_workflowexecution
+         WHERE finished_at IS NULL AND state = 'RUNNING' AND place = 'HELD' AND workspace_id = w.id
+         ORDER BY id OFFSET 0)
+        UNION ALL
+       (SELECT id, parent_id
+          FROM executions_workflowexecution
+         WHERE finished_at IS NULL AND state = 'PAUSED' AND place = 'HELD' AND workspace_id = w.id
+         ORDER BY id OFFSET 0)
+    ) e
+ WHERE e.parent_id IS NULL
+   AND (%(ids)s::uuid[] IS NULL OR e.id = ANY(%(ids)s::uuid[]))
    AND EXISTS (SELECT 1 FROM runners_run r
                 WHERE r.execution_id = e.id AND r.state = 'WAITING'
-                  AND r.waits_for NOT IN ('body', 'child'))
+                  AND r.waits_for NOT IN ('body', 'child') OFFSET 0)
    AND NOT EXISTS (SELECT 1 FROM runners_run r
                     WHERE r.execution_id = e.id
-                      AND (r.state IN ('LEASED', 'PENDING', 'RUNNING')
-                           OR (r.state = 'WAITING' AND r.waits_for = 'child')))
-   AND (%(ids)s::uuid[] IS NULL OR e.id = ANY(%(ids)s::uuid[]))
+                      AND r.state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING')
+                      AND (r.state <> 'WAITING' OR r.waits_for = 'child') OFFSET 0)
  LIMIT %(batch)s

@@ -5,8 +5,7 @@
 --    its state after the wait; the update depends on it, so it cannot slip past;
 --  * an execution that gave up its place while it slept: woken, it waits for one again;
 --  * a late holder: the token grows, and every later write compares it.
--- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key: while thousands start at once
--- and nothing was analysed yet, the index of what is awake looks small, and holds them all.
+-- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key, whatever indexes have states.
 WITH execution AS MATERIALIZED (
     SELECT id
       FROM executions_workflowexecution

@@ -2,12 +2,17 @@
 -- so is lost, or on its way for too long. Each row leaves this scan when it is served: its run is
 -- woken, and the waiter is gone.
 SELECT c.id
-  FROM runners_waiter w
-  JOIN executions_workflowexecution c ON c.id = w.key::uuid
-  JOIN runners_run r ON r.id = w.run_id
-  JOIN executions_workflowexecution p ON p.id = w.execution_id
- WHERE w.kind = 'child' AND (r.state = 'WAITING') IS TRUE AND r.epoch = p.epoch
-   AND p.state IN ('PAUSED', 'RUNNING')
+  FROM (SELECT run_id, execution_id, key::uuid AS child
+          FROM runners_waiter WHERE kind = 'child' OFFSET 0) w
+ CROSS JOIN LATERAL (
+    -- OFFSET keeps each a look-up for each row.
+    SELECT id, state, finished_at
+      FROM executions_workflowexecution WHERE id = w.child OFFSET 0) c
+ CROSS JOIN LATERAL (
+    SELECT state, epoch FROM runners_run WHERE id = w.run_id OFFSET 0) r
+ CROSS JOIN LATERAL (
+    SELECT state, epoch FROM executions_workflowexecution WHERE id = w.execution_id OFFSET 0) p
+ WHERE r.state = 'WAITING' AND r.epoch = p.epoch AND p.state IN ('PAUSED', 'RUNNING')
    AND c.state IN ('CANCELLED', 'FAILED', 'SUCCESS', 'TIMEOUT')
    AND c.finished_at < statement_timestamp() - interval '3 seconds'
  LIMIT %(batch)s

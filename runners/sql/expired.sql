@@ -3,7 +3,7 @@
 SELECT id, lease_token, leased_by, crashes, queue,
        coalesce(deadline_at <= clock_timestamp(), false)
   FROM runners_run
- WHERE state IN ('LEASED', 'RUNNING') AND due_at <= statement_timestamp()
+ WHERE finished_at IS NULL AND state IN ('LEASED', 'RUNNING') AND due_at <= statement_timestamp()
    AND lease_until <= statement_timestamp()
  ORDER BY due_at
  LIMIT %(batch)s

@@ -1,11 +1,14 @@
--- How given steps stand: the live, done and skipped ones by the identity index, then those that
--- failed for good. A step that was tried again after it died has a row of both kinds: the first
--- counts.
-SELECT step_path, state, outcome, waits_for, progress::json, id
-  FROM runners_run
- WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND step_path = ANY(%(paths)s)
-   AND state IN ('LEASED', 'PENDING', 'RUNNING', 'SKIPPED', 'SUCCESS', 'WAITING')
-   AND NOT superseded
+-- How given steps stand: the live, done and skipped ones by the identity index (`LIMIT` keeps the
+-- planner from reading the whole execution instead), then those that failed for good. A step that
+-- was tried again after it died has a row of both kinds: the first counts.
+SELECT r.step_path, r.state, r.outcome, r.waits_for, r.progress::json, r.id
+  FROM unnest(%(paths)s::text[]) AS asked (path),
+       LATERAL (SELECT step_path, state, outcome, waits_for, progress, id
+                  FROM runners_run
+                 WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND step_path = asked.path
+                   AND state IN ('LEASED', 'PENDING', 'RUNNING', 'SKIPPED', 'SUCCESS', 'WAITING')
+                   AND NOT superseded
+                 LIMIT 1) r
 UNION ALL
 SELECT step_path, state, outcome, '', NULL, id
   FROM runners_run

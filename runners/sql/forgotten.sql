@@ -2,9 +2,12 @@
 SELECT DISTINCT e.id
   FROM (SELECT execution_id
           FROM runners_run
-         WHERE state = 'PENDING' AND due_at <= statement_timestamp()
+         WHERE finished_at IS NULL AND state = 'PENDING' AND due_at <= statement_timestamp()
          ORDER BY due_at
          LIMIT 10000) r
-  JOIN executions_workflowexecution e ON e.id = r.execution_id
+ CROSS JOIN LATERAL (
+    -- OFFSET keeps it a look-up for each row.
+    SELECT e.id, e.place, e.state
+      FROM executions_workflowexecution e WHERE e.id = r.execution_id OFFSET 0) e
  WHERE e.place = 'FREE' AND e.state IN ('RUNNING', 'PAUSED')
  LIMIT %(batch)s

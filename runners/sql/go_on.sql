@@ -7,8 +7,7 @@
 --  * a pause, cancel, time-out or roll-back: the execution is locked FOR SHARE and must be RUNNING,
 --    of this epoch;
 --  * two planners: a second live run of the next step breaks the partial unique index.
--- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key: the index of live runs is
--- full of entries of runs that just ended.
+-- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key, whatever indexes have states.
 WITH execution AS MATERIALIZED (
     SELECT id
       FROM executions_workflowexecution

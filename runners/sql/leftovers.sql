@@ -4,7 +4,7 @@
 WITH due AS MATERIALIZED (
     SELECT execution_id
       FROM runners_run
-     WHERE state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING')
+     WHERE finished_at IS NULL AND state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING')
        AND due_at <= statement_timestamp()
      LIMIT 10000
 )

@@ -1,3 +1,4 @@
+--! plan each time
 -- What filters of waiting runs may read of their executions; payloads only where one reads them.
 SELECT e.id, e.epoch, e.priority, e.started_at,
        CASE WHEN %(want_input)s THEN e.trigger_payload::json END,

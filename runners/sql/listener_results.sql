@@ -1,3 +1,4 @@
+--! plan each time
 -- Results of finished steps that filters read: pairs of an execution and a path.
 SELECT d.execution_id, d.step_path, d.state, d.outcome, d.outputs::json, d.error, d.error_type
   FROM (SELECT unnest(%(executions)s::uuid[]) AS execution, unnest(%(paths)s::text[]) AS path) w

@@ -1,6 +1,8 @@
 -- What a worker needs to know before it claims: the execution, the segment's one live run, and
 -- the results the first step's templates read. Plain read, no lock: the claim compares the token
--- seen here, so whatever changes in between makes the claim fail.
+-- seen here, so whatever changes in between makes the claim fail. `coalesce` keeps the live run on the
+-- index of its execution's states, `IS TRUE` the results on that of all its runs: the identity index
+-- would be read for all that is done, or joined to the others.
 SELECT e.state, e.epoch, e.started_at, e.principal_id,
        CASE WHEN %(want_input)s THEN e.trigger_payload::json END,
        CASE WHEN %(want_vars)s THEN e.context_data::json END,
@@ -14,9 +16,10 @@ SELECT e.state, e.epoch, e.started_at, e.principal_id,
           FROM runners_run d
          WHERE d.execution_id = e.id AND NOT d.superseded
            AND d.step_path = ANY(%(reads)s)
-           AND (d.state IN ('SUCCESS', 'SKIPPED') OR (d.state = 'FAILED' AND d.outcome = 'error')))
+           AND (d.state IN ('SUCCESS', 'SKIPPED')
+                OR (d.state = 'FAILED' AND d.outcome = 'error')) IS TRUE)
   FROM executions_workflowexecution e
   JOIN runners_run r ON r.execution_id = e.id AND r.epoch = e.epoch
  WHERE e.id = %(execution)s
-   AND r.segment = %(segment)s AND NOT r.superseded
+   AND r.segment = %(segment)s AND coalesce(r.superseded, false) = false
    AND r.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')

@@ -2,7 +2,10 @@
 -- is left out for long however many there are.
 SELECT h.execution_id
   FROM (SELECT DISTINCT execution_id
-          FROM runners_run
-         WHERE state = 'RUNNING' AND due_at <= statement_timestamp()) h
+          FROM (SELECT execution_id
+                  FROM runners_run
+                 WHERE finished_at IS NULL AND state = 'RUNNING'
+                   AND due_at <= statement_timestamp()
+                OFFSET 0) late) h
  ORDER BY random()
  LIMIT %(batch)s

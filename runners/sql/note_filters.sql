@@ -1,8 +1,9 @@
+--! plan each time
 -- Filters that could not be evaluated are noted with the runs they belong to, up to a bound each.
 UPDATE runners_run r
    SET logs = coalesce(r.logs, '[]'::jsonb) || jsonb_build_array(jsonb_build_object(
            'ms', round(1000 * extract(epoch FROM clock_timestamp() - r.started_at)::numeric),
            'level', 'warning', 'message', f.message))
-  FROM (SELECT unnest(%(runs)s::uuid[]) AS id, unnest(%(messages)s::text[]) AS message) f
+  FROM unnest(%(runs)s::uuid[], %(messages)s::text[]) AS f (id, message)
  WHERE r.id = f.id AND (r.state = 'WAITING') IS TRUE
    AND jsonb_array_length(coalesce(r.logs, '[]'::jsonb)) < %(most)s

@@ -1,10 +1,12 @@
+--! plan each time
 -- Pending runs that were sent a while ago and not claimed. Each is stamped to be looked at again
 -- soon, and from a minute on after as long again as it has waited, so that a backlog never hides the
 -- rows behind it; those of paused executions likewise.
 WITH late AS (
     SELECT r.id
       FROM runners_run r
-     WHERE r.state = 'PENDING' AND r.due_at <= statement_timestamp() AND r.published_at IS NOT NULL
+     WHERE r.finished_at IS NULL AND r.state = 'PENDING'
+       AND r.due_at <= statement_timestamp() AND r.published_at IS NOT NULL
      ORDER BY r.due_at
      LIMIT %(batch)s
        FOR UPDATE SKIP LOCKED
@@ -35,7 +37,7 @@ WITH late AS (
     SELECT queue, priority, max(published_at) AS newest
       FROM (SELECT queue, priority, published_at
               FROM runners_run
-             WHERE state = 'RUNNING' AND publications = 1
+             WHERE finished_at IS NULL AND state = 'RUNNING' AND publications = 1
              UNION ALL
             SELECT queue, priority, published_at
               FROM newest
@@ -45,5 +47,8 @@ WITH late AS (
 SELECT s.queue, s.id, coalesce(o.newest > s.published_at + interval '10 seconds', false),
        s.prepared
   FROM stamped s
-  JOIN executions_workflowexecution e ON e.id = s.execution_id AND e.state = 'RUNNING'
+ CROSS JOIN LATERAL (
+    -- OFFSET keeps it a look-up for each row.
+    SELECT e.state FROM executions_workflowexecution e WHERE e.id = s.execution_id OFFSET 0) e
   LEFT JOIN overtaking o ON o.queue = s.queue AND o.priority = s.priority
+ WHERE e.state = 'RUNNING'

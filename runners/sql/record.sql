@@ -7,8 +7,7 @@
 --    not final; under a pause the result is recorded and the next run stays PENDING;
 --  * two planners: a second live or successful run of a step breaks the partial unique index; no
 --    ON CONFLICT, so the whole statement is undone.
--- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key: the index of live runs is
--- full of entries of runs that just ended.
+-- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key, whatever indexes have states.
 -- Always one row: (recorded, execution's state, runs claimed, other live runs or NULL).
 --+ fenced
     RETURNING r.id, r.execution_id, r.epoch, r.priority, r.heartbeat_details,

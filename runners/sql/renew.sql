@@ -1,3 +1,4 @@
+--! plan each time
 -- Renew the leases of steps that execute now, never past deadline and grace. Touches no indexed
 -- column, so the row stays in its page. A run that is not returned is not wanted any more:
 -- cancelled, timed out or taken over.
@@ -8,5 +9,5 @@ UPDATE runners_run r
        heartbeat_details = coalesce(held.details::jsonb, r.heartbeat_details)
   FROM unnest(%(runs)s::uuid[], %(tokens)s::int[], %(details)s::text[])
        AS held (id, token, details)
- WHERE r.id = held.id AND r.lease_token = held.token AND r.state = 'RUNNING'
+ WHERE r.id = held.id AND r.lease_token = held.token AND (r.state = 'RUNNING') IS TRUE
 RETURNING r.id

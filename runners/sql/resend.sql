@@ -1,3 +1,4 @@
+--! plan each time
 -- Stamp lost segments as sent once more; the wait until the next look doubles, up to ten minutes.
 -- It doubles what passed since the segment was last sent, too: messages that came to a worker, which
 -- then died, are counted as sent, but were not lost.
@@ -8,5 +9,5 @@ UPDATE runners_run r
            %(patience)s * 2 ^ least(r.publications, 10) * interval '1 second',
            2 * greatest(%(patience)s * interval '1 second', clock_timestamp() - r.published_at))
   FROM executions_workflowexecution e
- WHERE r.id = ANY(%(runs)s) AND r.state = 'PENDING' AND e.id = r.execution_id
+ WHERE r.id = ANY(%(runs)s) AND (r.state = 'PENDING') IS TRUE AND e.id = r.execution_id
 RETURNING r.execution_id, e.version_id, r.priority, r.segment, r.queue, r.step_path

@@ -1,12 +1,25 @@
--- Executions under way and awake with nothing that moves (a container only holds what does).
+-- Executions under way and awake with nothing that moves (a container only holds what does): of so
+-- many after a place in the index, and the last one looked at. OFFSET keeps it a look-up for each.
 -- Whatever is planned for them leaves this scan: it gets a live run, or ends.
-SELECT e.id
-  FROM executions_workflowexecution e
- WHERE e.state = 'RUNNING' AND e.place = 'HELD'
-   AND e.started_at < statement_timestamp() - interval '5 seconds'
-   AND NOT EXISTS (
-       SELECT 1 FROM runners_run r
-        WHERE r.execution_id = e.id
-          AND r.state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING')
-          AND (r.state <> 'WAITING' OR r.waits_for <> 'body'))
- LIMIT %(batch)s
+WITH looked AS MATERIALIZED (
+    SELECT workspace_id, id, started_at, row_number() OVER (ORDER BY workspace_id, id) AS n
+      FROM executions_workflowexecution
+     WHERE finished_at IS NULL AND state = 'RUNNING' AND place = 'HELD'
+       AND (workspace_id, id) > (%(workspace)s, %(after)s)
+     ORDER BY workspace_id, id
+     LIMIT %(most)s
+), judged AS (
+    SELECT l.workspace_id, l.id, l.n,
+           l.started_at < statement_timestamp() - interval '5 seconds'
+           AND NOT EXISTS (
+               SELECT 1 FROM runners_run r
+                WHERE r.execution_id = l.id
+                  AND r.state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING')
+                  AND (r.state <> 'WAITING' OR r.waits_for <> 'body')
+               OFFSET 0) AS stalled
+      FROM looked l
+)
+SELECT workspace_id, id, stalled, n = %(most)s
+  FROM judged
+ WHERE stalled OR n = %(most)s
+ ORDER BY n

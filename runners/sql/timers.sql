@@ -3,12 +3,14 @@
 WITH due AS MATERIALIZED (
     SELECT id, execution_id, due_at
       FROM runners_run
-     WHERE state = 'WAITING' AND due_at <= statement_timestamp()
+     WHERE finished_at IS NULL AND state = 'WAITING' AND due_at <= statement_timestamp()
      ORDER BY due_at
      LIMIT %(batch)s
 )
 SELECT d.id, d.execution_id
   FROM due d
-  JOIN executions_workflowexecution e ON e.id = d.execution_id
+ CROSS JOIN LATERAL (
+    -- OFFSET keeps it a look-up for each row.
+    SELECT e.state FROM executions_workflowexecution e WHERE e.id = d.execution_id OFFSET 0) e
  WHERE e.state IN ('PAUSED', 'RUNNING')
  ORDER BY d.due_at

@@ -5,4 +5,4 @@ SELECT EXISTS (
       FROM runners_run
      WHERE execution_id = %(execution)s AND NOT superseded AND module_id = ANY(%(undone)s)
        AND ((state = 'SUCCESS' AND cached_from IS NULL)
-            OR (state IN ('LEASED', 'RUNNING') AND lease_until > clock_timestamp())))
+            OR (state IN ('LEASED', 'RUNNING') AND lease_until > clock_timestamp())) IS TRUE)

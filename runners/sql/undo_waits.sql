@@ -7,10 +7,12 @@ SELECT e.id
    AND NOT EXISTS (
        SELECT 1 FROM runners_run r
         WHERE r.execution_id = e.id AND r.state IN ('LEASED', 'RUNNING')
-          AND r.lease_until > clock_timestamp())
+          AND r.lease_until > clock_timestamp()
+       OFFSET 0)
    AND NOT EXISTS (
        SELECT 1 FROM executions_workflowexecution c
         WHERE c.parent_id = e.id AND c.parent_run_id IS NOT NULL
-          AND c.state IN ('PENDING', 'RUNNING', 'PAUSED'))
+          AND c.finished_at IS NULL
+       OFFSET 0)
  ORDER BY e.id
  LIMIT %(batch)s

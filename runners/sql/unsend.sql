@@ -1,3 +1,4 @@
+--! plan each time
 -- Pending runs whose messages the broker did not take: nobody was sent for them, and they are due.
 UPDATE runners_run r
    SET published_at = NULL, due_at = clock_timestamp()

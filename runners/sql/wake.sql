@@ -1,3 +1,4 @@
+--! plan each time
 -- Waiting runs go on: with what woke them, to be sent. Containers are woken by their body alone.
 -- A run that does not wait for that any more is left as it is, so waking twice does no harm.
 -- What woke it learns how long it waited, in seconds.

@@ -1,3 +1,4 @@
+--! plan each time
 -- Of each watched execution the runs that a reader at `since` may not have seen as they are
 -- (executions/live/feed.py), and one more than may be told, so that too many are noticed.
 SELECT r.execution_id, r.id, r.step_path, r.module, r.attempt, r.epoch, r.superseded, r.state,

@@ -10,6 +10,7 @@ from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import Greatest
 
 from executions import messaging
+from executions.database.by_state import in_states
 from executions.database.clock import database_now
 from runners.models import Run, Runner
 from runners.states import HELD, RunState
@@ -44,7 +45,7 @@ def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> lis
     `runs` and `runners` are those that the person may see; of more than 50,000 waiting runs the
     rest is not counted, and each queue says so.
     """
-    due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), state=RunState.PENDING)
+    due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), in_states(RunState.PENDING))
     some = Run.objects.filter(pk__in=due.order_by().values("pk")[:BOUND])
     ready = Greatest("queued_at", "retry_after")
     rows = some.order_by().values("queue").annotate(n=Count("pk"), oldest=Min(ready))
@@ -117,7 +118,7 @@ def busy(runs: QuerySet[Run]) -> dict[str, Busy]:
 
     At most 1,000 runs are looked at.
     """
-    rows: QuerySet[Run, Any] = runs.filter(state__in=sorted(HELD)).order_by("started_at")
+    rows: QuerySet[Run, Any] = runs.filter(in_states(*HELD)).order_by("started_at")
     found: dict[str, Busy] = {}
     for holder, pk, execution_id, workflow, path, since in rows.values_list(
         "leased_by", "pk", "execution_id", "execution__workflow__name", "step_path", "started_at"

@@ -84,7 +84,11 @@ def measure(cast: Cast, options: Options) -> Backlog:
 def _running(workflow: Any) -> bool:
     from executions.models import WorkflowExecution
 
-    return bool(WorkflowExecution.objects.filter(workflow=workflow, state="RUNNING").exists())
+    return bool(
+        WorkflowExecution.objects.filter(
+            workflow=workflow, state="RUNNING", finished_at=None
+        ).exists()
+    )
 
 
 def _ends(workflow: Any, many: int) -> list[float]:

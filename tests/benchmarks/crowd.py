@@ -125,13 +125,13 @@ def _read(worker: Program, roots: list[int]) -> list[float]:
 def _pending() -> int:
     from runners.models import Run
 
-    return int(Run.objects.filter(state="PENDING").count())
+    return int(Run.objects.filter(state="PENDING", finished_at=None).count())
 
 
 def _any_pending() -> bool:
     from runners.models import Run
 
-    return bool(Run.objects.filter(state="PENDING").exists())
+    return bool(Run.objects.filter(state="PENDING", finished_at=None).exists())
 
 
 def _done() -> int:

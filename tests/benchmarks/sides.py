@@ -109,7 +109,7 @@ class Engine:
         starting = time.time() - began
         cpu = time.process_time() - cpu
         ours = WorkflowExecution.objects.filter(workflow=workflow, pk__gte=started[0].pk)
-        wait(lambda: not ours.filter(state="RUNNING").exists(), self._stage, 0.05)
+        wait(lambda: not ours.filter(state="RUNNING", finished_at=None).exists(), self._stage, 0.05)
         usage = meter.used(cpu)
         ended = ours.aggregate(last=Max("finished_at"))["last"].timestamp()
         check(ours, executions, steps)

@@ -101,7 +101,7 @@ def _fall_asleep(ours: Any, number: int, stage: Stage) -> None:
     told = 0
     while told < number:
         stage.check()
-        asleep = Run.objects.filter(state="WAITING").count()
+        asleep = Run.objects.filter(state="WAITING", finished_at=None).count()
         if asleep - told >= number / 4 or asleep == number:
             say(f"{asleep:6,} asleep")
             told = asleep
@@ -114,7 +114,12 @@ def _watch(callers: dict[str, Caller], ours: Any, stage: Stage) -> float:
     """Keep asking the API, at rest and until all have ended; when they were woken."""
     with calling(callers):
         instant = _set_alarm()
-        wait(lambda: not ours.filter(state="RUNNING").exists(), stage, 0.2, PATIENCE)
+        wait(
+            lambda: not ours.filter(state="RUNNING", finished_at=None).exists(),
+            stage,
+            0.2,
+            PATIENCE,
+        )
     return instant
 
 
@@ -123,7 +128,7 @@ def _set_alarm() -> float:
     from runners.models import Run
 
     instant = datetime.now(UTC) + timedelta(seconds=REST)
-    Run.objects.filter(state="WAITING").update(due_at=instant)
+    Run.objects.filter(state="WAITING", finished_at=None).update(due_at=instant)
     return instant.timestamp()
 
 

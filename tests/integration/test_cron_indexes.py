@@ -65,15 +65,13 @@ def test_whether_a_tick_waits_for_an_ended_execution_is_read_from_indexes(trigge
 
 
 def test_unfinished_executions_of_a_trigger_are_found_by_their_own_index(trigger: Trigger) -> None:
-    rows = Execution.objects.filter(
-        trigger=trigger, state__in=["PENDING", "PAUSED", "RUNNING"], origin=None
-    )
+    rows = Execution.objects.filter(trigger=trigger, finished_at=None, origin=None)
     with connection.cursor() as cursor:
         query, params = rows.query.sql_with_params()
         cursor.execute(f"EXPLAIN (FORMAT JSON) {query}", params)
         nodes = list(_nodes(cursor.fetchone()[0][0]["Plan"]))
 
-    assert _indexes(nodes) == {"execution_trigger_unfinished"}
+    assert _indexes(nodes) == {"execution_trigger"}
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from executions.database.statements import Statements
 from runners import statements
@@ -268,14 +268,19 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.django_db
-def test_what_is_asked_with_many_values_is_planned_for_them(tmp_path: Path) -> None:
-    (tmp_path / "among.sql").write_text("SELECT 1 AS asked_among WHERE 7 = ANY(%(ids)s::int[])")
+def test_a_statement_that_says_so_is_planned_each_time(tmp_path: Path) -> None:
+    among = "SELECT 1 AS {} WHERE 7 = ANY(%(ids)s::int[])"
+    (tmp_path / "kept.sql").write_text(among.format("asked_kept"))
+    (tmp_path / "anew.sql").write_text("--! plan each time\n" + among.format("asked_anew"))
     own = Statements(tmp_path)
 
-    assert own.fetch("among", {"ids": list(range(9))}, many=True) == [(1,)]
-    assert not _prepared("asked_among")
-    assert own.fetch("among", {"ids": [7]}) == [(1,)]
-    assert _prepared("asked_among")
+    with transaction.atomic():
+        for _ in range(2):
+            assert own.fetch("kept", {"ids": [7]}) == own.fetch("anew", {"ids": [7]}) == [(1,)]
+            asked = [(name, {"ids": [7]}) for name in ("kept", "anew")]
+            assert own.fetch_together(asked) == [[(1,)], [(1,)]]
+    assert _prepared("asked_kept")
+    assert not _prepared("asked_anew")
 
 
 def _prepared(word: str) -> bool:

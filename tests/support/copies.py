@@ -71,9 +71,9 @@ def analyze() -> None:
             own.execute(f"ANALYZE {model._meta.db_table}".encode())
 
 
-def session(*, autocommit: bool = False) -> psycopg.Connection[Any]:
+def session(*, autocommit: bool = False, database: str = "") -> psycopg.Connection[Any]:
     """One without the engine's time limits, and without a look at each row's foreign keys."""
-    given = connection.get_connection_params()
+    given = connection.get_connection_params() | ({"dbname": database} if database else {})
     names = ("dbname", "user", "password", "host", "port")
     return psycopg.connect(
         autocommit=autocommit,

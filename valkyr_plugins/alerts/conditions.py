@@ -13,6 +13,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 from dlq.public.models import DeadLetterEntry, FailureGroup, GroupHour, GroupStatus, Resolution
 from executions.public.addresses import page
 from executions.public.configuration import OWN_QUEUES, limits
+from executions.public.database import in_states
 from executions.public.models import ExecutionState, Workflow
 from runners.public.models import Run, Runner, RunState
 from valkyr_plugins.alerts.decisions import clipped, hours, is_high, rate
@@ -175,7 +176,7 @@ def _waiting(rule: AlertRule, queue: str, now: datetime) -> list[UUID]:
     since = now - timedelta(seconds=rule.waiting_seconds)
     rows = Run.objects.filter(
         Q(retry_after=None) | Q(retry_after__lt=since),
-        state=RunState.PENDING,
+        in_states(RunState.PENDING),
         queue=queue,
         queued_at__lt=since,
         execution__state=ExecutionState.RUNNING,

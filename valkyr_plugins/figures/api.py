@@ -20,7 +20,7 @@ from executions.public.api import (
     bounded_count,
     operation,
 )
-from executions.public.database import database_now, hurried, replica
+from executions.public.database import database_now, hurried, in_states, replica
 from executions.public.models import Workflow, WorkflowExecution
 from runners.public.circuits import open_circuits
 from runners.public.models import Run, Runner
@@ -190,8 +190,8 @@ class FiguresOf(Endpoint):
             with hurried():
                 return {
                     "figures": read(scope, range_named(query["range"]), now),
-                    "running": bounded_count(executions.filter(state="RUNNING")),
-                    "waiting": bounded_count(executions.filter(state="PENDING")),
+                    "running": bounded_count(executions.filter(in_states("RUNNING"))),
+                    "waiting": bounded_count(executions.filter(in_states("PENDING"))),
                     "openDeadLetters": bounded_count(letters),
                     "openCircuits": 0 if circuits is None else bounded_count(circuits),
                     "queues": queues(runs, self._runners(reach), now),

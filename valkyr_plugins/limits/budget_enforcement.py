@@ -12,7 +12,7 @@ from uuid import UUID
 from executions.public import addresses
 from executions.public.access import Actor, key_as_json, record
 from executions.public.conditions import LASTING, Lasting, ReportedCondition, condition_began
-from executions.public.database import ClockTimestamp
+from executions.public.database import ClockTimestamp, in_states
 from executions.public.errors import WrongState
 from executions.public.lifecycle import cancel
 from executions.public.models import ACTIVE, ExecutionState, WorkflowExecution, Workspace
@@ -139,7 +139,7 @@ def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
     found: list[UUID] = []
     # Two questions, because each has an index of its own.
     for states in (sorted(ACTIVE), [ExecutionState.PENDING.value]):
-        some = rows.filter(state__in=states).order_by()
+        some = rows.filter(in_states(*states)).order_by()
         found += some.values_list("pk", flat=True)[: most - len(found)]
     return found
 

@@ -21,6 +21,7 @@ from executions import replica
 from executions.access.scoping import Scope
 from executions.admin.changelist import BOUND, bounded_count
 from executions.admin.scope import is_superuser, reach, scoped
+from executions.database.by_state import in_states
 from executions.database.clock import first_id_at
 from executions.database.time_limits import soon
 from executions.models import Trigger, Workflow, WorkflowExecution, Workspace
@@ -87,8 +88,8 @@ def _present(
     executions: QuerySet[WorkflowExecution], letters: QuerySet[DeadLetterEntry]
 ) -> dict[str, Callable[[], Any]]:
     return {
-        "running": lambda: bounded_count(executions.filter(state="RUNNING")),
-        "waiting": lambda: bounded_count(executions.filter(state="PENDING")),
+        "running": lambda: bounded_count(executions.filter(in_states("RUNNING"))),
+        "waiting": lambda: bounded_count(executions.filter(in_states("PENDING"))),
         "first_waiting": lambda: _first_waiting(executions),
         "open": lambda: bounded_count(letters),
     }
@@ -99,7 +100,7 @@ def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
 
     By itself, "the oldest that waits" would be looked for in the order of all executions.
     """
-    some = executions.filter(state="PENDING").order_by().values("pk")[:BOUND]
+    some = executions.filter(in_states("PENDING")).order_by().values("pk")[:BOUND]
     return WorkflowExecution.objects.filter(pk__in=some).aggregate(at=Min("created_at"))["at"]
 
 
@@ -120,7 +121,7 @@ def _oldest_letter(scope: Scope) -> Any:
 
 
 def _latest(executions: QuerySet[WorkflowExecution], now: Any) -> QuerySet[WorkflowExecution]:
-    failed = executions.filter(state__in=FAILED, pk__gte=first_id_at(now - DAY))
+    failed = executions.filter(in_states(*FAILED), pk__gte=first_id_at(now - DAY))
     return (
         failed.select_related("workflow")
         .only("id", "state", "error_message", "finished_at", "workflow__name")

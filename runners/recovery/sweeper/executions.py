@@ -1,6 +1,7 @@
 """Executions that stall, outstay their deadline, or lost sight of their parents and children."""
 
 import logging
+from uuid import UUID
 
 from executions import lifecycle
 from runners import statements
@@ -10,12 +11,25 @@ from runners.recovery.duties import each
 
 log = logging.getLogger(__name__)
 STALLED_BATCH = 100
+LOOKED_AT = 5_000
+START = (UUID(int=0), UUID(int=0))
+
+
+class Turn:
+    """Behind which workspace and execution this process looks next: a backlog is taken in turns."""
+
+    place = START
 
 
 def stalled_executions() -> int:
-    """Plan stalled executions from their rows; returns how many."""
+    """Plan stalled executions from their rows, of 5,000 that are under way; returns how many."""
+    workspace, after = Turn.place
+    found = statements.fetch("stalled", {"workspace": workspace, "after": after, "most": LOOKED_AT})
+    stalled = [pk for _, pk, is_stalled, _ in found if is_stalled]
+    if len(stalled) <= STALLED_BATCH:  # else the others are found behind the same place
+        Turn.place = next(((first, pk) for first, pk, _, is_last in found if is_last), START)
     count = 0
-    for (execution_id,) in statements.fetch("stalled", {"batch": STALLED_BATCH}):
+    for execution_id in stalled[:STALLED_BATCH]:
         log.warning("execution %s had nothing in flight; planning it", execution_id)
         count += each(f"stalled execution {execution_id}", plan_execution.advance, execution_id)
     return count

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Count
 
+from executions.database.by_state import in_states
 from executions.definition.limits import limits
 from runners import statements
 from runners.conf import config
@@ -72,7 +73,7 @@ def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int, companion
 
 def _held(holders: list[str]) -> dict[str, int]:
     """How many runs each of these holders has, expired or not."""
-    runs = Run.objects.filter(state__in=sorted(HELD), leased_by__in=set(holders))
+    runs = Run.objects.filter(in_states(*HELD), leased_by__in=set(holders))
     counts = runs.order_by().values_list("leased_by").annotate(number=Count("pk"))
     return dict(counts) if holders else {}
 

@@ -9,7 +9,7 @@ WITH live AS (
     UNION
     SELECT DISTINCT e.version_id
       FROM executions_workflowexecution e
-     WHERE e.state IN ('PENDING', 'RUNNING', 'PAUSED')
+     WHERE e.finished_at IS NULL AND e.state IN ('PENDING', 'RUNNING', 'PAUSED')
     UNION
     SELECT DISTINCT e.version_id
       FROM dlq_deadletterentry d

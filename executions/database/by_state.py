@@ -1,0 +1,14 @@
+"""Executions or runs of many by their state, through the indexes of what lives or ended badly.
+
+These indexes ask for `finished_at`, so that no statement about one execution or one run is ever
+planned with them (docs/reference/indexes.md). A CHECK of each table ties it to the state.
+"""
+
+from django.db.models import Q
+
+ENDED = frozenset({"CANCELLED", "DLQ", "FAILED", "SKIPPED", "SUCCESS", "TIMEOUT"})
+
+
+def in_states(*states: str) -> Q:
+    """Rows in any of these states, which are all live or all final."""
+    return Q(state__in=sorted(states), finished_at__isnull=not ENDED.issuperset(states))
