@@ -63,6 +63,12 @@ class InvalidDefinition(WithProblems):
     code = "invalid_definition"
 
 
+class Deadlocked(ValkyrError):
+    """Two transactions waited for each other; run this one again."""
+
+    code = "deadlocked"
+
+
 class NotPublished(ValkyrError):
     """The workflow has no published version; publish it first."""
 

@@ -71,6 +71,7 @@ STATUSES: dict[type[errors.ValkyrError], int] = {
     errors.WorkflowDisabled: 409,
     errors.Unchanged: 409,
     errors.KeyReused: 409,
+    errors.Deadlocked: 409,
     errors.RequestInProgress: 409,
     errors.ConcurrencyConflict: 409,
     SlugTaken: 409,

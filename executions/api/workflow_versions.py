@@ -63,7 +63,12 @@ class ValidateDefinition(Endpoint):
 def _verdict(definition: Any, workspace_id: UUID, workflow_id: UUID | None) -> Response:
     found = versioning.check(definition, workspace_id, workflow_id)
     warnings = versioning.warnings(definition, workspace_id)
-    told = {"valid": not found, "problems": found, "warnings": warnings}
+    told = {
+        "valid": not found,
+        "problems": found,
+        "warnings": warnings,
+        "checksum": None if found else versioning.checksum_of(definition),
+    }
     return Response(ValidationResult(told).data)
 
 

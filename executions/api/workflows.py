@@ -167,6 +167,11 @@ class ValidationResult(CamelCaseSerializer):
     warnings = ValidationItem(
         many=True, help_text="Probably mistakes, which keep nobody from publishing."
     )
+    checksum = serializers.CharField(
+        allow_null=True,
+        help_text="What a version of it would have; null where there are problems. Equal to that "
+        "of the latest version, there is nothing to publish.",
+    )
 
 
 class Publication(Body):

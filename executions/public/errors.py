@@ -6,8 +6,10 @@ from executions.accounts.errors import (
 from executions.errors import (
     Compensated,
     ConcurrencyConflict,
+    Deadlocked,
     InvalidDefinition,
     InvalidPayload,
+    KeyReused,
     NotFound,
     NotPublished,
     PayloadError,
@@ -20,8 +22,10 @@ from executions.errors import (
 __all__ = [
     "Compensated",
     "ConcurrencyConflict",
+    "Deadlocked",
     "InvalidDefinition",
     "InvalidPayload",
+    "KeyReused",
     "NotFound",
     "NotPublished",
     "PayloadError",

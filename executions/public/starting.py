@@ -1,6 +1,11 @@
 """Start executions: as a trigger, from code, or such as repeat another or branch off from it."""
 
-from executions.triggers.from_code import OtherTransaction, start_from_code, start_many_from_code
+from executions.triggers.from_code import (
+    OtherTransaction,
+    deadlock_told,
+    start_from_code,
+    start_many_from_code,
+)
 from executions.triggers.handle import ExecutionFailed, Handle
 from executions.triggers.request import Branch
 from executions.triggers.start import start_execution
@@ -10,6 +15,7 @@ __all__ = [
     "ExecutionFailed",
     "Handle",
     "OtherTransaction",
+    "deadlock_told",
     "start_execution",
     "start_from_code",
     "start_many_from_code",

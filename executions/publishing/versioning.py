@@ -202,6 +202,11 @@ def warnings(definition: Any, workspace_id: UUID | None = None) -> list[Definiti
     return found
 
 
+def checksum_of(definition: dict[str, Any]) -> str:
+    """The checksum that a version of a definition without problems has: of all that would run."""
+    return checksum(resolve(normalise(definition), catalog(), limits()))
+
+
 def _misfits(
     definition: Any, workspace_id: UUID, workflow_id: UUID | None
 ) -> tuple[list[DefinitionProblem], list[DefinitionProblem]]:

@@ -10,7 +10,7 @@ from django.db.models import F
 from executions import lifecycle
 from executions.admission import joined
 from executions.database.clock import database_now
-from executions.errors import QuotaExceeded
+from executions.errors import Deadlocked, QuotaExceeded
 from executions.explain.execution import reason_of
 from executions.models import QuotaUse, Workflow, WorkflowExecution
 from executions.public.starting import start_from_code
@@ -134,6 +134,30 @@ def test_keys_started_in_opposite_order_do_not_deadlock(queue: World, rivals: Ri
             [workflow.pk],
         )
         assert cursor.fetchone() == (2,)
+
+
+def test_idempotency_keys_started_in_opposite_order_say_what_to_do(
+    queue: World, rivals: Rivals
+) -> None:
+    workflow = publish(ONE)
+    meet = Barrier(2)
+
+    def act(*keys: str, meets: bool = True) -> list[Any]:
+        with transaction.atomic():
+            first = start_from_code(workflow.pk, None, key=keys[0])
+            if meets:
+                meet.wait(20)
+            return [first, start_from_code(workflow.pk, None, key=keys[1])]
+
+    ended = [rivals.begin(act, *keys) for keys in (("a", "b"), ("b", "a"))]
+
+    [told] = [error for error in (one.exception(40) for one in ended) if error is not None]
+    assert isinstance(told, Deadlocked)
+    assert "idempotency key" in told.message
+    assert "run the whole transaction again" in told.message
+    [kept] = [one.result() for one in ended if one.exception() is None]
+    assert {one.id for one in act("a", "b", meets=False)} == {one.id for one in kept}
+    assert WorkflowExecution.objects.filter(workflow=workflow).count() == 2
 
 
 def test_a_start_in_a_transaction_of_another_database_is_refused(

@@ -106,8 +106,12 @@ def _with_version(translated: Translated, call: "Callable[[CodeVersion], Started
 def _publish(translated: Translated) -> "CodeVersion":
     from executions.public.database import transaction
     from executions.public.publishing import publish_from_code
+    from executions.public.starting import deadlock_told
 
-    version = publish_from_code(translated.slug, translated.definition, origin=ORIGIN)
+    # In the caller's transaction: one of ours beside it would not see a workspace that the caller,
+    # or a TestCase, has not committed, and would wait for it for ever.
+    with deadlock_told(f"the canvas {translated.definition['name']}, which it starts first"):
+        version = publish_from_code(translated.slug, translated.definition, origin=ORIGIN)
     transaction.on_commit(partial(_remember, translated.slug, version))
     return version
 

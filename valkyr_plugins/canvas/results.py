@@ -12,6 +12,7 @@ from uuid import UUID
 from celery import states
 from celery.exceptions import TaskRevokedError, TimeLimitExceeded
 from celery.exceptions import TimeoutError as CeleryTimeoutError
+from django.db.models import F
 
 from executions.public.messaging import celery_app
 from valkyr_plugins.canvas.values import unpacked
@@ -150,8 +151,9 @@ class DurableResult:
     @property
     def children(self) -> list[TaskState]:
         """The tasks that have begun or are about to, in the canvas's order; one query."""
-        found = {run.step_path: run for run in self._runs().order_by("attempt")}
-        return [_task_state(found[path]) for path in sorted(found, key=_number)]
+        rows = self._runs().annotate(version=F("execution__version_id")).order_by("attempt")
+        found = {run.step_path: run for run in rows}
+        return [_task_state(found[path]) for path in _in_order(found)]
 
     def revoke(self, *_: Any, **__: Any) -> None:
         """Cancel it; tasks under way are told to stop. Raises WrongState once it has ended."""
@@ -198,7 +200,16 @@ def _task_state(run: Any) -> TaskState:
     )
 
 
-def _number(path: str) -> tuple[int, str]:
-    """The place of a step, by its path such as `t12.main`."""
-    digits = "".join(c for c in path.partition(".")[0] if c.isdigit())
-    return int(digits or 0), path
+def _in_order(runs: Mapping[str, Any]) -> list[str]:
+    """Step paths such as `add.main` and `add[12].one` in the canvas's order, items by number."""
+    from executions.public.graphs import compiled
+
+    if not runs:
+        return []
+    place = compiled(next(iter(runs.values())).version).graph.task_by_id
+
+    def key(path: str) -> tuple[int, int, str]:
+        task, _, item = path.partition(".")[0].partition("[")
+        return place[task], int(item.rstrip("]") or 0), path
+
+    return sorted(runs, key=key)

@@ -1,5 +1,6 @@
-"""The steps of a translated canvas, each by itself: what a task gets, where and for how long."""
+"""The steps of a translated canvas, each by itself: id, arguments, queue and limits."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,12 +12,41 @@ from valkyr_plugins.canvas.values import NoJsonError, packed
 # A retry is the task's to decide: attempts are as many as the format has, delays are its own.
 RETRY = {"maxAttempts": 100, "baseSeconds": 0, "jitter": 0, "timeouts": False}
 LONGEST_NAME = 120
+LONGEST_ID = 80  # of 100, with room for a number
 OF_MANY = frozenset(
     {
         "celery.chain", "celery.group", "celery.chord", "celery.map", "celery.starmap",
         "celery.chunks",
     }
 )  # fmt: skip
+
+
+class StepIds:
+    """Ids of a canvas's steps: each the task's short name, numbered where there is one already.
+
+    The order of the calls alone decides, so that equal canvases have equal ids.
+    """
+
+    def __init__(self) -> None:
+        self._taken: dict[str, int] = {}  # with the last number that was asked for
+
+    def new(self, task: str) -> str:
+        """An id for the next step of a task: `shop.tasks.add` is `add`, then `add_2`."""
+        wanted = _short(task)
+        number = self._taken.get(wanted, 0) + 1
+        found = wanted if number == 1 else f"{wanted}_{number}"
+        while found in self._taken:
+            number += 1
+            found = f"{wanted}_{number}"
+        self._taken[wanted] = number
+        self._taken.setdefault(found, 1)
+        return found
+
+
+def _short(task: str) -> str:
+    """The last part of a task's name, as an id that templates can read after a dot."""
+    last = re.sub(r"[^A-Za-z0-9_]+", "_", task.rpartition(".")[2]).strip("_")[:LONGEST_ID]
+    return last if last and not last[0].isdigit() else f"task_{last}".rstrip("_")
 
 
 def step_of(

@@ -24,6 +24,7 @@ from valkyr_plugins.canvas.options import (
 )
 from valkyr_plugins.canvas.steps import (
     OF_MANY,
+    StepIds,
     errbacks_of,
     name_of,
     packed_arguments,
@@ -65,6 +66,7 @@ class _Drawing:
     tasks: list[dict[str, Any]] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
     priorities: list[int] = field(default_factory=list)
+    ids: StepIds = field(default_factory=StepIds)
 
     def place(self, part: Any, given: Value | None, more: Mapping[str, Any] = NOTHING) -> Value:
         """Add a part that gets `given` as its first argument (None: nothing came before).
@@ -150,7 +152,7 @@ class _Drawing:
         step = step_of(name, f"{{{{ {args} }}}}", f"{{{{ {path}.kwargs }}}}", path, options)
         if errors := as_list(own.get("link_error")):
             step["with"]["errbacks"] = errbacks_of(errors, call, path)
-        value = self._add(step, given, path, options)
+        value = self._add(name, step, given, path, options)
         for linked in as_list(own.get("link")):
             self.place(_signature(linked, task.app), value)
         return value
@@ -170,9 +172,8 @@ class _Drawing:
         }
         if found.countdown is not None or found.eta is not None:
             raise UntranslatableError(f"{part.task} takes no countdown and no eta. Write a group.")
-        return self._add(
-            step, given, path, SignatureOptions(ignore_result=found.ignore_result), RESULTS
-        )
+        shown = SignatureOptions(ignore_result=found.ignore_result)
+        return self._add(inner.task, step, given, path, shown, RESULTS)
 
     def _call(self, task: Any, options: SignatureOptions) -> dict[str, Any]:
         """The input of one call, added to those of the canvas."""
@@ -189,21 +190,22 @@ class _Drawing:
 
     def _add(
         self,
+        task: str,
         step: dict[str, Any],
         given: Value | None,
         path: str,
         options: SignatureOptions,
         result: str = "{}.result",
     ) -> Value:
-        name = f"t{len(self.tasks)}"
-        task: dict[str, Any] = {"id": name}
+        name = self.ids.new(task)
+        placed: dict[str, Any] = {"id": name}
         if waiting := waiting_of(path, options):
-            task["modules"] = [waiting, {"id": "main", **step}]
+            placed["modules"] = [waiting, {"id": "main", **step}]
         else:
-            task |= step
+            placed |= step
         if given is not None and given.ends:
-            task |= {"after": list(given.ends), "join": "all"}
-        self.tasks.append(task)
+            placed |= {"after": list(given.ends), "join": "all"}
+        self.tasks.append(placed)
         text = result.format(f"tasks.{name}.output")
         return Value(text, (name,), "none" if options.ignore_result else text)
 

@@ -44,10 +44,10 @@ class WorkflowInput:
         return {name: self._property(name) for name in self.signature.parameters}
 
     def schema(self) -> dict[str, Any] | None:
-        """The JSON Schema of the payload; None where any will do."""
+        """The JSON Schema of the payload; None where any will do and `input=` did not say so."""
         if self._schema is None:
             self._schema = self._made()
-        return self._schema or None
+        return self._schema if self._schema or self._given is not None else None
 
     def payload(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The payload of arguments, which may be handles; raises TypeError if they do not fit."""

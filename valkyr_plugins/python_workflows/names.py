@@ -1,5 +1,7 @@
 """The public names of workflows in Python, as `valkyr` gives them."""
 
+from typing import TYPE_CHECKING
+
 from runners.public.modules import StepContext, StepError, step
 from valkyr_plugins.python_workflows.constructs.bodies import each, history, repeat, sub
 from valkyr_plugins.python_workflows.constructs.branches import (
@@ -15,7 +17,6 @@ from valkyr_plugins.python_workflows.constructs.branches import (
     when,
 )
 from valkyr_plugins.python_workflows.constructs.chains import chain
-from valkyr_plugins.python_workflows.constructs.steps import modules
 from valkyr_plugins.python_workflows.constructs.values import (
     contains,
     execution,
@@ -36,6 +37,11 @@ from valkyr_plugins.python_workflows.constructs.waits import (
 )
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 from valkyr_plugins.python_workflows.workflow import workflow
+
+if TYPE_CHECKING:
+    from valkyr_plugins.python_workflows.built_in import modules
+else:
+    from valkyr_plugins.python_workflows.constructs.steps import modules
 
 __all__ = [
     "StepContext",

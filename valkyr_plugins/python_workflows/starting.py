@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from executions.public.configuration import settings
 from executions.public.models import Workflow
-from executions.public.publishing import code_workspace
 from executions.public.starting import Handle, start_from_code, start_many_from_code
 from runners.public.testing import Valkyr, WorkflowRun
 from valkyr_plugins.python_workflows.publishing import publish
@@ -42,7 +42,7 @@ def _published(workflow: AnyWorkflow) -> UUID:
     """
     found: UUID | None = (
         Workflow.objects.filter(
-            workspace=code_workspace(),
+            workspace__slug=settings().code_workspace,
             slug=workflow.slug,
             origin=workflow.origin,
             archived_at=None,

@@ -157,7 +157,7 @@ class PythonWorkflow(Generic[P, R]):
         )
         found: dict[str, Any] = {
             **parts,
-            "description": facts.get("description") or inspect.getdoc(self.function),
+            "description": facts.get("description", inspect.getdoc(self.function)),
             "input": self.input.schema(),
             "variables": self._trace.variables or None,
             "settings": self._settings() or None,

@@ -1,6 +1,8 @@
 """A workflow from code in the studio: shown with its runs, read-only, taken over by a copy."""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -9,10 +11,17 @@ from playwright.sync_api import expect
 
 from executions.models import Workflow
 from executions.publishing.from_code import publish_from_code
+from runners.models import Run
+from runners.waits.approvals import decide
 from tests.browser.pictures import picture
 from tests.browser.studio import running as on
 from tests.browser.studio.canvas import node
+from tests.plugins.python_workflows import flows
 from tests.support.accessibility import findings_in_both
+from tests.support.python_steps import steps_of
+from tests.support.segments import claimed, recorded
+from tests.support.workflows import ACTOR
+from valkyr_plugins.python_workflows.publishing import publish
 
 pytestmark = pytest.mark.browser
 
@@ -23,6 +32,48 @@ def written(transactional_db: None) -> Workflow:
     document = {"schema": "valkyr/1", "name": "Fulfil", **on.THREE}
     made = publish_from_code("fulfil", document, origin="shop.flows:fulfil", line=42)
     return Workflow.objects.get(pk=made.workflow_id)
+
+
+@pytest.fixture
+def traced(transactional_db: None) -> Iterator[Workflow]:
+    """A workflow that is a Python function, published as `migrate` does."""
+    with steps_of(flows):
+        yield Workflow.objects.get(pk=publish(flows.fulfil).workflow_id)
+
+
+def test_a_python_function_is_shown_as_its_graph_with_its_line_and_its_run_live(
+    studio: Any, traced: Workflow, django_user_model: Any
+) -> None:
+    handle = flows.fulfil.start(order=flows.Order(id=7, total=2_000, lines=[1, 2]))
+
+    page = studio(traced, f"?execution={handle.id}")
+
+    source = Path(flows.__file__).read_text().splitlines()
+    assert source[flows.fulfil.line - 1 : flows.fulfil.line + 1] == [
+        "@workflow", "def fulfil(order: Order) -> Sent:",
+    ]  # fmt: skip
+    banner = page.get_by_role("region", name="From code")
+    expect(banner).to_contain_text(f"{flows.__name__}:fulfil, line {flows.fulfil.line}")
+    for task in ("paid", "parcels", "when", "approve", "ship"):
+        expect(node(page, task)).to_be_visible()
+    held = claimed(handle.id, "paid.main")
+    expect(node(page, "paid")).to_contain_text("running")
+    picture(page, "studio-python-running")
+    recorded(held)
+    assert on.carry(handle.id) == "RUNNING"
+    expect(node(page, "paid")).to_contain_text("succeeded")
+    expect(node(page, "parcels")).to_contain_text("succeeded")
+    expect(node(page, "approve")).to_contain_text("waiting")
+    picture(page, "studio-python-waiting")
+
+    run = Run.objects.get(execution_id=handle.id, step_path="approve.main")
+    decide(run.pk, "approved", "", user=django_user_model.objects.get(), actor=ACTOR)
+    assert on.carry(handle.id) == "SUCCESS"
+
+    on.run_state(page, "succeeded")
+    expect(node(page, "ship")).to_contain_text("succeeded")
+    assert handle.output(timeout=0) == {"parcels": ["p1", "p2"], "receipt": "r7"}
+    picture(page, "studio-python-ran")
 
 
 def test_a_workflow_from_code_is_shown_read_only_and_its_run_is_followed(

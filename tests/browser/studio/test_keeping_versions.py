@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from executions.definition.graph.resolve import checksum
 from executions.models import Workflow, WorkflowVersion
 from executions.publishing import versioning
 from tests.browser.holding import Held
+from tests.browser.pictures import picture
 from tests.support.workflows import ACTOR
 
 pytestmark = pytest.mark.browser
@@ -104,7 +106,25 @@ def test_what_is_as_it_was_published_needs_no_version(studio: Any, workflow: Any
     dialog = page.get_by_role("dialog", name="Publish")
     button = dialog.get_by_role("button", name="Publish", exact=True)
     expect(button).to_have_attribute("title", "Nothing differs from version 1.")
-    expect(dialog.get_by_text("Nothing differs but")).to_be_visible()
+    expect(dialog.get_by_text("differ at most in where things stand")).to_be_visible()
+
+
+def test_what_modules_say_anew_can_be_published_though_the_document_is_the_same(
+    studio: Any, workflow: Any
+) -> None:
+    found = workflow(tasks=[task(1)])
+    version = versioning.publish(found.pk, actor=ACTOR)
+    older = version.definition | {"settings": version.definition["settings"] | {"priority": 1}}
+    WorkflowVersion.objects.filter(pk=version.pk).update(definition=older, checksum=checksum(older))
+    page = studio(found)
+    page.get_by_role("button", name="Publish…").click()
+    dialog = page.get_by_role("dialog", name="Publish")
+    expect(dialog.get_by_text("What modules say of themselves")).to_be_visible()
+    picture(page, "studio-publish-facts")
+
+    dialog.get_by_role("button", name="Publish", exact=True).click()
+
+    expect(dialog.get_by_text("Published version 2")).to_be_visible()
 
 
 def test_a_version_is_compared_with_the_draft_and_restored(studio: Any, published: Any) -> None:

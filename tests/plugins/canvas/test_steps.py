@@ -33,6 +33,16 @@ def broken(self: "Task[Any, Any]") -> None:
     raise self.retry(countdown=5, exc=ValueError("still busy"))
 
 
+@shared_task(name="canvas_tests.items")
+def items() -> list[int]:
+    return [5]
+
+
+@shared_task(name="canvas_tests.2nd-half")
+def half(numbers: list[int]) -> float:
+    return numbers[0] / 2
+
+
 @pytest.fixture
 def valkyr(db: None, monkeypatch: pytest.MonkeyPatch) -> Valkyr:
     monkeypatch.setenv("VALKYR_CELERY_TASKS", "canvas_tests.*,runners.*")
@@ -61,6 +71,7 @@ def started(valkyr: Valkyr, signature: Any) -> Any:
         (chain(add.s(1, 1), group(add.s(1), chain(add.s(2), add.s(3)))), [3, 7]),
         (group(chain(add.s(1, 1), add.s(1)), chord([add.s(5, 5)], total.s())), [3, 10]),
         (chain(add.s(1, 1), group([add.s(3)]), add.s(4)), 9),
+        (chain(items.s(), half.s()), 2.5),
     ],
     ids=str,
 )
@@ -78,7 +89,7 @@ def test_each_retry_is_an_attempt_with_the_arguments_and_delay_it_asked_for(
 ) -> None:
     run = started(valkyr, climb.s(1))
     run.advance_time(29).assert_state("RUNNING")
-    assert run.attempts("t0") == 2
+    assert run.attempts("climb") == 2
 
     run.advance_time(2).advance_time(31)
 
@@ -102,7 +113,7 @@ def test_a_task_that_gives_up_is_a_dead_letter_that_names_its_error(valkyr: Valk
     run.advance_time(6)
 
     run.assert_state("FAILED")
-    assert "ValueError: still busy" in run.dead_letters["t0.main"]
+    assert "ValueError: still busy" in run.dead_letters["broken.main"]
 
 
 @pytest.mark.parametrize("task", ["celery.backend_cleanup", "runners.sweep"])

@@ -10,6 +10,7 @@ from celery import Celery, chain, chord, group
 
 from executions import configuration
 from executions.messaging import broker_priority, celery_app
+from executions.public.publishing import versioning
 from valkyr_plugins.canvas.translation import UntranslatableError, translate
 from valkyr_plugins.canvas.values import unpacked
 
@@ -39,9 +40,9 @@ CANVASES = [
     (
         "chain",
         chain(add.s(1, 2), add.s(3)),
-        [(ONE, []), ("[tasks.t0.output.result] + input.calls[1].args", ["t0"])],
+        [(ONE, []), ("[tasks.add.output.result] + input.calls[1].args", ["add"])],
     ),
-    ("immutable", chain(add.s(1, 2), add.si(3, 4)), [(ONE, []), ("input.calls[1].args", ["t0"])]),
+    ("immutable", chain(add.s(1, 2), add.si(3, 4)), [(ONE, []), ("input.calls[1].args", ["add"])]),
     ("group", group(add.s(1, 2), add.s(3, 4)), [(ONE, []), ("input.calls[1].args", [])]),
     (
         "chord",
@@ -50,8 +51,8 @@ CANVASES = [
             (ONE, []),
             ("input.calls[1].args", []),
             (
-                "[[tasks.t0.output.result, tasks.t1.output.result]] + input.calls[2].args",
-                ["t0", "t1"],
+                "[[tasks.add.output.result, tasks.add_2.output.result]] + input.calls[2].args",
+                ["add", "add_2"],
             ),
         ],
     ),
@@ -60,14 +61,14 @@ CANVASES = [
         chain(add.s(1, 2), group(add.s(3), add.s(4))),
         [
             (ONE, []),
-            ("[tasks.t0.output.result] + input.calls[1].args", ["t0"]),
-            ("[tasks.t0.output.result] + input.calls[2].args", ["t0"]),
+            ("[tasks.add.output.result] + input.calls[1].args", ["add"]),
+            ("[tasks.add.output.result] + input.calls[2].args", ["add"]),
         ],
     ),
     (
         "group of one in a chain",
         chain(add.s(1, 2), group([add.s(3)])),
-        [(ONE, []), ("[tasks.t0.output.result] + input.calls[1].args", ["t0"])],
+        [(ONE, []), ("[tasks.add.output.result] + input.calls[1].args", ["add"])],
     ),
     ("chord without a header", chord([], total.s()), [("[[]] + input.calls[0].args", [])]),
 ]
@@ -85,7 +86,7 @@ def test_a_canvas_becomes_steps_with_what_they_get_and_come_after(
 def test_a_group_comes_to_a_list_in_order() -> None:
     output = translate(group(add.s(1, 2), add.s(3, 4))).definition["output"]
 
-    assert output == {"result": "{{ [tasks.t0.output.result, tasks.t1.output.result] }}"}
+    assert output == {"result": "{{ [tasks.add.output.result, tasks.add_2.output.result] }}"}
 
 
 def test_calls_of_one_shape_share_a_definition_and_differ_in_input() -> None:
@@ -100,6 +101,25 @@ def step(signature: Any) -> dict[str, Any]:
     """The definition's first task."""
     found: dict[str, Any] = translate(signature).definition["tasks"][0]
     return found
+
+
+@pytest.mark.parametrize(
+    ("names", "ids"),
+    [
+        (["shop.tasks.add", "bank.tasks.add", "add"], ["add", "add_2", "add_3"]),
+        (["shop.add_2", "shop.add", "shop.add"], ["add_2", "add", "add_3"]),
+        (["shop.add", "shop.add", "shop.add_2"], ["add", "add_2", "add_2_2"]),
+        (["shop.resize-image", "shop.2nd", "shop.ä", "shop.__"],
+         ["resize_image", "task_2nd", "task", "task_2"]),
+        (["a." + "x" * 300, "b." + "x" * 300], ["x" * 80, "x" * 80 + "_2"]),
+        (["shop.items", "shop.if"], ["items", "if"]),
+    ],
+)  # fmt: skip
+def test_steps_bear_the_short_names_of_their_tasks(names: list[str], ids: list[str]) -> None:
+    found = translate(chain(app.signature(name) for name in names)).definition
+
+    assert [task["id"] for task in found["tasks"]] == ids
+    assert versioning.check(dict(found)) == []
 
 
 def test_times_are_input_and_limits_are_shape() -> None:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from executions.definition.catalog import catalog
 from executions.definition.graph.document import load_text
+from executions.definition.graph.resolve import checksum, resolve
 from tests.support.equal_graphs import graph_of
 from tests.support.graphs import draw
 from valkyr_plugins.python_workflows.source.export import python_source
@@ -37,6 +39,29 @@ def test_any_graph_is_the_same_as_source(seed: int) -> None:
     document = draw(Random(seed), depth=seed % 4, waits=0.3, steps=60, undo=seed % 2 == 0).document
 
     assert graph_of(traced(python_source(document))) == graph_of(document)
+
+
+@pytest.mark.parametrize(
+    "empty", [{"input": {}}, {"description": ""}, {"output": {}}, {"output": ""}], ids=str
+)
+def test_what_is_said_to_be_empty_stays_so(empty: dict[str, Any]) -> None:
+    tasks = [{"id": "a", "use": "flow.noop"}]
+    document = {"schema": "valkyr/1", "name": "empty", "tasks": tasks, **empty}
+
+    assert graph_of(traced(python_source(document))) == graph_of(document)
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [{"variables": {}}, {"settings": {}}, {"triggers": []}, {"settings": {"onFailure": None}}],
+    ids=str,
+)
+def test_what_is_empty_and_left_out_runs_alike(empty: dict[str, Any]) -> None:
+    tasks = [{"id": "a", "use": "flow.noop", "with": {}}]
+    document = {"schema": "valkyr/1", "name": "empty", "tasks": tasks, **empty}
+
+    made = traced(python_source(document))
+    assert checksum(resolve(made, catalog())) == checksum(resolve(document, catalog()))
 
 
 def test_names_that_python_has_words_for_stay_what_they_are() -> None:

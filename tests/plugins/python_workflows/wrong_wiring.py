@@ -49,10 +49,18 @@ def note(text: str) -> None:
 def right(order: Order) -> str:
     """Wire all as it should be."""
     paid = charge.options(retry="patient")(order.id)
-    told = note(f"paid {modules.data.set.options(retry=2)(number=paid.number).number}")
+    told = note(f"paid {modules.data.set.options(retry=2)(values={'a': paid.number}).a}")
     parcels = each(order.lines, pack, at_most=3)
     with when((order.total > 10) & (paid.number != "")):
         approve(f"Ship {order.id}?", within="2d")
+    kept = modules.file.write.options(retry="patient")(path="a.txt", content=paid.number)
+    charge(kept.bytes)
+    note(modules.http.request(url="https://example.com/").headers["etag"])
+    note(modules.data.csv_write(rows=[]).columns[0])
+    each(modules.file.list(path="a").entries, lambda entry: note(entry.path))
+    modules.warehouse.count(shelf=3)  # of another package: of any type
+    with when(modules.data.sort(rows=[3, 1]).count > 1):
+        charge(modules.data.set(values={"id": 3}).id)
     return ship.options(after=told)(order.id, parcels)
 
 
@@ -71,6 +79,16 @@ def wrong(order: Order) -> int:
     approve(order.id)  # WRONG: a title is a text
     each(order.lines, pack, at_most="3")  # WRONG: a text where a number is taken
     ship(order.id, modules.data.sort)  # WRONG: a built-in module that is not called
+    kept = modules.file.write(path="a.txt", content="")
+    charge(kept.path)  # WRONG: a text where a number is taken
+    print(kept.size)  # WRONG: a field that file.write does not give
+    note(modules.file.list(path="a").entries[0].bytes)  # WRONG: a number where a text is taken
+    pack(modules.http.request(url="https://example.com/").headers)  # WRONG: an object, not a text
+    note(modules.data.sort(rows=[]).rows.length)  # WRONG: a list has no such field
+    modules.file.write(paht="a.txt")  # WRONG: an input that there is not
+    modules.file.wirte(path="a.txt")  # WRONG: a module that there is not
+    modules.http.request("https://example.com/")  # WRONG: inputs are given by name
+    modules.flow.if_.options(retry=2).outcome  # WRONG: a module that is not called
     right.start(7)  # WRONG: the payload is an order
     right.start(order=order, amount=7)  # WRONG: there is no such parameter
     return paid  # WRONG: it promises a number

@@ -56,6 +56,8 @@ export interface Validation {
   valid: boolean;
   problems: Problem[];
   warnings: Problem[];
+  /** What a version of it would have; null where there are problems. */
+  checksum: string | null;
 }
 
 export interface Published {

@@ -93,9 +93,8 @@ function refusalOf(
   if (outcome?.kind === "problems" || errorsOf(prepared.problems).length > 0) {
     return "Mend the problems first.";
   }
-  const { latest } = prepared;
-  const same = latest && compared(latest.document, useStudio.getState().stored).length === 0;
-  return same ? `Nothing differs from version ${latest.number}.` : undefined;
+  const { latest, unchanged } = prepared;
+  return latest && unchanged ? `Nothing differs from version ${latest.number}.` : undefined;
 }
 
 function Before({ prepared, outcome }: { prepared: Prepared; outcome: Outcome | null }) {
@@ -105,6 +104,12 @@ function Before({ prepared, outcome }: { prepared: Prepared; outcome: Outcome | 
   return (
     <>
       <Found problems={problems} />
+      {latest && !prepared.unchanged && compared(latest.document, draft).length === 0 && (
+        <p>
+          What modules say of themselves, or this installation&rsquo;s defaults, changed since version{" "}
+          {latest.number}: time-outs, retries or effects, for example. A new version takes that in.
+        </p>
+      )}
       {latest ? (
         <Comparison
           before={latest.document}

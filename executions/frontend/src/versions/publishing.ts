@@ -13,12 +13,15 @@ import { type FoundProblem, useStudio } from "../store/studio";
 export interface Latest {
   number: number;
   document: Definition;
+  checksum: string;
 }
 
 /** What is known before publishing: what keeps from it, and what it would change. */
 export interface Prepared {
   problems: FoundProblem[];
   latest: Latest | null;
+  /** Whether a version would run as the latest one does; only `ui` may differ then. */
+  unchanged: boolean;
 }
 
 export type Outcome =
@@ -42,13 +45,17 @@ export async function prepare(): Promise<Prepared | string> {
   ];
   // In the words that the list of problems has for them.
   const own = check(document, useStudio.getState().types);
-  return { problems: merged(document, own, { document, problems: told }), latest };
+  return {
+    problems: merged(document, own, { document, problems: told }),
+    latest,
+    unchanged: latest !== null && found.checksum === latest.checksum,
+  };
 }
 
 async function latestOf(id: string, number: number | null): Promise<Latest | null> {
   if (number === null) return null;
   const version = await getVersion(id, number);
-  return { number, document: read(version.source, "") };
+  return { number, document: read(version.source, ""), checksum: version.checksum };
 }
 
 /** Make a version of the saved draft. Raises Refused for what is neither problems nor unchanged. */

@@ -219,14 +219,36 @@ def told_of(task_id: str, path: str = "") -> None:
     note(path, f"told of {len(task_id)}")
 
 
-@shared_task(name="corpus.held")
-def held(path: str, mark: str, number: int) -> int:
+@shared_task(name="corpus.held", bind=True)
+def held(self: "Task[Any, Any]", path: str, mark: str, number: int) -> int:
     """Leave a mark, then wait while the file is there."""
-    note(mark, f"{number} {os.getpid()}")
+    note(mark, f"{number} {self.request.id}")
     until = time.monotonic() + 60
     while number == 0 and Path(path).exists() and time.monotonic() < until:
         time.sleep(0.02)
     return number
+
+
+class Busy(Exception):
+    """What a task calls is busy."""
+
+
+@shared_task(
+    name="corpus.acts", bind=True, autoretry_for=(Busy,), default_retry_delay=0.05, max_retries=9
+)
+def acts(
+    self: "Task[Any, Any]", before: Any, ledger: str, busy: int = 0, seconds: float = 0.05
+) -> dict[str, Any]:
+    """Act outside by a line in the ledger, and only then take a moment, give up or return.
+
+    It counts: what came before, or all that came before, and one.
+    """
+    note(ledger, self.request.id)
+    time.sleep(seconds)
+    if self.request.retries < busy:
+        raise Busy
+    many = before if isinstance(before, list) else [before]
+    return {"count": 1 + sum(one["count"] for one in many if one), "id": self.request.id}
 
 
 @shared_task(name="corpus.sleeps")

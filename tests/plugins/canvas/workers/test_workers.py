@@ -1,9 +1,8 @@
-"""Durable canvases on real workers, each beside plain Celery's; kills, repair, transactions."""
+"""Durable canvases on real workers, each beside plain Celery's; repair, transactions."""
 
 import json
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,54 +20,17 @@ from dlq.resolve.requeue import requeue
 from examples import celery_canvas
 from executions.access.actor import Actor
 from executions.errors import KeyReused, NotFound
-from executions.messaging import celery_app
 from executions.models import Workflow
 from runners.models import Run
 from tests.plugins.canvas.workers import tasks
 from tests.plugins.canvas.workers.canvases import CORPUS
-from tests.support.engine_database import engine_database
-from tests.support.fleet import QUICK, Fleet, redis_of_a_fleet
+from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until
 from valkyr_plugins.canvas.results import DurableResult
 
 DOCS = Path(__file__).parents[4] / "docs" / "how-to"
 ACTOR = Actor.system("tests")
-SETTINGS = {
-    "VALKYR_EXTRA_MODULES": (
-        "tests.support.modules,tests.plugins.canvas.workers.tasks,examples.celery_canvas"
-    ),
-    "VALKYR_CELERY_QUEUES": "letters",
-    "VALKYR_CELERY_TASKS": "corpus.pays",
-}
 SECONDS = 40
-
-
-@pytest.fixture(scope="module")
-def fleet(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Fleet]:
-    with (
-        engine_database(django_db_blocker),
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        for name, value in SETTINGS.items():
-            patch.setenv(name, value)
-        _read_anew()
-        with redis_of_a_fleet() as server:
-            app = celery_app()
-            app.loader.import_default_modules()
-            app.finalize()
-            made = Fleet(tmp_path_factory.mktemp("fleet"), server.url, QUICK | SETTINGS)
-            made.few("default,letters")
-            with made.running():
-                yield made
-    _read_anew()
-
-
-def _read_anew() -> None:
-    from executions import configuration
-
-    configuration.forget()
 
 
 def told(result: Any) -> Any:
@@ -109,6 +71,15 @@ def test_retries_are_rows_and_the_result_tells_of_each_task(fleet: Fleet) -> Non
     facts = [(one.name, one.state, one.retries, one.result) for one in result.children]
     assert facts == [("corpus.again", "SUCCESS", 2, 2), ("corpus.add", "SUCCESS", 0, 3)]
     assert Run.objects.filter(execution_id=result.id).count() == 4
+
+
+def test_children_are_in_the_order_of_canvas_and_items(fleet: Fleet) -> None:
+    pairs = [(number, 0) for number in range(12)]
+    result = valkyr.durable(chain(tasks.add.starmap(pairs), tasks.total.s())).start()
+
+    assert result.get(timeout=SECONDS) == 66
+    facts = [(one.name, one.result) for one in result.children]
+    assert facts == [*(("corpus.add", number) for number in range(12)), ("corpus.total", 66)]
 
 
 def test_a_start_commits_or_vanishes_with_the_callers_rows(fleet: Fleet) -> None:
@@ -270,25 +241,6 @@ def test_a_person_who_changes_the_task_needs_the_allow_list(fleet: Fleet) -> Non
     wait_until(lambda: DeadLetterEntry.objects.filter(execution_id=result.id).count() == 2, SECONDS)
     with pytest.raises(Exception, match="VALKYR\\['CELERY_TASKS'\\]"):
         result.get(timeout=SECONDS)
-
-
-def test_a_chord_outlives_its_worker_and_each_task_is_recorded_once(
-    fleet: Fleet, tmp_path: Path
-) -> None:
-    held, mark = tmp_path / "held", tmp_path / "mark"
-    held.touch()
-    header = [tasks.held.s(str(held), str(mark), number) for number in range(4)]
-    result = valkyr.durable(chord(header, tasks.total.s())).start()
-    wait_until(lambda: mark.exists() and "0 " in mark.read_text(), SECONDS, "the first task")
-
-    fleet["default"].kill()
-    held.unlink()
-    fleet.ensure()
-
-    assert result.get(timeout=60) == 6
-    recorded = Run.objects.filter(execution_id=result.id, state="SUCCESS", superseded=False)
-    paths = list(recorded.values_list("step_path", flat=True))
-    assert sorted(paths) == [f"t{number}.main" for number in range(5)]
 
 
 def test_five_canvases_as_people_write_them_come_to_the_same(fleet: Fleet) -> None:

@@ -1,4 +1,4 @@
-"""Writes docs/reference/python-api.md."""
+"""Writes docs/reference/python-api.md and the types of built-in modules."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -6,24 +6,30 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from valkyr_plugins.python_workflows import module_types
 from valkyr_plugins.python_workflows.reference import page
 
-PAGE = Path(__file__).resolve().parents[4] / "docs" / "reference" / "python-api.md"
+PLUGIN = Path(__file__).resolve().parents[2]
+PAGE = PLUGIN.parents[1] / "docs" / "reference" / "python-api.md"
+STUB = PLUGIN / "built_in.pyi"
 
 
 class Command(BaseCommand):
-    """Describes every name for workflows in Python."""
+    """Describes every name for workflows in Python, to people and to type checkers."""
 
-    help = "Write every name for workflows in Python into docs/reference/python-api.md."
+    help = (
+        "Write every name for workflows in Python into docs/reference/python-api.md, and the types "
+        "of built-in modules into built_in.pyi."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where to; or only to compare."""
-        parser.add_argument("--into", type=Path, default=PAGE, metavar="FILE")
-        parser.add_argument("--check", action="store_true", help="Fail where the page is not so.")
+        """Only to compare."""
+        parser.add_argument("--check", action="store_true", help="Fail where one is not current.")
 
-    def handle(self, *args: Any, into: Path, check: bool, **options: Any) -> None:
-        """Write the page."""
-        if not check:
-            into.write_text(page())
-        elif not into.exists() or into.read_text() != page():
-            raise CommandError(f"{into} is not current: run manage.py describe_python_api.")
+    def handle(self, *args: Any, check: bool, **options: Any) -> None:
+        """Write both."""
+        for path, text in ((PAGE, page()), (STUB, module_types.stub())):
+            if not check:
+                path.write_text(text)
+            elif not path.exists() or path.read_text() != text:
+                raise CommandError(f"{path} is not current: run manage.py describe_python_api.")

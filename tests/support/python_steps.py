@@ -1,0 +1,29 @@
+"""Steps that a test's module declares, usable while it runs, and met by no other test."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+
+import pytest
+
+from runners.modules.registry import _registry
+from runners.public.modules import DECORATED
+from valkyr_plugins.python_workflows import discovery
+
+
+@contextmanager
+def steps_of(module: ModuleType) -> Iterator[None]:
+    """Declare the steps of that module alone, and forget them afterwards.
+
+    Other tests of the process have declared steps of their own, some of one type.
+    """
+    before = dict(_registry._modules)
+    declared = [step for step in DECORATED if step.function.__module__ == module.__name__]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(discovery, "DECORATED", declared)
+        discovery.register_steps()
+        yield
+    for name in set(_registry._modules) - set(before):
+        del _registry._modules[name]
+        _registry._described.pop(name, None)
+    _registry._specs = None
