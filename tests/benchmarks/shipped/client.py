@@ -12,8 +12,9 @@ from typing import Any, Self
 
 import httpx
 import psycopg
-from celery import Celery
 from celery.utils.nodenames import gethostname, nodename
+from kombu import Connection
+from kombu.pidbox import Mailbox
 
 from tests.benchmarks.cast import Cast
 from tests.benchmarks.shipped.loads import WARM, ShippedLoad
@@ -80,8 +81,7 @@ class StackClient:
         self.url = facts["url"]
         self.http = httpx.Client(base_url=self.url, timeout=60)
         self.database = psycopg.connect(facts["database_url"], autocommit=True)
-        self._control = Celery("bench-control", broker=facts["redis_url"], set_as_current=False)
-        self._control.conf.broker_transport_options = KEYS
+        self._broker = facts["redis_url"]
 
     def __enter__(self) -> Self:
         return self
@@ -90,9 +90,6 @@ class StackClient:
         """Leave; the stack goes on."""
         self.http.close()
         self.database.close()
-        # Connections are pooled by address, and the next stack may have the same.
-        self._control.pool.force_close_all(close_pool=False)
-        self._control.close()
 
     def settle(self) -> None:
         """Wait until the stack does little by itself, such as after a start on full tables."""
@@ -193,14 +190,23 @@ class StackClient:
     @contextmanager
     def _held(self) -> Iterator[None]:
         """Have the worker of steps take none for the time, as if it came later."""
-        worker = [nodename(QUEUE, gethostname())]
-        control = self._control.control
-        if not control.cancel_consumer(QUEUE, destination=worker, reply=True, timeout=5):
-            raise RuntimeError(f"the worker {worker[0]} did not answer that it takes no more steps")
+        self._order("cancel_consumer")
         try:
             yield
         finally:
-            control.add_consumer(QUEUE, destination=worker, reply=True, timeout=5)
+            self._order("add_consumer")
+
+    def _order(self, command: str) -> None:
+        """A remote control command of Celery's about the queue; raises where none answers.
+
+        Over a connection of its own: Celery pools connections by address, and the next stack may
+        have the address of one that has ended.
+        """
+        worker = nodename(QUEUE, gethostname())
+        with Connection(self._broker, transport_options=KEYS) as connection:
+            mailbox = Mailbox("celery", type="fanout", accept=["json"])(connection)
+            if not mailbox.call([worker], command, {"queue": QUEUE}, timeout=5):
+                raise RuntimeError(f"{worker} did not answer {command} within 5 s")
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         answer = self.http.post(path, json=body)
