@@ -16,7 +16,11 @@ const LONGEST = 2000;
 /** Changes in words, with the old and the new value of each field. */
 export function ChangeList({ changes }: { changes: readonly Change[] }) {
   if (changes.length === 0) {
-    return <p className="comparison-none">The documents differ at most in where things stand on the canvas.</p>;
+    return (
+      <p className="comparison-none">
+        The documents differ at most in where things stand on the canvas.
+      </p>
+    );
   }
   return (
     <ul className="diff-changes">

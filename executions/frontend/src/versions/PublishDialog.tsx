@@ -106,8 +106,9 @@ function Before({ prepared, outcome }: { prepared: Prepared; outcome: Outcome | 
       <Found problems={problems} />
       {latest && !prepared.unchanged && compared(latest.document, draft).length === 0 && (
         <p>
-          What modules say of themselves, or this installation&rsquo;s defaults, changed since version{" "}
-          {latest.number}: time-outs, retries or effects, for example. A new version takes that in.
+          What modules say of themselves, or this installation&rsquo;s defaults, changed since
+          version {latest.number}: time-outs, retries or effects, for example. A new version takes
+          that in.
         </p>
       )}
       {latest ? (
