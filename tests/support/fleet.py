@@ -37,8 +37,8 @@ QUICK = {
     "VALKYR_GRACE_SECONDS": "1",
     "VALKYR_PATIENCE_SECONDS": "4",
     "VALKYR_STALL_SECONDS": "2",
-    # Of 15 s: beat and queues are looked after this often.
-    "VALKYR_ALERT_LOOK_SECONDS": "1",
+    # Of 15 s: beat and queues are looked after this often, in fleets that mostly wait for tests.
+    "VALKYR_ALERT_LOOK_SECONDS": "4",
 }
 FLAGS = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
 
