@@ -6,8 +6,7 @@
 --    update;
 --  * a pause, cancel, time-out, roll-back or undoing: the execution is locked and must be RUNNING, of
 --    this epoch, and not be undone. It is locked before the run, as everywhere.
--- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key: the index of live runs is
--- full of entries of runs that just ended.
+-- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key, whatever indexes have states.
 WITH execution AS MATERIALIZED (
     SELECT id
       FROM executions_workflowexecution

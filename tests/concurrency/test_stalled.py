@@ -19,7 +19,7 @@ def test_what_stalls_behind_a_backlog_is_found_in_turns(
     Run.objects.filter(execution_id__in=stalled).delete()
     WorkflowExecution.objects.filter(pk__in=waiting).update(started_at="2026-01-01T00:00Z")
     monkeypatch.setattr(duty, "LOOKED_AT", 2)
-    monkeypatch.setattr(duty.Turn, "place", duty.START)
+    monkeypatch.setattr(duty.LookedThrough, "place", duty.START)
 
     duty.stalled_executions()
     assert not Run.objects.filter(execution_id__in=stalled).exists(), "two looked at"
@@ -39,7 +39,7 @@ def test_of_many_that_stall_those_left_are_found_next(
     Run.objects.filter(execution_id__in=stalled).delete()
     WorkflowExecution.objects.filter(pk__in=stalled).update(started_at="2026-01-01T00:00Z")
     monkeypatch.setattr(duty, "STALLED_BATCH", 2)
-    monkeypatch.setattr(duty.Turn, "place", duty.START)
+    monkeypatch.setattr(duty.LookedThrough, "place", duty.START)
 
     duty.stalled_executions()
     duty.stalled_executions()

@@ -22,7 +22,7 @@ from executions.models import WorkflowExecution
 from runners import statements as of_runs
 from runners.models import Approval, Run
 from tests.support import migrated
-from tests.support.plan_states import HOT, STATES, Plan, Session, database, kept_plan, plan_of
+from tests.support.plan_states import HOT, STATES, Session, TablePlan, database, kept_plan, plan_of
 from valkyr_plugins.remote import statements as of_remote
 
 # Not asked while work is under way.
@@ -99,7 +99,7 @@ def sessions(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_hot_statement_has_one_plan(sessions: dict[str, Session], name: str) -> None:
-    found: dict[frozenset[str], tuple[str, Plan]] = {}
+    found: dict[frozenset[str], tuple[str, TablePlan]] = {}
     for where, plan in _plans(sessions, name):
         if name in WIDE and where.startswith(("empty", "fresh, analysed")) and plan.whole:
             continue
@@ -135,7 +135,7 @@ def test_every_index_of_a_hot_table_is_needed_by_what_its_page_names(
             assert index in plan.reads, f"{name} does not use {index}\n{plan.text}"
 
 
-def _plans(sessions: dict[str, Session], name: str) -> Iterator[tuple[str, Plan]]:
+def _plans(sessions: dict[str, Session], name: str) -> Iterator[tuple[str, TablePlan]]:
     of = STATEMENTS.get(name) or OF_PLUGINS[name]
     for state, own in sessions.items():
         values = _values(own)

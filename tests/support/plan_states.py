@@ -123,7 +123,7 @@ STATES: dict[str, tuple[Callable[[Session], None], str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TablePlan:
     """What a plan reads, and the plan itself."""
 
     reads: frozenset[str]
@@ -153,7 +153,9 @@ def database(state: str) -> Iterator[Session]:
         yield own
 
 
-def kept_plan(own: Session, statement: str, values: Mapping[str, Any], *, generic: bool) -> Plan:
+def kept_plan(
+    own: Session, statement: str, values: Mapping[str, Any], *, generic: bool
+) -> TablePlan:
     """The plan of a prepared statement: the one that is kept, or one for these values."""
     names: dict[str, int] = {}
     text = re.sub(
@@ -170,18 +172,18 @@ def kept_plan(own: Session, statement: str, values: Mapping[str, Any], *, generi
         own.execute("DEALLOCATE looked_at")
 
 
-def plan_of(own: Session, query: Any) -> Plan:
+def plan_of(own: Session, query: Any) -> TablePlan:
     """The plan of a query of the ORM, which is planned each time."""
     text, params = query.query.sql_with_params()
     given = psycopg.ClientCursor(own).mogrify(text, params)
     return _explained(own, sql.SQL(given))  # type: ignore[arg-type]
 
 
-def _explained(own: Session, query: sql.Composable) -> Plan:
+def _explained(own: Session, query: sql.Composable) -> TablePlan:
     explain = sql.SQL("EXPLAIN (FORMAT JSON, VERBOSE) ") + query
     found: Any = own.execute(explain).fetchone()
     lines = own.execute(sql.SQL("EXPLAIN ") + query).fetchall()
-    nodes = list(_nodes(found[0][0]["Plan"]))
+    nodes = list(_nodes(found[0][0]["TablePlan"]))
     hot = own.execute("SELECT indexname FROM pg_indexes WHERE tablename = ANY(%s)", [list(HOT)])
     reads = {name for (name,) in hot} & {node.get("Index Name") for node in nodes}
     reads |= {
@@ -189,7 +191,7 @@ def _explained(own: Session, query: sql.Composable) -> Plan:
         for node in nodes
         if node["Node Type"] == "Seq Scan" and node["Relation Name"] in HOT
     }
-    return Plan(frozenset(reads), "\n".join(line for (line,) in lines))
+    return TablePlan(frozenset(reads), "\n".join(line for (line,) in lines))
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

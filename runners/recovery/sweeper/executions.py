@@ -15,7 +15,7 @@ LOOKED_AT = 5_000
 START = (UUID(int=0), UUID(int=0))
 
 
-class Turn:
+class LookedThrough:
     """Behind which workspace and execution this process looks next: a backlog is taken in turns."""
 
     place = START
@@ -23,11 +23,13 @@ class Turn:
 
 def stalled_executions() -> int:
     """Plan stalled executions from their rows, of 5,000 that are under way; returns how many."""
-    workspace, after = Turn.place
+    workspace, after = LookedThrough.place
     found = statements.fetch("stalled", {"workspace": workspace, "after": after, "most": LOOKED_AT})
     stalled = [pk for _, pk, is_stalled, _ in found if is_stalled]
     if len(stalled) <= STALLED_BATCH:  # else the others are found behind the same place
-        Turn.place = next(((first, pk) for first, pk, _, is_last in found if is_last), START)
+        LookedThrough.place = next(
+            ((first, pk) for first, pk, _, is_last in found if is_last), START
+        )
     count = 0
     for execution_id in stalled[:STALLED_BATCH]:
         log.warning("execution %s had nothing in flight; planning it", execution_id)
