@@ -36,18 +36,25 @@ def test_sync_is_the_last_word_so_that_a_frozen_client_is_timed(tmp_path: Path) 
 @pytest.mark.django_db(transaction=True)
 def test_begin_goes_with_the_first_statement(tmp_path: Path) -> None:
     (tmp_path / "one.sql").write_text("SELECT %(n)s::int")
+    own = Statements(tmp_path)
+
+    with round_trips() as trips, transaction.atomic():
+        alone, together = own.fetch("one", {"n": 1}), own.fetch_together([("one", {"n": 2})])
+
+    assert (alone, together) == ([(1,)], [[(2,)]])
+    assert len(trips) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_error_amid_a_transactions_first_statements_undoes_them(tmp_path: Path) -> None:
+    (tmp_path / "one.sql").write_text("SELECT %(n)s::int")
     (tmp_path / "broken.sql").write_text("SELECT 1 / %(n)s::int")
     own = Statements(tmp_path)
 
-    with round_trips() as trips:
-        with transaction.atomic():
-            alone, together = own.fetch("one", {"n": 1}), own.fetch_together([("one", {"n": 2})])
-        with pytest.raises(DataError), transaction.atomic():
-            own.fetch_together([("one", {"n": 1}), ("broken", {"n": 0}), ("one", {"n": 3})])
-        found = own.fetch("one", {"n": 4})
+    with pytest.raises(DataError), transaction.atomic():
+        own.fetch_together([("one", {"n": 1}), ("broken", {"n": 0}), ("one", {"n": 3})])
 
-    assert (alone, together, found) == ([(1,)], [[(2,)]], [(4,)])
-    assert len(trips) == 3 + 2 + 1
+    assert own.fetch("one", {"n": 4}) == [(4,)]
 
 
 @pytest.mark.django_db(transaction=True)
