@@ -54,6 +54,8 @@ def test_a_python_function_is_shown_as_its_graph_with_its_line_and_its_run_live(
     ]  # fmt: skip
     banner = page.get_by_role("region", name="From code")
     expect(banner).to_contain_text(f"{flows.__name__}:fulfil, line {flows.fulfil.line}")
+    too_wide = page.locator(".palette-head").evaluate("one => one.scrollWidth > one.clientWidth")
+    assert not too_wide  # by the name of the code, which has no place to break
     for task in ("paid", "parcels", "when", "approve", "ship"):
         expect(node(page, task)).to_be_visible()
     held = claimed(handle.id, "paid.main")
@@ -62,8 +64,8 @@ def test_a_python_function_is_shown_as_its_graph_with_its_line_and_its_run_live(
     recorded(held)
     assert on.carry(handle.id) == "RUNNING"
     expect(node(page, "paid")).to_contain_text("succeeded")
-    expect(node(page, "parcels")).to_contain_text("succeeded")
-    expect(node(page, "approve")).to_contain_text("waiting")
+    expect(node(page, "parcels")).to_contain_text("2: 2 ok")
+    expect(node(page, "approve")).to_contain_text("awaits approval")
     picture(page, "studio-python-waiting")
 
     run = Run.objects.get(execution_id=handle.id, step_path="approve.main")
