@@ -97,10 +97,11 @@ class OwnProject:
         """A process of the project, ended after."""
         log = (self.folder / f"{name}.log").open("wb")
         with log:
-            process = subprocess.Popen(
-                [sys.executable, *arguments], cwd=PROJECT, stdout=log, stderr=log,
-                env={**self.environment, **environment},
-            )  # fmt: skip
+            process = nursery.from_libraries(
+                [sys.executable, *arguments],
+                output=log.fileno(),
+                environment={**self.environment, **environment},
+            )
             try:
                 yield process
             finally:
