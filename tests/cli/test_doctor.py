@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from tests.hosts.project import HostProject, database_of_its_own, started
-from tests.support import nursery
+from tests.support import migrated, nursery
 from tests.support.uv import PROJECT
 from tests.support.waiting import wait_until
 from tests.support.wheel import Environment
@@ -77,7 +77,7 @@ def patient(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> 
         settings.read_text().replace("sqlite3'", "postgresql'", 1).replace("BASE_DIR / 'db.", "'")
     )
     broker = os.environ["REDIS_URL"].rpartition("/")[0] + "/9"
-    with database_of_its_own("doctor") as server:
+    with database_of_its_own("doctor", like=migrated.NAME) as server:
         settings.write_text(settings.read_text().replace("'sqlite3'", "'doctor'"))
         named = server | {
             "PYTHONPATH": str(PROJECT), "CELERY_BROKER_URL": broker, "C_FORCE_ROOT": "1",
@@ -87,11 +87,7 @@ def patient(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> 
         try:
             said = made.valkyr("init", "--yes")
             assert said.returncode == 0, said.stderr
-            host.manage("migrate", "--verbosity", "0")
-            host.manage(
-                "createsuperuser", "--noinput", "--username", "ann", "--email", "a@example.org",
-                DJANGO_SUPERUSER_PASSWORD="correct horse",
-            )  # fmt: skip
+            host.prepare(username="ann", email="a@example.org")
             host.start("worker", "-m", "celery", "-A", "shop", "worker", "--concurrency", "2")
             host.start("beat", "-m", "celery", "-A", "shop", "beat")
             wait_until(lambda: made.told()["ok"], 90, f"a healthy project: {host.logs()}")

@@ -76,9 +76,8 @@ class OwnProject:
 
     def seed(self, *databases: str) -> dict[str, str]:
         """Migrate the databases of these aliases and fill them."""
-        for database in databases:
-            self.run("manage.py", "migrate", "-v0", "--database", database)
-        told: dict[str, str] = json.loads(self.run("-m", "tests.projects.people.seed"))
+        program = ("-m", "tests.projects.people.seed", *databases)
+        told: dict[str, str] = json.loads(self.run(*program))
         return told
 
     @contextmanager
@@ -98,10 +97,11 @@ class OwnProject:
         """A process of the project, ended after."""
         log = (self.folder / f"{name}.log").open("wb")
         with log:
-            process = subprocess.Popen(
-                [sys.executable, *arguments], cwd=PROJECT, stdout=log, stderr=log,
-                env={**self.environment, **environment},
-            )  # fmt: skip
+            process = nursery.from_libraries(
+                [sys.executable, *arguments],
+                output=log.fileno(),
+                environment={**self.environment, **environment},
+            )
             try:
                 yield process
             finally:

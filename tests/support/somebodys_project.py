@@ -84,7 +84,7 @@ class SomebodysProject:
 
     def __init__(self, folder: Path, database: str, broker: str, more: str = "") -> None:
         self.folder, self.broker = folder, broker
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._started: list[nursery.Forked] = []
         package = folder / "shop"
         package.mkdir()
         given = tests_settings.DATABASES["default"]
@@ -121,16 +121,14 @@ class SomebodysProject:
         """A management command, whatever its exit code."""
         return self._run([sys.executable, "-m", "django", *command], environment, check=False)
 
-    def celery(self, *command: str) -> subprocess.Popen[bytes]:
+    def celery(self, *command: str) -> nursery.Forked:
         """Start one of Celery's own programs with the project's app."""
         with (self.folder / "celery.log").open("ab") as log:
-            started = subprocess.Popen(
+            started = nursery.from_libraries(
                 [sys.executable, "-m", "celery", "-A", "shop", *command],
-                cwd=self.folder,
-                env=self.environment,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
+                output=log.fileno(),
+                environment=self.environment,
+                folder=self.folder,
             )
         self._started.append(started)
         return started

@@ -1,12 +1,20 @@
-"""Fills the project's database: accounts, and a row in each of our tables. Prints ids as JSON."""
+"""Migrates databases and fills them: accounts, and a row in each of our tables.
+
+    python -m tests.projects.people.seed ALIAS...
+
+Prints ids as JSON.
+"""
 
 import json
+import sys
 
 import django
 
 django.setup()
 
-from executions.models import Membership, Workspace  # noqa: E402 - after the set-up
+from django.core.management import call_command  # noqa: E402 - after the set-up
+
+from executions.models import Membership, Workspace  # noqa: E402
 from tests.projects.people.models import Membership as Club  # noqa: E402
 from tests.projects.people.models import Person  # noqa: E402
 from tests.projects.people.seed_words import PASSWORD  # noqa: E402
@@ -15,6 +23,8 @@ from tests.support.workflows import publish, task  # noqa: E402
 
 
 def main() -> None:
+    for alias in sys.argv[1:]:
+        call_command("migrate", verbosity=0, database=alias)
     workspace = Workspace.objects.get(slug=Workspace.DEFAULT_SLUG)
     ada = Person.objects.create_superuser("ada@example.org", PASSWORD)
     bob = Person.objects.create_user("bob@example.org", "ops", PASSWORD)

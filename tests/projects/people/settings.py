@@ -55,4 +55,6 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+# Half a second for each password that is set and each sign-in is no matter of these tests.
+PASSWORD_HASHERS = ["tests.support.passwords.QuickHasher"]
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
