@@ -1,6 +1,7 @@
 """Django's settings, from the environment; docs/reference/configuration.md lists all variables."""
 
 import os
+from copy import deepcopy
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from django.urls import reverse_lazy
 
 from executions.configuration import environment as env
 from executions.vendor_seams import psycopg_reconnect
-from valkyr_project import database, plugins
+from valkyr_project import database, plugins, unfold
 from valkyr_project.http.middleware import ADMIN_POLICY
 from valkyr_project.logs import configuration as logging
 from valkyr_project.processes import production
@@ -293,7 +294,8 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-from valkyr_project.unfold import UNFOLD  # noqa: E402, F401 - read by django-unfold
+# Plugins add to it, and a process that is forked reads these settings again.
+UNFOLD = deepcopy(unfold.UNFOLD)
 
 # Columns for whoever sits before them, objects for what collects them from many machines.
 _people = DEBUG or INSTALLATION.local

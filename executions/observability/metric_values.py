@@ -2,13 +2,12 @@
 
 A file belongs to a *slot* of the pool, not to a process: a child that is replaced, or killed, is
 followed by one that counts on in the same file. So no file is ever left over, and nothing that was
-counted is lost with a process. Import this module before making a metric.
+counted is lost with a process. A worker says at its start, before it counts, that it is such a one.
 """
 
 import atexit
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -24,7 +23,6 @@ from prometheus_client import (
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import REGISTRY
 
-from executions.configuration import environment as env
 from executions.configuration import settings as valkyr_settings
 from executions.vendor_seams.billiard_slots import slot
 from executions.vendor_seams.prometheus_values import keep_in_files
@@ -35,8 +33,8 @@ __all__ = ["Counter", "Gauge", "Histogram", "registry"]
 LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 # Seconds: from a step that computes to one that trains a model.
 DURATIONS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
-PARENT = "parent"
-_slot = PARENT
+_slot = "parent"
+_folder: Path | None = None
 
 
 def port() -> int:
@@ -54,26 +52,27 @@ def registry() -> CollectorRegistry:
     return gathered
 
 
-def count_as_child() -> None:
-    """Count in the files of this child's slot from now on; call it after the fork."""
-    global _slot  # noqa: PLW0603 - asked for at every count, so as cheap as can be
-    _slot = f"child{slot()}"
+def share_with_children() -> None:
+    """Count in files that children of this process count in too; call it before they are forked.
 
-
-def _shared() -> Path | None:
-    """A folder for the pool's files, in memory where there is such a place; None if unneeded."""
-    prefork = "worker" in sys.argv and env.text("VALKYR_POOL", "prefork") == "prefork"
-    if not (prefork and port()):
-        return None
+    What was counted until now is dropped. The files are in memory where there is such a place.
+    """
+    global _folder  # noqa: PLW0603 - one a process
     parent = Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir())  # noqa: S108
     above = parent / f"valkyr-metrics-{os.getuid()}"
     above.mkdir(mode=0o700, exist_ok=True)
     _forget_the_dead(above)
-    folder = above / str(os.getpid())
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700)
-    atexit.register(_remove, folder, os.getpid())
-    return folder
+    _folder = above / str(os.getpid())
+    shutil.rmtree(_folder, ignore_errors=True)
+    _folder.mkdir(mode=0o700)
+    atexit.register(_remove, _folder, os.getpid())
+    keep_in_files(_folder, lambda: _slot)
+
+
+def count_as_child() -> None:
+    """Count in the files of this child's slot from now on; call it after the fork."""
+    global _slot  # noqa: PLW0603 - asked for at every count, so as cheap as can be
+    _slot = f"child{slot()}"
 
 
 def _forget_the_dead(above: Path) -> None:
@@ -89,6 +88,3 @@ def _remove(folder: Path, owner: int) -> None:
 
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
-_folder = _shared()
-if _folder is not None:
-    keep_in_files(_folder, lambda: _slot)

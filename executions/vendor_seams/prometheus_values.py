@@ -1,8 +1,10 @@
 """Where prometheus-client keeps counters: in files that the parent of a pool sums.
 
-Relies on: `prometheus_client.values.ValueClass`, read whenever a metric is made; it is
+Relies on: `prometheus_client.values.ValueClass`, read whenever a value is made; it is
 `MultiProcessValue(identify)`, which asks `identify` for its file's name at every count; the
-environment's PROMETHEUS_MULTIPROC_DIR (prometheus-client 0.20 to 0.26).
+registry's `_collector_to_names`, whose metrics make their values in `_metric_init` unless they have
+labels (`_is_parent`), which `clear` forgets; the environment's PROMETHEUS_MULTIPROC_DIR
+(prometheus-client 0.20 to 0.26).
 No public way: the client chooses by the environment when it is first imported, and names files by
 process id, so that each child that is replaced leaves a file behind.
 If it breaks: counts of a prefork pool's children are missing in `/metrics`.
@@ -13,9 +15,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from prometheus_client import values
+from prometheus_client.metrics import MetricWrapperBase
+from prometheus_client.registry import REGISTRY
 
 
 def keep_in_files(folder: Path, identify: Callable[[], str]) -> None:
-    """Count in files of this folder, one for each answer of `identify`; before a metric is made."""
+    """Count in files of this folder, one for each answer of `identify`, from nothing on."""
+    made = [one for one in REGISTRY._collector_to_names if isinstance(one, MetricWrapperBase)]
+    for metric in filter(MetricWrapperBase._is_parent, made):
+        metric.clear()
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
     values.ValueClass = values.MultiProcessValue(identify)  # type: ignore[no-untyped-call]
+    for metric in filter(MetricWrapperBase._is_observable, made):
+        metric._metric_init()

@@ -118,8 +118,13 @@ def _keep_ticking(place: StallSlot, every: float) -> None:
 # the parent is told (systemd and Kubernetes send their SIGTERM to the first process alone).
 
 
-# Made when the parent imports this, before it forks.
-_flag = mmap.mmap(-1, 1)
+_flag: bytearray | mmap.mmap = bytearray(1)
+
+
+def share_draining() -> None:
+    """Share the flag with the processes that this worker forks from now on, and no others."""
+    global _flag  # noqa: PLW0603 - one a worker
+    _flag = mmap.mmap(-1, 1)
 
 
 def begin_draining() -> None:

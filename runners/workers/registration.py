@@ -95,6 +95,7 @@ def name_process(sender: Any = None, **_: Any) -> None:
     for problem in run_checks(tags=[WORKERS]):
         raise SystemExit(f"{problem.msg} {problem.hint} ({problem.id})")
     os.environ.setdefault("RUNNER_ID", sender.hostname)
+    activity.share_draining()
     if _share is WorkerShare.ALL:
         _keeper.begin()
     if _share is WorkerShare.ALL and _forks():

@@ -27,6 +27,7 @@ from tests.benchmarks.shipped.stack import RunningStack
 from tests.support.folders import passable_folder
 from tests.support.stack import PROJECT, Stack
 from tests.support.waiting import wait_until, wait_until_gone
+from valkyr_project.up.probes import answers
 
 # Starts of a whole stack: seconds on a quiet machine, more beside other work.
 pytestmark = pytest.mark.timeout(300)
@@ -36,6 +37,14 @@ from django.core.management import call_command
 for action in ("reseal", "retire", "show"):
     call_command("keys", action)
 """
+PROCESSES = (
+    "valkyr_project.http.server",
+    "worker -n control@",
+    "worker -n default@",
+    "worker -n io@",
+    "beat",
+    "flower",
+)
 LONG_PATH = "a folder with spaces/" + "long" * 25
 
 
@@ -153,7 +162,7 @@ def test_the_benchmark_counts_every_process_of_a_stack_that_it_sends_work(
 
     assert made.steps == 8
     assert made.rate > 0
-    processes = {"supervisor", "web", "beat", "flower", "postgres", "redis"}
+    processes = {"supervisor", "image", "web", "beat", "flower", "postgres", "redis"}
     workers = {"worker-control", "worker-default", "worker-io"}
     assert set(made.cpu) == set(seen.memory()) == processes | workers
     assert made.cpu_ms > 0
@@ -260,13 +269,7 @@ def test_a_worker_that_keeps_ending_is_named_and_everything_else_stays_up(stack:
             worker.kill()
         return False
 
-    others = (
-        "valkyr_project.http.server",
-        "worker -n control@",
-        "worker -n default@",
-        "beat",
-        "flower",
-    )
+    others = [name for name in PROCESSES if name != "worker -n io@"]
     before = {name: stack.find(name) for name in others}
 
     wait_until(named_once_killed, 60, "the message about a worker that keeps ending")
@@ -279,6 +282,31 @@ def test_a_worker_that_keeps_ending_is_named_and_everything_else_stays_up(stack:
     assert {name: stack.find(name) for name in others} == before
     wait_until(lambda: "worker-io stays up again." in stack.text, 90)
     wait_until(lambda: health()["status"] == "UP", 30)
+
+
+def test_all_processes_are_forked_from_one_image_each_in_a_session_of_its_own(
+    stack: Stack,
+) -> None:
+    launcher = stack.find("valkyr_project.image.launcher")
+    assert launcher is not None
+    held = [stack.find(name) for name in PROCESSES]
+
+    assert all(process is not None for process in held)
+    assert {process.ppid() for process in held if process} == {launcher.pid}
+    assert all(os.getsid(process.pid) == process.pid for process in held if process)
+
+
+def test_an_image_that_is_killed_is_started_again_with_all_that_it_held(stack: Stack) -> None:
+    launcher = stack.find("valkyr_project.image.launcher")
+    assert launcher is not None
+    held = [process.pid for process in launcher.children(recursive=True)]
+
+    launcher.kill()
+
+    wait_until_gone([launcher.pid, *held])
+    wait_until(lambda: "The process image ended unexpectedly" in stack.text, 30)
+    wait_until(lambda: all(stack.find(name) for name in PROCESSES), 60)
+    wait_until(lambda: answers(f"{stack.url}/actuator/health/ready"), 60)
 
 
 def test_a_killed_redis_is_started_again_at_the_same_address(stack: Stack) -> None:

@@ -123,8 +123,8 @@ class Stack:
         return [top, *top.children(recursive=True)]
 
     def find(self, words: str) -> psutil.Process | None:
-        """The direct child whose command line contains `words`."""
-        for child in psutil.Process(self.process.pid).children():
+        """The process below whose command line contains `words`."""
+        for child in psutil.Process(self.process.pid).children(recursive=True):
             try:
                 if words in " ".join(child.cmdline()):
                     return child

@@ -1,6 +1,5 @@
 """Where a prefork worker's processes count: in files of places, not of processes."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +11,11 @@ from executions.observability.metrics_access import access
 from tests.support.stack import PROJECT
 
 COUNT = """
-import os, sys
-sys.argv.append("worker")
+import os
 from executions.observability import metric_values as values
 from prometheus_client import generate_latest
 made = values.Counter("valkyr_tried", "Tries.", ["by"])
+values.share_with_children()
 made.labels("parent").inc()
 for _ in range(3):
     child = os.fork()
@@ -31,11 +30,9 @@ print(generate_latest(values.registry()).decode())
 
 
 def counted(tmp_path: Path) -> str:
-    environment = os.environ | {"VALKYR_METRICS_PORT": "1", "VALKYR_POOL": "prefork"}
     done = subprocess.run(
         [sys.executable, "-c", COUNT],
         cwd=PROJECT,
-        env=environment,
         capture_output=True,
         text=True,
         timeout=60,

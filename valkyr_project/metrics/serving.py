@@ -81,9 +81,16 @@ def _refuse(start: Callable[..., Any], status: str, sentence: str) -> Iterable[b
 
 
 @worker_init.connect(weak=False)
-@beat_init.connect(weak=False)
-def serve(**_: Any) -> None:
+def serve_worker(**_: Any) -> None:
     """Begin before the pool forks, so that each child closes what it inherits."""
+    if metric_values.port() and env.text("VALKYR_POOL", "prefork") == "prefork":
+        metric_values.share_with_children()
+    begin()
+
+
+@beat_init.connect(weak=False)
+def serve_beat(**_: Any) -> None:
+    """Begin with the clock."""
     begin()
 
 

@@ -1,46 +1,35 @@
 """Tables, static files and the administrator, brought up to date before anything serves.
 
-Two processes side by side: `python -m valkyr_project.up.prepare tables|static`; the second only
-when static files may have changed.
+Two processes of the image side by side, `valkyr_project.up.prepare tables` and `static`; the second
+only when static files may have changed.
 """
 
 import hashlib
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from valkyr_project.embedded.child import start_child
+from valkyr_project.image.client import ProcessImage
 from valkyr_project.up.options import PROJECT, UpError
 
 
-def prepare(environment: dict[str, str]) -> str:
+def prepare(image: ProcessImage, environment: Mapping[str, str]) -> str:
     """Run both parts; returns what `ensure_admin` said; raises UpError with a part's last lines."""
     parts = {
-        part: start_child(
+        part: image.start(
             [sys.executable, "-m", "valkyr_project.up.prepare", part],
-            cwd=PROJECT,
-            env=environment | {"VALKYR_PROCESS": "migrate"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            death_signal=signal.SIGKILL,
+            {"VALKYR_PROCESS": "migrate"},
         )
         for part in PARTS
         if part == "tables" or not static_is_current(environment)
     }
-    try:
-        said: dict[str, str] = {
-            part: process.communicate()[0].strip() for part, process in parts.items()
-        }
-    finally:
-        for process in parts.values():
-            process.kill()
-            process.wait()
-    for part, process in parts.items():
-        if process.returncode != 0:
+    said = {part: process.stdout.read().decode().strip() for part, process in parts.items()}
+    ended = {part: process.wait() for part, process in parts.items()}
+    if not image.alive():
+        raise UpError("Loading the code failed:\n" + image.last_lines())
+    for part, code in ended.items():
+        if code != 0:
             raise UpError(f"Preparing the {part} failed:\n" + said[part][-3000:])
     return said["tables"].splitlines()[-1]
 
@@ -99,9 +88,7 @@ def _fingerprint() -> str:
 
 PARTS = {"tables": tables, "static": static}
 
-if __name__ == "__main__":
-    import django
 
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
-    django.setup()
+def main() -> None:
+    """Do the part that the command line names."""
     PARTS[sys.argv[1]]()

@@ -6,17 +6,11 @@ valkyr_project/processes/commands.py.
 
 import json
 import signal
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import psycopg
-from celery.utils.nodenames import gethostname, nodename
-from kombu.exceptions import KombuError
-
-from valkyr_project.celery import app
 from valkyr_project.embedded.child import free_port
 from valkyr_project.processes import commands
 from valkyr_project.processes.commands import Pool, ProcessCommand
@@ -72,60 +66,15 @@ def flower(options: Options, credentials: StackCredentials) -> ProcessSpec:
     return ProcessSpec("flower", program.command, program.environment, 2)
 
 
+def probes(options: Options) -> ProcessCommand:
+    """What asks each process until it is ready."""
+    return ProcessCommand(
+        (sys.executable, "-m", "valkyr_project.up.probes", options.web_url, options.flower_url)
+    )
+
+
 def _spec(name: str, program: ProcessCommand) -> ProcessSpec:
     return ProcessSpec(name, program.command, program.environment)
-
-
-# Whether each process really does its work: asked, not assumed from its being alive.
-
-
-Probe = Callable[[], bool]
-FAILS = 500
-
-
-def probes(options: Options, database_url: str) -> dict[str, Probe]:
-    """A question for every process, by name; each answers within about a second."""
-    return {
-        "web": lambda: answers(f"{options.web_url}/actuator/health/ready"),
-        "worker-control": lambda: worker_answers("control"),
-        "worker-default": lambda: worker_answers("default"),
-        "worker-io": lambda: worker_answers("io"),
-        "beat": lambda: beat_reads_its_schedule(database_url),
-        # Not a page: who opens one has the workers report to Flower.
-        "flower": lambda: answers(f"{options.flower_url}/healthcheck"),
-    }
-
-
-def answers(url: str) -> bool:
-    """Whether a GET ends in something better than a server error."""
-    request = urllib.request.Request(url)  # noqa: S310 - our own address
-    # A proxy set for the outside world has no business here.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=2) as answer:
-            return int(answer.status) < FAILS
-    except urllib.error.HTTPError as error:
-        return error.code < FAILS
-    except OSError:
-        return False
-
-
-def worker_answers(queue: str) -> bool:
-    """Whether this machine's worker of the queue replies to a ping through the broker."""
-    try:
-        return bool(app.control.ping(destination=[nodename(queue, gethostname())], timeout=0.5))
-    except (OSError, KombuError):
-        return False
-
-
-def beat_reads_its_schedule(database_url: str) -> bool:
-    """Whether a session of a beat process is open in the database."""
-    query = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'valkyr-beat' LIMIT 1"
-    try:
-        with psycopg.connect(database_url, connect_timeout=2) as connection:
-            return connection.execute(query).fetchone() is not None
-    except psycopg.Error:
-        return False
 
 
 # Where Prometheus finds each process of a stack: workers and beat get a free port each.

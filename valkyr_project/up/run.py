@@ -9,11 +9,12 @@ from collections.abc import Sequence
 import psutil
 
 from valkyr_project.embedded import ServerError
+from valkyr_project.image.client import ProcessImage
 from valkyr_project.up import environment as credentials_file
 from valkyr_project.up import processes
 from valkyr_project.up.environment import SECRETS_FILE, StackCredentials, stack_environment
 from valkyr_project.up.home import Home, open_home
-from valkyr_project.up.options import Options, UpError, parse
+from valkyr_project.up.options import PROJECT, Options, UpError, parse
 from valkyr_project.up.output import Output, say
 from valkyr_project.up.prepare import prepare
 from valkyr_project.up.processes import FILE as TARGETS
@@ -78,23 +79,30 @@ def _run(options: Options, home: Home, stop_request: StopRequest, begin: float) 
     require_free(options.flower_port, "FLOWER_PORT")
     credentials = credentials_file.load(options.home)
     servers = Servers(options, options.home)
+    image = ProcessImage(PROJECT, home.logs / "image.log")
     try:
-        servers.start()
+        servers.launch()
+        environment = _environment(options, credentials, servers)
+        # It loads the code while the servers start.
+        image.launch(environment)
+        servers.wait()
         for server in servers.embedded:
             say(f"  {type(server).__name__.lower():<15} ready")
-        environment = stack_environment(
-            options, credentials, servers.database_url, servers.redis_url
-        )
-        os.environ.update(environment)
-        admin_state = prepare(environment)
+        if (found := _environment(options, credentials, servers)) != environment:
+            image.close()  # a port was taken meanwhile
+            environment = found
+            image.launch(environment)
+        admin_state = prepare(image, environment)
         say(f"  {'tables':<15} ready")
         table = processes.served(specs(options, credentials), options)
         output = Output(home.logs, [spec.name for spec in table])
-        supervisor = Supervisor(table, environment, servers, output, stop_request)
+        supervisor = Supervisor(
+            table, probes(options), environment, image, servers, output, stop_request
+        )
         stop_request.interrupts = False
         try:
             _announce(home, options, servers, ready=False)
-            supervisor.start(probes(options, servers.database_url))
+            supervisor.start()
             if supervisor.wait_until_ready():
                 _announce(home, options, servers, ready=True)
                 seconds = time.monotonic() - begin
@@ -106,8 +114,15 @@ def _run(options: Options, home: Home, stop_request: StopRequest, begin: float) 
             supervisor.stop()
             output.close()
     finally:
+        image.close()
         servers.stop()
     say("Stopped; the data is kept.")
+
+
+def _environment(
+    options: Options, credentials: StackCredentials, servers: Servers
+) -> dict[str, str]:
+    return stack_environment(options, credentials, servers.database_url, servers.redis_url)
 
 
 def _announce(home: Home, options: Options, servers: Servers, *, ready: bool) -> None:

@@ -3,11 +3,10 @@
 A process that keeps ending right after its start is started again ever more slowly, and the others
 stay up; `failing_processes` tells the web process, which shows it on every page.
 
-Processes end before the servers they talk to. All children start from the main thread or from a
-thread that lives as long as they, because the kernel ties their death signal to it.
+Processes end before the servers they talk to. Servers and the image start from the main thread,
+because the kernel ties their death signal to it.
 """
 
-import functools
 import queue
 import signal
 import threading
@@ -21,11 +20,12 @@ import honcho.process
 from honcho.printer import Message
 
 from valkyr_project.embedded import Postgres, Redis, ServerError
-from valkyr_project.embedded.child import die_with_parent
+from valkyr_project.image.client import ProcessImage
+from valkyr_project.processes.commands import ProcessCommand
 from valkyr_project.up.failing_processes import FailingProcesses
-from valkyr_project.up.options import PROJECT, Options, UpError
+from valkyr_project.up.options import Options, UpError
 from valkyr_project.up.output import Output, say
-from valkyr_project.up.processes import Probe, ProcessSpec
+from valkyr_project.up.processes import ProcessSpec
 
 # The embedded PostgreSQL and Redis of a stack, unless the environment names real ones.
 
@@ -43,10 +43,13 @@ class Servers:
         if not options.redis_url:
             self.embedded.append(Redis(home))
 
-    def start(self) -> None:
-        """Launch all, then wait for all."""
+    def launch(self) -> None:
+        """Start all; their addresses are known then."""
         for server in self.embedded:
             server.launch()
+
+    def wait(self) -> None:
+        """Return once all answer."""
         for server in self.embedded:
             server.wait()
 
@@ -94,27 +97,26 @@ class StopRequest:
             raise KeyboardInterrupt
 
 
-# One process of the stack: honcho's, started without a shell, ended with its supervisor.
+# One process of the stack: honcho's, forked from the image.
 
 
 class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has no types
-    """Runs `spec` in a thread that relays its output and its end to `events`."""
+    """Runs `spec` in a thread that relays its output and its end to `events`.
 
-    def __init__(self, spec: ProcessSpec, environment: Mapping[str, str]) -> None:
+    It is killed with the launcher, and that with the supervisor: the engine survives kill -9 of its
+    processes by design; after a supervisor's death the servers are stopping too, so an orderly end
+    could only wait for them in vain.
+    """
+
+    def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:
         """Start nothing yet."""
-        super().__init__(
-            spec.command, name=spec.name, env={**environment, **spec.environment}, cwd=str(PROJECT)
-        )
+        super().__init__(spec.command, name=spec.name)
         self.spec = spec
         self.started_at = time.monotonic()
-        # The engine survives kill -9 of its processes by design; after a supervisor's death the
-        # servers are stopping too, so an orderly end could only wait for them in vain.
-        self._child_ctor = functools.partial(
-            honcho.process.Popen, shell=False, preexec_fn=die_with_parent(signal.SIGKILL)
-        )
+        self._child_ctor = lambda command, **_: image.start(command, spec.environment)
 
     def launch(self, events: "queue.Queue[Message]") -> None:
-        """Start the process; the thread lives as long as it, and so does its death signal."""
+        """Start the process, and the thread that lives as long as it."""
         self.started_at = time.monotonic()
         threading.Thread(target=self.run, args=(events,), name=self.name, daemon=True).start()
 
@@ -172,7 +174,6 @@ class Restarts:
         return True
 
 
-PROBE_PAUSE = 0.1
 PATIENCE_SECONDS = 60.0
 
 
@@ -182,29 +183,32 @@ class Supervisor:
     def __init__(
         self,
         specs: Sequence[ProcessSpec],
+        probes: ProcessCommand,
         environment: Mapping[str, str],
+        image: ProcessImage,
         servers: Servers,
         output: Output,
         stop_request: StopRequest,
     ) -> None:
         """Start nothing yet."""
         self._events: queue.Queue[Message] = queue.Queue()
+        self._probes = probes
         self._environment = environment
+        self._image = image
         self._servers = servers
         self._output = output
         self._stop_request = stop_request
         self._failing = FailingProcesses(environment)
-        self._children = {spec.name: ChildProcess(spec, environment) for spec in specs}
-        self._restarts = {name: Restarts() for name in [*self._children, "servers"]}
+        self._children = {spec.name: ChildProcess(spec, image) for spec in specs}
+        self._restarts = {name: Restarts() for name in [*self._children, "image", "servers"]}
         self._due: dict[str, float] = {}
         self._ready: set[str] = set()
 
-    def start(self, probes: Mapping[str, Probe]) -> None:
-        """Start every process and ask each until it is ready."""
+    def start(self) -> None:
+        """Start every process, and the one that asks each until it is ready."""
         for child in self._children.values():
             child.launch(self._events)
-        for name, probe in probes.items():
-            threading.Thread(target=self._ask, args=(name, probe), daemon=True).start()
+        self._begin_asking()
 
     def wait_until_ready(self) -> bool:
         """Watch until all are ready, one line each; False when a stop was asked for first.
@@ -258,6 +262,7 @@ class Supervisor:
             pass
         else:
             self._take(message)
+        self._keep_image()
         self._start_due()
         self._note_recovered()
         self._keep_servers()
@@ -265,7 +270,7 @@ class Supervisor:
     def _take(self, message: Message) -> None:
         if message.type == "line":
             self._output.write(message)
-        elif message.type == "ready":
+        elif message.type == "ready" and message.name not in self._ready:
             self._ready.add(message.name)
             say(f"  {message.name:<15} ready")
         elif message.type == "stop" and not self._stop_request.wanted:
@@ -301,7 +306,7 @@ class Supervisor:
         now = time.monotonic()
         for name in [name for name, at in self._due.items() if at <= now]:
             del self._due[name]
-            self._children[name] = ChildProcess(self._children[name].spec, self._environment)
+            self._children[name] = ChildProcess(self._children[name].spec, self._image)
             self._children[name].launch(self._events)
 
     def _keep_servers(self) -> None:
@@ -319,12 +324,27 @@ class Supervisor:
             except ServerError as error:
                 raise UpError(str(error)) from error
 
-    def _ask(self, name: str, probe: Probe) -> None:
-        while not self._stop_request.wanted:
-            if self._children[name].alive() and probe():
-                self._events.put(Message("ready", None, None, name, None))
-                return
-            time.sleep(PROBE_PAUSE)
+    def _keep_image(self) -> None:
+        if self._image.alive():
+            return
+        restarts = self._restarts["image"]
+        restarts.after(self._image.uptime())
+        if restarts.failing:
+            raise UpError(f"The process image keeps ending. It says:\n{self._image.last_lines()}")
+        say("The process image ended unexpectedly; starting it again, and what it held.")
+        self._image.launch(self._environment)
+        self._begin_asking()
+
+    def _begin_asking(self) -> None:
+        threading.Thread(target=self._ask, daemon=True).start()
+
+    def _ask(self) -> None:
+        """Take the names of processes that are ready from the one that asks them."""
+        asking = self._image.start(self._probes.command, self._probes.environment)
+        with asking.stdout as lines:
+            for line in lines:
+                self._events.put(Message("ready", None, None, line.decode().strip(), None))
+        asking.wait()
 
     def _drain(self) -> None:
         while not self._events.empty():

@@ -16,7 +16,6 @@ import os
 import time
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from executions.definition.templating.errors import OutOfTime, TooLarge
@@ -75,7 +74,6 @@ def process_is(beginnings: tuple[str, ...]) -> bool:
     return os.environ.get("VALKYR_PROCESS", "").startswith(beginnings)
 
 
-@cache
 def profile_of_process() -> Profile:
     """The limits that fit the kind of this process (`VALKYR_PROCESS`)."""
     if process_is(SHARED_PROCESSES):

@@ -30,6 +30,8 @@ TITLES = {
     "postgres": "postgres",
     "valkey-server": "redis",
     "celery beat": "beat",
+    "valkyr_project.http.server": "web",
+    "celery_command flower": "flower",
     **{f"celeryd: {queue}@": f"worker-{queue}" for queue in ("control", "default", "io")},
 }
 

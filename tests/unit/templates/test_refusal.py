@@ -83,7 +83,7 @@ def test_a_process_has_the_limits_of_its_kind(
     monkeypatch.setenv("VALKYR_PROCESS", process)
 
     # A process keeps its kind; this one has another for a moment.
-    assert budget.profile_of_process.__wrapped__().name == limits
+    assert budget.profile_of_process().name == limits
 
 
 def test_an_allowance_of_a_message_ends_in_a_worker_too() -> None:

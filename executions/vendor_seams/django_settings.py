@@ -1,0 +1,24 @@
+"""Django's settings, read again in a process that was forked with another environment.
+
+Relies on: `django.db.connections` keeps what it made of `DATABASES` in `settings` and `_settings`,
+and this thread's connections as attributes of `_connections` (Django 5.2).
+No public way: Django reads its settings once a process.
+If it breaks: every process of `make up` has the launcher's settings: one connection for all
+threads of the web process, and one name for all sessions in PostgreSQL.
+"""
+
+from importlib import import_module, reload
+
+from django.conf import settings
+from django.db import connections
+
+
+def read_again() -> None:
+    """Execute the settings' module for the environment of now; no connection may be open."""
+    module = reload(import_module(settings.SETTINGS_MODULE))
+    for name in filter(str.isupper, dir(module)):
+        setattr(settings, name, getattr(module, name))
+    connections._settings = connections.settings = connections.configure_settings(None)
+    for alias in connections:
+        if hasattr(connections._connections, alias):
+            del connections[alias]

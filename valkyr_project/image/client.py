@@ -1,0 +1,127 @@
+"""Asks the launcher for processes; each is like one of `subprocess.Popen`."""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from valkyr_project.embedded.child import start_child
+from valkyr_project.image.launcher import NUMBER
+
+
+class ForkedProcess:
+    """One process; its output is in `stdout`, and its end known by `poll` and `wait`.
+
+    It ends with its launcher, and then counts as killed.
+    """
+
+    def __init__(self, output: int, said: int) -> None:
+        """Wait until it is forked; `pid` is 0 where the launcher is gone."""
+        self.stdout = os.fdopen(output, "rb")
+        self.returncode: int | None = None
+        self._said = os.fdopen(said, "rb", buffering=0)
+        self._lock = threading.Lock()
+        self.pid = 0
+        if packed := self._said.read(NUMBER.size):
+            (self.pid,) = NUMBER.unpack(packed)
+
+    def poll(self) -> int | None:
+        """Its exit code (of a signal: minus its number), or None while it runs."""
+        with self._lock:
+            if self.returncode is None and select.select([self._said], [], [], 0)[0]:
+                packed = self._said.read(NUMBER.size)
+                (self.returncode,) = NUMBER.unpack(packed) if packed else (-signal.SIGKILL,)
+            return self.returncode
+
+    def wait(self) -> int:
+        """Its exit code, once it has ended; called once."""
+        while (code := self.poll()) is None:
+            select.select([self._said], [], [])
+        self._said.close()
+        return code
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send it, where it still runs."""
+        # Between its end and the launcher's word of it there is a moment.
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+
+class ProcessImage:
+    """A launcher with its processes; ends with the thread that calls `launch`."""
+
+    def __init__(self, folder: Path, log: Path) -> None:
+        """Start nothing yet; the launcher works in `folder` and writes what goes wrong to `log`."""
+        self._launcher: subprocess.Popen[bytes] | None = None
+        self._launched_at = 0.0
+        self._folder = folder
+        self._log = log
+        self._lock = threading.Lock()
+
+    def launch(self, environment: Mapping[str, str]) -> None:
+        """Start the launcher; requests wait until it has loaded all."""
+        self._launched_at = time.monotonic()
+        self._asking, asked = socket.socketpair()
+        descriptor = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with asked, os.fdopen(descriptor, "wb") as log:
+            self._launcher = start_child(
+                [sys.executable, "-m", "valkyr_project.image.launcher", str(asked.fileno())],
+                cwd=self._folder,
+                env={**environment, "VALKYR_PROCESS": "image"},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                pass_fds=[asked.fileno()],
+                start_new_session=True,
+                death_signal=signal.SIGKILL,
+            )
+
+    def start(self, command: Sequence[str], environment: Mapping[str, str]) -> ForkedProcess:
+        """Run `python -m …`, as a command line says, with `environment` added to the image's."""
+        python, option, *module_and_words = command
+        if [python, option] != [sys.executable, "-m"]:
+            raise ValueError(f"{command[:2]} is not what the image runs: {sys.executable} -m")
+        request = {"command": module_and_words, "environment": dict(environment)}
+        output, writes = os.pipe()
+        said, says = os.pipe()
+        # One request at a time, so that no two arrive as one.
+        with self._lock:
+            with suppress(OSError):
+                socket.send_fds(self._asking, [json.dumps(request).encode()], [writes, says])
+            for file in (writes, says):
+                os.close(file)
+            return ForkedProcess(output, said)
+
+    @property
+    def pid(self) -> int:
+        """The launcher's process, or 0 before it has one."""
+        return self._launcher.pid if self._launcher else 0
+
+    def alive(self) -> bool:
+        """Whether the launcher runs."""
+        return self._launcher is not None and self._launcher.poll() is None
+
+    def uptime(self) -> float:
+        """Seconds since the launcher was last started."""
+        return time.monotonic() - self._launched_at
+
+    def last_lines(self) -> str:
+        """What the launcher said at the end."""
+        return self._log.read_text(errors="replace")[-3000:].strip() or "(it said nothing)"
+
+    def close(self) -> None:
+        """End the launcher, and the processes that are left."""
+        if self._launcher is None:
+            return
+        self._asking.close()
+        self._launcher.kill()
+        self._launcher.wait()

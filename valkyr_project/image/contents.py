@@ -1,0 +1,39 @@
+"""What the image holds: Django, the apps and what each process imports until it serves."""
+
+from importlib import import_module
+from importlib.util import find_spec
+
+import django
+from django.apps import apps
+from django.conf import settings
+from django.db.migrations.loader import MigrationLoader
+from django.utils.module_loading import import_string
+
+MODULES = (
+    "celery.app.amqp", "celery.app.control", "celery.app.events", "celery.app.log",
+    "celery.backends.redis", "celery.bin.base", "celery.bin.beat", "celery.bin.worker",
+    "celery.concurrency.prefork", "celery.concurrency.thread", "celery.contrib.django.task",
+    "celery.fixups.django", "flower.command", "celery.worker.consumer", "celery.worker.worker",
+    "django.contrib.staticfiles.management.commands.collectstatic",
+    "django.core.management.commands.migrate",
+    "executions.vendor_seams.kombu_connection", "kombu.transport.redis", "psycopg_pool",
+    "tornado.platform.asyncio", "uvicorn.lifespan.off", "uvicorn.loops.asyncio",
+    "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto",
+    "valkyr_project.http.handler", "valkyr_project.http.server", "valkyr_project.http.websockets",
+    "valkyr_project.messaging.beat", "valkyr_project.messaging.celery_command",
+    "valkyr_project.messaging.flower_viewers",
+    "valkyr_project.up.prepare", "valkyr_project.up.probes", "valkyr_project.urls",
+)  # fmt: skip
+
+
+def load() -> None:
+    """Import it all; `DJANGO_SETTINGS_MODULE` and the stack's environment are set."""
+    django.setup(set_prefix=False)
+    for app in apps.get_app_configs():
+        if find_spec(f"{app.name}.tasks"):
+            import_module(f"{app.name}.tasks")
+    for name in MODULES:
+        import_module(name)
+    for name in settings.MIDDLEWARE:
+        import_string(name)
+    MigrationLoader(None)  # imports all migrations, which readiness compares with the database's

@@ -1,0 +1,24 @@
+"""What a forked process takes of its own: environment, title, settings, log lines."""
+
+import logging.config
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
+from django.conf import settings
+from setproctitle import setproctitle
+
+from executions.configuration import forget
+from executions.vendor_seams import django_settings
+
+
+def take(program: ModuleType, words: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Be the process that `python -m program words…` would be with this environment added."""
+    os.environ.update(environment)
+    sys.argv = [str(program.__file__), *words]
+    setproctitle(" ".join([sys.executable, "-m", program.__name__, *words]))
+    # Settings depend on the role, such as the pool of connections (VALKYR_POOL).
+    django_settings.read_again()
+    forget()
+    logging.config.dictConfig(settings.LOGGING)
