@@ -8,7 +8,8 @@ Meanwhile it keeps its slot and its concurrency key, and nobody is told of its e
 from typing import Any
 from uuid import UUID
 
-from executions import ended, ports
+from executions import ports
+from executions.admission import ended
 from executions.admission.capacity import request_slot
 from executions.database.clock import ClockTimestamp
 from executions.definition.versions import compiled

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from executions import compensation, ended, payloads, ports
+from executions import compensation, payloads, ports
 from executions.access.actor import Actor, record
 from executions.access.operation import Operation
+from executions.admission import ended
 from executions.admission.capacity import admitted, limited, request_slot
 from executions.admission.reopening import must_wait
 from executions.database import statements, transaction

@@ -48,7 +48,7 @@ class Port(Generic[P, R]):
 
 
 first_runs: Port[[Sequence[Any]], Sequence[Any]] = Port("executions.ports.first_runs", "runners")
-"""Return the statements (`Asked`) that insert the first runs of fresh executions (`Admitted`).
+"""Return the statements (`BoundStatement`) that insert fresh executions' first runs (`Admitted`).
 
 Run them in the transaction that admits, before `execution_admitted` is sent. Messages go out after
 the commit.

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.dispatch import receiver
 
 from executions.admission.capacity import Admitted
-from executions.database.statements import Asked
+from executions.database.statements import BoundStatement
 from executions.definition.graph.places import Place
 from executions.definition.versions import compiled
 from executions.events import (
@@ -41,7 +41,7 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
 
 
 @first_runs.provide
-def insert_first_runs(executions: Sequence[Admitted]) -> list[Asked]:
+def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
     """Return what inserts the first runs of new executions: one statement, none without tasks."""
     parts: list[str] = []
     parcels: list[messages.Parcel] = []

@@ -143,7 +143,7 @@ def record(
     return found
 
 
-def recording(actor: Actor, line: AuditLine) -> statements.Asked:
+def recording(actor: Actor, line: AuditLine) -> statements.BoundStatement:
     """The statement that writes a line as `record` does, for who runs it with others."""
     return statements.asked("note_activity", _noted(actor, line))
 

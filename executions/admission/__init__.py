@@ -1,1 +1,1 @@
-"""Which executions may begin now: capacity, concurrency keys, request rates."""
+"""Which executions may begin now: capacity, concurrency keys, request rates; what an end frees."""

@@ -60,9 +60,9 @@ class Statements:
         """Run named statements as `run_together` does."""
         return run_together([self.asked(name, params) for name, params in asked])
 
-    def asked(self, name: str, params: Mapping[str, Any]) -> "Asked":
+    def asked(self, name: str, params: Mapping[str, Any]) -> "BoundStatement":
         """The named statement, for who runs it with others."""
-        return Asked(self.text(name), params, self.kept(name))
+        return BoundStatement(self.text(name), params, self.kept(name))
 
     def _text(self, name: str) -> str:
         """The SQL of a file without comments, with what it shares and the project's names.
@@ -86,7 +86,7 @@ class Statements:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BoundStatement:
     """A statement that is to be run with others, of this folder or another."""
 
     text: str
@@ -94,7 +94,7 @@ class Asked:
     kept: bool  # whether PostgreSQL keeps its plan
 
 
-def run_together(asked: Sequence[Asked]) -> list[list[tuple[Any, ...]]]:
+def run_together(asked: Sequence[BoundStatement]) -> list[list[tuple[Any, ...]]]:
     """Run statements one after the other in one round trip; the rows of each.
 
     They join the transaction that is open (its BEGIN goes with them), or are one that commits with

@@ -17,7 +17,7 @@ TOGETHER = 500
 def insert(
     executions: Sequence[WorkflowExecution],
     texts: Sequence[str],
-    *more: statements.Asked,
+    *more: statements.BoundStatement,
 ) -> None:
     """Insert executions that differ in payload, key, trace and state alone; sets their times.
 
@@ -33,7 +33,9 @@ def insert(
         _note_times(executions[part], now)
 
 
-def _inserting(executions: Sequence[WorkflowExecution], texts: Sequence[str]) -> statements.Asked:
+def _inserting(
+    executions: Sequence[WorkflowExecution], texts: Sequence[str]
+) -> statements.BoundStatement:
     parts = [_row(execution, text) for execution, text in zip(executions, texts, strict=True)]
     return statements.asked("start", _shared(executions[0]) | {"rows": f"[{','.join(parts)}]"})
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from uuid6 import uuid7
 
-from executions import ended, payloads
+from executions import payloads
+from executions.admission import ended
 from executions.database import transaction
 from executions.definition.graph.plan import task_outcomes
 from executions.states import ExecutionState
