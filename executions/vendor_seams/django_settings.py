@@ -8,6 +8,7 @@ threads of the web process, and one name for all sessions in PostgreSQL.
 """
 
 from importlib import import_module, reload
+from typing import Any
 
 from django.conf import settings
 from django.db import connections
@@ -18,7 +19,8 @@ def read_again() -> None:
     module = reload(import_module(settings.SETTINGS_MODULE))
     for name in filter(str.isupper, dir(module)):
         setattr(settings, name, getattr(module, name))
-    connections._settings = connections.settings = connections.configure_settings(None)
-    for alias in connections:
-        if hasattr(connections._connections, alias):
-            del connections[alias]
+    handler: Any = connections
+    handler._settings = handler.settings = handler.configure_settings(None)
+    for alias in handler:
+        if hasattr(handler._connections, alias):
+            del handler[alias]

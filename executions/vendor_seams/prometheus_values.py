@@ -27,4 +27,4 @@ def keep_in_files(folder: Path, identify: Callable[[], str]) -> None:
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
     values.ValueClass = values.MultiProcessValue(identify)  # type: ignore[no-untyped-call]
     for metric in filter(MetricWrapperBase._is_observable, made):
-        metric._metric_init()
+        metric._metric_init()  # type: ignore[no-untyped-call]
