@@ -35,6 +35,7 @@ WITH = {
     "googleapis-common-protos": "tink",
     "pyjwt": "djangorestframework-simplejwt",
     "requests": "django-allauth",
+    "tornado": "flower",
     "opentelemetry-proto": "opentelemetry-exporter-otlp-proto-http",
 }
 # Imported where it is installed; the code goes on, or says what to install, where it is not.

@@ -183,7 +183,7 @@ def _explained(own: Session, query: sql.Composable) -> TablePlan:
     explain = sql.SQL("EXPLAIN (FORMAT JSON, VERBOSE) ") + query
     found: Any = own.execute(explain).fetchone()
     lines = own.execute(sql.SQL("EXPLAIN ") + query).fetchall()
-    nodes = list(_nodes(found[0][0]["TablePlan"]))
+    nodes = list(_nodes(found[0][0]["Plan"]))
     hot = own.execute("SELECT indexname FROM pg_indexes WHERE tablename = ANY(%s)", [list(HOT)])
     reads = {name for (name,) in hot} & {node.get("Index Name") for node in nodes}
     reads |= {

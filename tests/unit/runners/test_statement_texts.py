@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from executions.database.statements import EACH_TIME
 from runners import statements
 
 NAMES = sorted(path.stem for path in statements.FOLDER.glob("*.sql"))
@@ -32,4 +33,4 @@ def test_a_part_says_what_it_is_for_and_is_shared(part: str) -> None:
 
 
 def source(name: str) -> str:
-    return (statements.FOLDER / f"{name}.sql").read_text()
+    return (statements.FOLDER / f"{name}.sql").read_text().removeprefix(f"{EACH_TIME}\n")
