@@ -258,8 +258,18 @@ def test_a_process_that_keeps_ending_is_named_on_every_page(desk: Page, stack: S
         f"/studio/{workflow}/",
     )
     notice = desk.locator("#vk-health")
+
+    def told(status: str) -> None:
+        """Wait until the health answer, which is kept for a second, says so."""
+        wait_until(
+            lambda: api(stack, "/actuator/health")["components"]["processes"]["status"] == status,
+            30,
+            f"that processes are {status}",
+        )
+
     try:
         failing.write_text('{"worker-io": "exit code 1"}')
+        told("DOWN")
         for page in pages:
             desk.goto(page)
             expect(notice).to_contain_text("worker-io (exit code 1) keeps ending")
@@ -272,6 +282,7 @@ def test_a_process_that_keeps_ending_is_named_on_every_page(desk: Page, stack: S
         expect(notice).to_have_count(0)
     finally:
         failing.write_text("{}")
+    told("UP")
     desk.goto("/admin/")
     with desk.expect_response("**/actuator/health"):
         desk.reload()

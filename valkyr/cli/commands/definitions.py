@@ -79,10 +79,11 @@ def _offline(choices: Choices, documents: dict[Path, Verdict]) -> dict[Path, Ver
     set_up(choices.settings, choices.environment)
     from executions.public.publishing import versioning
 
-    return {
-        path: _verdict(versioning.check(doc["definition"]), versioning.warnings(doc["definition"]))
-        for path, doc in documents.items()
-    }
+    def judged(definition: Any) -> Verdict:
+        found = _verdict(versioning.check(definition), versioning.warnings(definition))
+        return found | {"checksum": versioning.checksum_of(definition) if found["valid"] else None}
+
+    return {path: judged(doc["definition"]) for path, doc in documents.items()}
 
 
 def _verdict(problems: Any, warnings: Any) -> Verdict:

@@ -3,6 +3,7 @@
 (() => {
   const ADDRESS = new URL(document.currentScript.src).hash.slice(1); // the page says it
   const EVERY = 30_000;
+  const AGAIN = 2_000; // after no answer, as while the server restarts
   let hidden = ""; // the notice that this person closed
 
   const notice = () => {
@@ -46,7 +47,7 @@
       const answer = await fetch(ADDRESS, { headers: { Accept: "application/json" } });
       show((await answer.json()).components?.processes);
     } catch {
-      // The page says by itself that the server is away.
+      setTimeout(look, AGAIN); // the page says by itself that the server is away
     }
   };
 
