@@ -174,7 +174,7 @@ class WorkflowExecution(models.Model):
             models.Index(fields=["created_at", "id"], name="execution_list"),
             models.Index(fields=["workspace", "created_at", "id"], name="execution_workspace_list"),
             models.Index(fields=["workflow", "created_at", "id"], name="execution_workflow_list"),
-            # Equality is all that is asked of a trace's id.
+            # Queries compare a trace's id for equality only.
             HashIndex(fields=["trace_id"], name="execution_trace"),
             # A BRIN would be smaller, but one execution that waited for a week stretches the range
             # of its block over that week.

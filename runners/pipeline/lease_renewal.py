@@ -156,7 +156,7 @@ class Heart:
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
 
     def _end(self, beat: ActiveRun) -> None:
-        """Fail the run, if it is ours still; what was cancelled must free its place as well."""
+        """Fail the run if it is held here. A cancelled step must free its place as well."""
         from runners.pipeline import end_run
 
         work = beat.work

@@ -57,7 +57,11 @@ def _fill_holes() -> list[bytes]:
 
 
 def _serve(asked: socket.socket, dies_with_us: Callable[[], None]) -> dict[str, Any] | None:
-    """Fork for whoever asks: returns the request, in the child, and None at the end of it all."""
+    """Fork a process for each request.
+
+    Returns the request in the child. Returns None in the launcher once the supervisor has closed
+    the socket.
+    """
     ended, wakes = os.pipe()
     for end in (ended, wakes):
         os.set_blocking(end, False)
@@ -100,7 +104,7 @@ def _tell_of_the_dead(children: dict[int, int]) -> None:
         if pid == 0:
             return
         said = children.pop(pid)
-        with suppress(BrokenPipeError):  # nobody waits for it any more
+        with suppress(BrokenPipeError):  # the supervisor reads no more
             os.write(said, NUMBER.pack(os.waitstatus_to_exitcode(status)))
         os.close(said)
 
