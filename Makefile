@@ -1,6 +1,6 @@
 # `make` lists the targets. Everything runs in .venv; nothing is installed elsewhere.
 .DEFAULT_GOAL := help
-.PHONY: help up demo test examples fuzz check audit bench chaos lock format studio docs schemas clean
+.PHONY: help up demo test examples fuzz check audit sbom bench chaos simulate soak lock format studio docs schemas clean
 .SUFFIXES:
 PY := .venv/bin/python
 ARGS ?=
@@ -36,6 +36,10 @@ audit: ## Known holes in the pinned packages (asks an advisory service over the 
 	@.ci/venv requirements-dev.txt
 	@$(PY) -m pip_audit --require-hashes --disable-pip -r requirements.txt
 
+sbom: ## Write the software bill of materials, in CycloneDX (ARGS=FILE, sbom.json unless given)
+	@.ci/venv requirements-dev.txt
+	@$(PY) -m tools.sbom $(ARGS)
+
 bench: ## Measure this engine beside plain Celery canvas, on the same servers
 	@.ci/venv requirements-dev.txt
 	@exec $(PY) -m tests.benchmarks $(ARGS)
@@ -43,6 +47,14 @@ bench: ## Measure this engine beside plain Celery canvas, on the same servers
 chaos: ## Inject faults into real processes under load, audit, report (ARGS="--help")
 	@.ci/venv requirements-dev.txt
 	@exec $(PY) -m tests.chaos $(if $(BROKER),--broker $(BROKER)) $(ARGS)
+
+simulate: ## Run the engine statement by statement in drawn orders (ARGS="--seeds 1000 --from 1", "--seed 7")
+	@.ci/venv requirements-dev.txt
+	@exec $(PY) -m tests.simulation $(ARGS)
+
+soak: ## Run everything at once for an hour, and tell what grows (ARGS="--minutes 5")
+	@.ci/venv requirements-dev.txt
+	@exec $(PY) -m tests.soak $(ARGS)
 
 lock: ## Pin requirements*.in with hashes into requirements*.txt
 	@.ci/venv requirements-dev.txt

@@ -33,6 +33,11 @@ def api(name: str, *args: Any, **named: Any) -> str:
     return reverse(f"{PREFIX}{name}", args=args or None, kwargs=named or None)
 
 
+def explanation(code: str) -> str:
+    """The `type` of a problem: where this installation explains its code."""
+    return f"{api('errors')}#{code}"
+
+
 def below_root(name: str, *args: Any, **named: Any) -> str:
     """As `api`, without what all our addresses begin with: `v1/Workflow/…`."""
     return api(name, *args, **named).removeprefix(root())

@@ -22,7 +22,7 @@ CALL = (
     "Call valkyr.configure_celery(app) where the project makes its Celery app, and import that "
     "module in the project's __init__.py, so that web processes send by it too."
 )
-REFERENCE = "Mend it where it is set; docs/reference/configuration.md lists every setting."
+REFERENCE = "Fix it where it is set; docs/reference/configuration.md lists every setting."
 
 
 def classes() -> list[type[SettingsModel]]:

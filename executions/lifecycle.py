@@ -14,7 +14,7 @@ from uuid import UUID
 from executions import compensation, payloads, ports
 from executions.access.actor import Actor, record
 from executions.access.operation import Operation
-from executions.admission import ended
+from executions.admission import capacity, ended
 from executions.admission.capacity import admitted, limited, request_slot
 from executions.admission.reopening import must_wait
 from executions.database import statements, transaction
@@ -22,7 +22,6 @@ from executions.database.clock import ClockTimestamp, Deadline
 from executions.definition.versions import compiled
 from executions.errors import NotFound, WrongState
 from executions.events import (
-    execution_admitted,
     execution_resumed,
 )
 from executions.models import WorkflowExecution
@@ -208,7 +207,7 @@ def reopen_many(executions: Sequence[Reopenable]) -> None:
 def announce(execution: WorkflowExecution) -> None:
     """Tell the runners that a reopened execution runs again and what it has may be dispatched."""
     if execution.state == State.RUNNING:
-        execution_admitted.send(WorkflowExecution, executions=[admitted(execution, fresh=False)])
+        capacity.announce([admitted(execution, fresh=False)], WorkflowExecution)
 
 
 def _refuse_orphan(execution_id: UUID) -> None:
@@ -223,7 +222,7 @@ def _refuse_orphan(execution_id: UUID) -> None:
     if row is not None:
         raise WrongState(
             f"Execution {execution_id} cannot go on: its parent execution {row[0]} is {row[1]}, "
-            "which ends what it started. Start its workflow anew instead.",
+            "which ends what it started. Start its workflow again instead.",
             State.FAILED,
         )
 

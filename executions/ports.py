@@ -54,6 +54,13 @@ Run them in the transaction that admits, before `execution_admitted` is sent. Me
 the commit.
 """
 
+begin: Port[[Sequence[Any]], None] = Port("executions.ports.begin", "runners")
+"""Wake those of admitted executions (`Admitted`) that ran before, and end those without tasks.
+
+Run it in the transaction that admits, before `execution_admitted` is sent. For fresh executions
+that have tasks it does nothing.
+"""
+
 end_runs: Port[[UUID], Any] = Port("executions.ports.end_runs", "runners")
 """End the live runs of an execution that is over, whose row is locked; return its figures."""
 
@@ -66,6 +73,12 @@ has an undo succeeded or runs. After the commit the execution is planned.
 
 failed_step: Port[[UUID], dict[str, str] | None] = Port("executions.ports.failed_step", "runners")
 """Return the step that failed an execution, and its class of error; None without one."""
+
+second_factor: Port[[Any, str, Any], None] = Port("executions.ports.second_factor", "mfa")
+"""Check what an account that gave its password needs besides, given a code ("" without one).
+
+Arguments are the account, the code and the request. Raises TokenRefused. Optional.
+"""
 
 trace_headers: Port[[], dict[str, str]] = Port("executions.ports.trace_headers", "telemetry")
 """Return headers that name the present span; none outside of one. Optional."""

@@ -6,6 +6,7 @@ from django.db import InterfaceError, OperationalError
 
 from executions import quotas
 from executions.accounts import browser_sessions, sessions
+from executions.admission import rates
 from executions.audit import seals
 from executions.jobs import worker
 from executions.messaging import task
@@ -43,8 +44,8 @@ def prune_signatures() -> int:
 
 @task("executions.prune_counts")
 def prune_counts() -> int:
-    """Every hour: counters of quotas whose windows are long over."""
-    return quotas.prune()
+    """Every hour: counters of quotas whose windows are long over, and of sign-ins."""
+    return quotas.prune() + rates.prune()
 
 
 @task("executions.prune_answers")

@@ -87,7 +87,7 @@ class Config:
     segment_seconds: float  # and their time-outs together
     stretch_steps: int  # pure steps recorded in one statement at most
     stretch_seconds: float  # and the work in them
-    pack_steps: int  # sibling segments one message carries at most
+    pack_steps: int  # segments one message carries at most, of siblings or of executions
     pack_seconds: float  # and the work in them, as estimated
     pack_patience: float  # after which a pack's worker leaves to others what it has not begun
     pack_trial: float  # the same for a pack that holds a step which nobody has timed
@@ -118,7 +118,7 @@ def config() -> Config:
         segment_seconds=600,
         stretch_steps=32,
         stretch_seconds=0.05,
-        pack_steps=32,
+        pack_steps=50,
         pack_seconds=0.05,
         pack_patience=1.0,
         pack_trial=0.25,

@@ -12,26 +12,25 @@ from executions.definition.graph.places import Place
 from executions.definition.versions import compiled
 from executions.events import (
     event_received,
-    execution_admitted,
     execution_ended,
     execution_resumed,
     execution_rolled_back,
     execution_roused,
 )
 from executions.models import WorkflowExecution
-from executions.ports import end_runs, failed_step, first_runs, stop_to_undo
+from executions.ports import begin, end_runs, failed_step, first_runs, stop_to_undo
 from runners import statements
 from runners.conf import config
 from runners.containers import child_executions
 from runners.dispatch import messages
-from runners.dispatch.canvas import Canvas
+from runners.dispatch.canvas import Canvas, Parcel
 from runners.planning import compensation, plan_execution
 from runners.segment import run_rows
 from runners.waits.events import announce
 
 
-@receiver(execution_admitted)
-def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
+@begin.provide
+def begin_admitted(executions: Sequence[Admitted]) -> None:
     """Wake the reopened ones of these executions, and end those that have no task."""
     for item in executions:
         if not item.fresh:
@@ -44,7 +43,7 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
 def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
     """Return what inserts the first runs of new executions: one statement, none without tasks."""
     parts: list[str] = []
-    parcels: list[messages.Parcel] = []
+    parcels: list[Parcel] = []
     canvas: dict[UUID, tuple[Canvas, ...]] = {}  # the same for all executions of one version
     for item in executions:
         graph = compiled(item.version_id).graph
@@ -58,9 +57,7 @@ def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
         if item.version_id not in canvas:
             canvas[item.version_id] = messages.arranged(item.version_id, Place("", graph), ready)
         parcels.append(
-            messages.Parcel(
-                item.execution_id, item.version_id, item.priority, canvas[item.version_id]
-            )
+            Parcel(item.execution_id, item.version_id, item.priority, canvas[item.version_id])
         )
     messages.publish_after_commit(parcels)
     if not parts:

@@ -35,6 +35,12 @@ def run_segment(
         return
 
 
+@task("runners.run_executions", throws=(StepFailed,), **TRANSPORT)
+def run_executions(execution_ids: Sequence[str], version_id: str, segment: str) -> None:
+    """Carry the same short segment of several executions, one after another."""
+    receive.run_executions([UUID(pk) for pk in execution_ids], UUID(version_id), segment)
+
+
 @task("runners.advance", **TRANSPORT)
 def advance(execution_id: str) -> None:
     """Plan an execution from its rows; also the body of every chord."""

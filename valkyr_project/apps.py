@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig
 
-from executions.configuration import environment as env
+from executions import environment as env
 
 # Those that serve no pages: the admin's forms and views would be a fifth of their memory, and
 # more of their start.

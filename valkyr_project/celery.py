@@ -26,3 +26,10 @@ app = Celery(
 app.config_from_object("django.conf:settings", namespace="CELERY")
 configure_celery(app)
 logs.connect_task_ids()
+
+
+def read_again() -> None:
+    """Take Django's settings of now, in a process that was forked with the app made before."""
+    entries = app.conf.beat_schedule  # ours among them, which no setting has
+    app.config_from_object("django.conf:settings", namespace="CELERY", force=True)
+    app.conf.beat_schedule = entries

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from executions.configuration import environment as env
+from executions import environment as env
 
 # Django's settings of a read replica, from the primary's. Pure.
 

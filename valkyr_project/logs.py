@@ -70,6 +70,17 @@ def configuration(form: str, level: str) -> dict[str, Any]:
     }
 
 
+def set_up(config: dict[str, Any]) -> None:
+    """Set logging up; where that was done already, change the levels alone.
+
+    Otherwise every logger is written to, and a forked process copies the 3 MiB they lie in.
+    """
+    try:
+        logging.config.dictConfig({**config, "incremental": True})
+    except ValueError:  # somebody else's handlers, or none
+        logging.config.dictConfig(config)
+
+
 @setup_logging.connect(weak=False)
 def instead_of_celery(**_: Any) -> None:
     """Celery asks who sets logging up; whoever answers, it leaves everything alone.
@@ -80,7 +91,7 @@ def instead_of_celery(**_: Any) -> None:
     from celery import current_app
     from django.conf import settings
 
-    logging.config.dictConfig(settings.LOGGING)
+    set_up(settings.LOGGING)
     conf = current_app.conf
     if conf.worker_redirect_stdouts:
         current_app.log.redirect_stdouts(conf.worker_redirect_stdouts_level)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import django
 import psycopg
 
-from executions.configuration import environment as env
+from executions import environment as env
 from executions.database.advisory_locks import AdvisoryLock
 
 PAUSE_SECONDS = 1.0

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, MutableMapping
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from executions.configuration import environment as env
-from executions.plugins import PluginConfig
+from executions import environment as env
+
+if TYPE_CHECKING:
+    from executions.plugins import PluginConfig
 
 PLUGINS = (
     "connectors",
@@ -17,6 +19,7 @@ PLUGINS = (
     "circuits",
     "figures",
     "limits",
+    "mfa",
     "n8n",
     "python_workflows",
     "redrive",
@@ -51,6 +54,11 @@ def chosen() -> list[str]:
             "VALKYR_OIDC_ONLY is 1 but VALKYR_PLUGINS leaves out 'sso', so passwords would be "
             "accepted. Add it, or set VALKYR_OIDC_ONLY=0."
         )
+    if "mfa" not in names and env.flag("VALKYR_MFA_REQUIRED", False):
+        raise ImproperlyConfigured(
+            "VALKYR_MFA_REQUIRED is 1 but VALKYR_PLUGINS leaves out 'mfa', so passwords alone "
+            "would be accepted. Add it, or set VALKYR_MFA_REQUIRED=0."
+        )
     if "remote" not in names and env.words("VALKYR_REMOTE_QUEUES"):
         raise ImproperlyConfigured(
             "VALKYR_REMOTE_QUEUES names queues but VALKYR_PLUGINS leaves out 'remote', so nobody "
@@ -71,11 +79,14 @@ def configure(settings: MutableMapping[str, Any]) -> None:
 
 
 @cache
-def _configs() -> tuple[type[PluginConfig], ...]:
+def _configs() -> tuple[type["PluginConfig"], ...]:
     return tuple(_config(app) for app in installed_apps())
 
 
-def _config(app: str) -> type[PluginConfig]:
+def _config(app: str) -> type["PluginConfig"]:
+    # Not above: the supervisor of a stack asks for the names alone, and stays small.
+    from executions.plugins import PluginConfig
+
     def declared() -> Iterator[type[PluginConfig]]:
         for found in vars(import_module(f"{app}.apps")).values():
             if isinstance(found, type) and issubclass(found, PluginConfig) and found.default:

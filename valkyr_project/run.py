@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     _listening(web, 8000)
     web.add_argument("--grace", type=_positive, default=20, help="seconds for requests at the end")
     worker = processes.add_parser("worker", help="does the work of a queue")
-    worker.add_argument("--queue", required=True, help="control, default, io, or one of yours")
+    worker.add_argument("--queue", required=True, help="control, default, io, or your own queue")
     worker.add_argument("--pool", choices=("threads", "prefork"), help="as suits the queue")
     worker.add_argument("--concurrency", type=_positive, help="as suits the queue")
     worker.add_argument(

@@ -9,8 +9,8 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
-from executions.configuration import environment as env
-from executions.vendor_seams import psycopg_reconnect
+from executions import environment as env
+from executions.vendor_seams import psycopg_pool_check, psycopg_reconnect
 from valkyr_project import database, plugins, unfold
 from valkyr_project.http.middleware import ADMIN_POLICY
 from valkyr_project.logs import configuration as logging
@@ -140,6 +140,11 @@ _database["OPTIONS"] |= {
     "prepare_threshold": None if DATABASE_DIRECT_URL else 1_000_000_000,
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
+    # Who only waits for an answer sends nothing: without these it would wait for a lost server for
+    # two hours.
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
     "application_name": f"valkyr-{env.text('VALKYR_PROCESS', 'tool')}",
 }
 # A frozen client must not hold an execution; see architecture, "Claim, fence, complete". A pooler
@@ -158,6 +163,7 @@ if POOL == "threads":
         "timeout": 20,
         "max_idle": 60,
         **psycopg_reconnect.OPTIONS,
+        **psycopg_pool_check.OPTIONS,
     }
     _database["CONN_MAX_AGE"] = 0
 else:

@@ -80,6 +80,18 @@ def _redrives() -> list[dict[str, Any]]:
     return [_list_of("Redrives", "replay", "valkyr_redrive.redrive")]
 
 
+def _factors() -> list[dict[str, Any]]:
+    if "mfa" not in plugins.chosen():
+        return []
+    return [_list_of("Second factors", "phonelink_lock", "valkyr_mfa.secondfactor")]
+
+
+def _own_factor() -> list[dict[str, Any]]:
+    if "mfa" not in plugins.chosen():
+        return []
+    return [{"title": "Your second factor", "link": reverse_lazy("valkyr-mfa")}]
+
+
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Valkyr",
     "SITE_HEADER": "Valkyr",
@@ -104,7 +116,8 @@ UNFOLD: dict[str, Any] = {
             {
                 "title": "Your sessions",
                 "link": reverse_lazy("admin:executions_accountsession_changelist"),
-            }
+            },
+            *_own_factor(),
         ]
     },
     "SIDEBAR": {
@@ -168,6 +181,7 @@ UNFOLD: dict[str, Any] = {
                     _list_of("Service accounts", "smart_toy", "executions.serviceaccount"),
                     _list_of("API tokens", "key", "executions.apitoken"),
                     _list_of("Sessions", "devices", "executions.accountsession"),
+                    *_factors(),
                     _list_of("Shared with people", "share", "executions.workflowuserpermission"),
                     _list_of(
                         "Shared with groups", "group_work", "executions.workflowgrouppermission"

@@ -36,6 +36,7 @@ admin.site.unregister(Group)
 class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
     """People who sign in; what they may do in a workspace is a membership."""
 
+    sensitive = True
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -67,6 +68,7 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
 class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
     """Sets of Django permissions."""
 
+    sensitive = True
     show_full_result_count = False
     list_fullwidth = True
 

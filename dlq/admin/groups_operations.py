@@ -68,7 +68,7 @@ class ResolveForm(ReasonForm):
     """Asks since which version it is mended."""
 
     version = _number(
-        "Mended in version",
+        "Fixed in version",
         min_value=1,
         help_text="Seen in it or later, the group has regressed. Empty: seen at all.",
     )
@@ -184,8 +184,7 @@ OPERATIONS = (
         title="Resolve…",
         icon="check_circle",
         done="resolved",
-        question="Says that it is mended. Its open dead letters stay open: redrive or discard "
-        "them.",
+        question="Says that it is fixed. Its open dead letters stay open: redrive or discard them.",
         form=ResolveForm,
     ),
     AdminOperation(
@@ -193,7 +192,7 @@ OPERATIONS = (
         title="Ignore…",
         icon="visibility_off",
         done="ignored",
-        question="Nobody is told of it any more; it goes on being counted.",
+        question="Nobody is notified of it any more; it goes on being counted.",
     ),
     AdminOperation(
         operations.REOPEN,

@@ -105,8 +105,11 @@ def terms(group: FailureGroup) -> SafeString | str:
     """What ends its nap, or makes it regress."""
     if group.status == GroupStatus.RESOLVED:
         if group.resolved_in:
-            return f"Mended in version {group.resolved_in}; seen there or later it has regressed."
-        return "Mended; seen again it has regressed."
+            return (
+                f"Resolved in version {group.resolved_in}; a new occurrence there or later "
+                "reopens it as regressed."
+            )
+        return "Resolved; a new occurrence reopens it as regressed."
     if group.status != GroupStatus.SNOOZED:
         return ""
     ends: list[Any] = []

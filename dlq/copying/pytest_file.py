@@ -12,7 +12,7 @@ HEAD = '''"""A dead letter, replayed: the step's module is run on its recorded i
     pytest -p valkyr_project.pytest_plugin {file}
 
 Texts such as [secret:shop.password] stand for secrets: give values that are good for a test. What
-the module does outside, it does. Once the step is mended, expect its outputs instead.
+the module does outside, it does. Once the step is fixed, expect its outputs instead.
 """
 
 from runners.testing import failing_module

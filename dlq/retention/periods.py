@@ -73,7 +73,7 @@ def _checked(place: str, days: Any) -> dict[str, float]:
 
 def _wrong(what: str) -> ImproperlyConfigured:
     return ImproperlyConfigured(
-        f"VALKYR_KEEP_OVERRIDES: {what}; expected JSON such as {EXAMPLE}, with days (0: for ever) "
+        f"VALKYR_KEEP_OVERRIDES: {what}; expected JSON such as {EXAMPLE}, with days (0: forever) "
         f"for any of {', '.join(ENDINGS)}."
     )
 

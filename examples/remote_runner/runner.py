@@ -28,13 +28,16 @@ stopping = threading.Event()
 class Job:
     """One step to be done; show `key` to other systems, which then do nothing twice."""
 
-    def __init__(self, run):
+    def __init__(self, run, heard):
         self.run, self.inputs, self.credential = run, run["inputs"], run["credential"]
         self.key, self.attempt = run["idempotencyKey"], run["attempt"]
         self.until = time.monotonic() + run["timeoutSeconds"]
         self.unwanted = threading.Event()  # look at it now and then, and return once it is set
+        self.heard = heard  # before the request that last gave or renewed the lease was sent
         self.last_details, self.details = run["lastDetails"], None  # set `details` as you go on
+        self.target_timeout = run["targetTimeoutSeconds"]  # of a call of the step's target, or None
         self.outcome, self.tokens = "success", 0  # set them where there is more to say
+        self.costs = []  # what it spent: {"model": "…", "inputTokens": 1, "amount": "0.01", …}
         self.over = threading.Event()
 
 
@@ -45,12 +48,12 @@ def pause(tries, answer=None):
     stopping.wait(seconds * random.uniform(0.5, 1.5))  # noqa: S311 - guards nothing
 
 
-def tell(client, job, verb, **report):
+def tell(client, job, verb, seconds=30, **report):
     """Report on a job until it is heard, a heartbeat once; the answer, or None."""
     body, tries = {"leaseToken": job.run["leaseToken"], **report}, 0
     while time.monotonic() < job.until + 60:
         try:
-            answer = client.post(f"/v1/Run/{job.run['id']}/{verb}", json=body)
+            answer = client.post(f"/v1/Run/{job.run['id']}/{verb}", json=body, timeout=seconds)
             if answer.status_code < 500 and answer.status_code != 429:
                 return answer
         except httpx.TransportError:
@@ -62,18 +65,29 @@ def tell(client, job, verb, **report):
     return None
 
 
-def beat(client, job):
+def beat(client, job, seconds=30):
     """Say that the job is at work; whether it is still wanted."""
-    answer = tell(client, job, "heartbeat", details=job.details)
+    sent = time.monotonic()
+    answer = tell(client, job, "heartbeat", seconds, details=job.details)
     if answer is not None and not answer.json().get("wanted", answer.status_code not in (404, 409)):
         job.unwanted.set()
+    elif answer is not None and answer.status_code == 200:
+        job.heard = sent
     return not job.unwanted.is_set()
 
 
-def keep_alive(client, job, seconds):
-    """Beat until the job is over; one that is out of time is not wanted either."""
-    while not job.over.wait(seconds) and time.monotonic() < job.until and beat(client, job):
-        pass
+def keep_alive(client, job, third):
+    """Beat until the job is over; one that is out of time is not wanted either.
+
+    Nor is one that was not heard for most of its lease: another runner may get it next.
+    """
+    seconds = third
+    while not job.over.wait(seconds):
+        now = time.monotonic()
+        left = job.heard + 2.1 * third - now
+        if left < 0 or now > job.until or not beat(client, job, max(0.1, left / 4)):
+            break
+        seconds = third if job.heard >= now else 0.5
     job.unwanted.set()  # no harm once it is over
 
 
@@ -85,18 +99,19 @@ def attempt(handlers, job):
         return "fail", {"error": f"No handler {name!r} here.", "errorType": "TRANSIENT"}
     try:
         outputs = handlers[name](job)
-        return "complete", {"outputs": outputs, "outcome": job.outcome, "costTokens": job.tokens}
+        report = {"outputs": outputs, "outcome": job.outcome, "costTokens": job.tokens}
+        return "complete", report | {"costs": job.costs}
     except Exception as error:
         log.exception("%s failed", job.run["stepPath"])
         kind = "TRANSIENT" if isinstance(error, PASSING) else "PERMANENT"
-        report = {"error": f"{type(error).__name__}: {error}"[:2000]}
+        report = {"error": f"{type(error).__name__}: {error}"[:2000], "costs": job.costs}
         report["retryAfter"] = getattr(error, "retry_after", None)
         return "fail", report | {"errorType": getattr(error, "error_type", kind)}
 
 
-def work(client, handlers, run, slots):
+def work(client, handlers, run, slots, asked):
     """Do one leased run, and report what came of it."""
-    job = Job(run)
+    job = Job(run, asked)
     lease = datetime.fromisoformat(run["leaseUntil"]) - datetime.fromisoformat(run["heartbeatAt"])
     third = lease.total_seconds() / 3
     try:
@@ -119,7 +134,7 @@ def serve(client, handlers, options, pool):
     slots, tries = threading.Semaphore(options.slots), 0
     ask = {"runnerId": options.name, "queues": options.queue, "waitSeconds": 5}
     while slots.acquire() and not stopping.is_set():
-        answer, runs = None, []
+        answer, runs, asked = None, [], time.monotonic()
         try:
             answer = client.post("/v1/Run/lease", json=ask)
             runs, tries = answer.raise_for_status().json(), 0
@@ -129,7 +144,7 @@ def serve(client, handlers, options, pool):
         if not runs:
             slots.release()
         for run in runs:
-            pool.submit(work, client, handlers, run, slots)
+            pool.submit(work, client, handlers, run, slots, asked)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Authenticates callers: finds the account of a bearer token or session, and notes its use."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,9 +15,9 @@ from executions.access import TokenLimits
 from executions.access.people import read_key
 from executions.accounts import tokens
 from executions.accounts.errors import TokenRefused
-from executions.database import accounts, alias, transaction
+from executions.database import accounts, ahead, alias, transaction
 from executions.database.clock import ClockTimestamp
-from executions.database.statements import fetch_one
+from executions.database.statements import BoundStatement, asked, fetch_one
 from executions.models import AccountSession, ApiToken
 
 # When and from where a token or session was used last: written at most once a minute.
@@ -25,6 +25,8 @@ from executions.models import AccountSession, ApiToken
 
 log = logging.getLogger(__name__)
 NOTED_EVERY = timedelta(minutes=1)
+# The attribute of a request whose session opens no API: the TokenRefused that says why.
+SESSION_REFUSAL = "valkyr_session_refusal"
 
 
 def note(
@@ -69,7 +71,18 @@ class AccountInSession:
     last_used: datetime
 
 
-def account_in_session(session_id: UUID, user_id: Any) -> AccountInSession:
+Likely = Callable[[Any], Sequence[BoundStatement]]
+"""Returns what is likely to be asked for next if the caller is the account with that key."""
+
+
+def nothing(user_id: Any) -> Sequence[BoundStatement]:
+    """Nothing is likely to follow."""
+    return ()
+
+
+def account_in_session(
+    session_id: UUID, user_id: Any, likely: Likely = nothing
+) -> AccountInSession:
     """Read the account and check the session in one statement.
 
     Raises TokenRefused when the session is not a live one of that account.
@@ -79,7 +92,8 @@ def account_in_session(session_id: UUID, user_id: Any) -> AccountInSession:
     except ValueError:
         row = None
     else:
-        row = fetch_one("account_in_session", {"id": key, "session": session_id})
+        statement = asked("account_in_session", {"id": key, "session": session_id})
+        row = next(iter(ahead.fetch(statement, likely(key))), None)
     if row is None:
         raise TokenRefused("This session has ended. Sign in again.", "session_ended")
     now, last_used, *columns = row
@@ -92,14 +106,26 @@ def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | 
     return None if row is None else (row[0], row[1])
 
 
-def token_of(digest: str) -> tuple[ApiToken, datetime] | None:
+# Whose tokens came lately, by digest: a guess of who calls, for what is likely to be asked for.
+# Nothing else depends on it; whose a token is, is read each time.
+_guesses: dict[str, Any] = {}
+MOST_GUESSES = 10_000
+
+
+def token_of(digest: str, likely: Likely = nothing) -> tuple[ApiToken, datetime] | None:
     """The API token with its user, and the time; None where there is none."""
-    row = fetch_one("token", {"digest": digest})
+    guess = _guesses.get(digest)
+    following = () if guess is None else likely(guess)
+    row = next(iter(ahead.fetch(asked("token", {"digest": digest}), following)), None)
     if row is None:
+        _guesses.pop(digest, None)
         return None
     now, *columns = row
     token = ApiToken.from_db(alias(), _OF_TOKEN, columns[: len(_OF_TOKEN)])
     token.user = accounts.original(_user(columns[len(_OF_TOKEN) :]))
+    if len(_guesses) >= MOST_GUESSES:
+        _guesses.clear()
+    _guesses[digest] = token.user_id
     return token, now
 
 
@@ -107,7 +133,7 @@ def _user(columns: Sequence[Any]) -> Any:
     return get_user_model().from_db(alias(), _OF_USER, columns)
 
 
-def signed_in(text: str, address: str | None) -> tuple[Any, ApiToken]:
+def signed_in(text: str, address: str | None, likely: Likely = nothing) -> tuple[Any, ApiToken]:
     """The token's user, with `token_limits` set, and the token; raises TokenRefused.
 
     `address` is the peer's, kept as the token's last one.
@@ -117,7 +143,7 @@ def signed_in(text: str, address: str | None) -> tuple[Any, ApiToken]:
             "This is no API token: it begins like one, but its checksum is wrong. Copy it again.",
             "token_malformed",
         )
-    found = token_of(tokens.digest(text))
+    found = token_of(tokens.digest(text), likely)
     if found is None:
         raise TokenRefused("This API token is not known here.", "token_unknown")
     token, now = found
@@ -130,14 +156,14 @@ def signed_in(text: str, address: str | None) -> tuple[Any, ApiToken]:
 
 def _refuse_over(token: ApiToken, now: datetime) -> None:
     name = f"The API token {token.name!r} ({token.prefix}…)"
+    if not token.user.is_active:
+        raise TokenRefused(
+            f"The account of {name} is switched off. Ask an administrator.", "account_disabled"
+        )
     if token.revoked_at is not None:
         raise TokenRefused(f"{name} was revoked. Make a new one.", "token_revoked")
     if token.expires_at is not None and token.expires_at <= now:
         raise TokenRefused(
             f"{name} expired at {token.expires_at:%Y-%m-%d %H:%M} UTC. Make a new one.",
             "token_expired",
-        )
-    if not token.user.is_active:
-        raise TokenRefused(
-            f"The account of {name} is switched off. Ask an administrator.", "account_disabled"
         )

@@ -104,13 +104,18 @@ def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> Non
                 "SERVICE_ACCOUNT",
             )
         keep_administered(membership)
-        tokens = ApiToken.objects.filter(
-            user_id=membership.user_id, workspace_id=membership.workspace_id, revoked_at=None
-        )
-        revoked = tokens.update(revoked_at=ClockTimestamp())
-        before = facts(membership) | ({"tokens": revoked} if revoked else {})
-        audit(actor, "membership.delete", membership, before=before, reason=reason)
-        membership.delete()
+        _delete(membership, actor, reason)
+
+
+def _delete(membership: Membership, actor: Actor, reason: str) -> None:
+    """Delete it and revoke the person's tokens for its workspace; audited."""
+    tokens = ApiToken.objects.filter(
+        user_id=membership.user_id, workspace_id=membership.workspace_id, revoked_at=None
+    )
+    revoked = tokens.update(revoked_at=ClockTimestamp())
+    before = facts(membership) | ({"tokens": revoked} if revoked else {})
+    audit(actor, "membership.delete", membership, before=before, reason=reason)
+    membership.delete()
 
 
 def locked(membership_id: UUID) -> Membership:
@@ -199,8 +204,7 @@ def follow(
     wanted = {row.pk: (row, roles[row.slug]) for row in found}
     for row in held.values():
         if row.source and row.workspace_id not in wanted:
-            audit(actor, "membership.delete", row, before=facts(row), reason=reason)
-            row.delete()
+            _delete(row, actor, reason)
     for workspace, role in wanted.values():
         membership = held.get(workspace.pk)
         if membership is None:

@@ -18,10 +18,11 @@ from executions.accounts.audit import audit
 from executions.accounts.caller_permissions import refuse_narrow_token, scopes_of
 from executions.configuration import settings as valkyr_settings
 from executions.database import transaction
-from executions.database.clock import database_now
+from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems, WrongState
-from executions.models import ApiToken, Workspace
+from executions.models import AccountSession, ApiToken, Workspace
+from executions.states import SessionEnd
 
 # The text of an API token: `vlk_`, 256 random bits in base 62, and a CRC-32 in base 62.
 #
@@ -158,6 +159,22 @@ def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "")
             token.save(update_fields=["revoked_at"])
             audit(actor, "api_token.revoke", token, reason=reason, before=facts(token))
     return token
+
+
+def shut_out(user: User, *, actor: Actor, reason: str) -> None:
+    """End the sessions and tokens of a person who may not come in any more; audited."""
+    with transaction.atomic():
+        tokens = ApiToken.objects.filter(user=user.pk, revoked_at=None)
+        sessions = AccountSession.objects.filter(user=user.pk, ended_at=None)
+        ended = {
+            "tokens": tokens.update(revoked_at=ClockTimestamp()),
+            "sessions": sessions.update(
+                ended_at=ClockTimestamp(), end_reason=SessionEnd.LOST_RIGHTS
+            ),
+        }
+        if any(ended.values()):
+            account: Any = user
+            audit(actor, "user.shut_out", account, reason=reason, after=ended)
 
 
 def longest() -> timedelta:

@@ -140,6 +140,7 @@ def _dialog(operation: AdminOperation) -> Callable[..., HttpResponse]:
         "url_path": operation.name.replace("_", "-"),
         "icon": operation.icon,
         "dialog": {"title": operation.title},
+        "sensitive": operation.sensitive,
         "variant": ActionVariant.PRIMARY if operation.primary else ActionVariant.DEFAULT,
         "attrs": {},
         "original_function_name": operate.__name__,

@@ -39,6 +39,9 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 class AuditedAdmin(ModelAdmin):
     """Records what is added, changed and deleted through its forms and lists."""
 
+    # Whether its forms change who may do what, or hold secrets: they need a recent sign-in.
+    sensitive = False
+
     @property
     def media(self) -> forms.Media:
         """The site's, and how our pages look."""

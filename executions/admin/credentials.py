@@ -75,6 +75,7 @@ class ReachFilter(admin.SimpleListFilter):
 class CredentialAdmin(OperatingAdmin, WritingAdmin):
     """Secrets of a workspace; what was typed in is never shown."""
 
+    sensitive = True
     operations = (DELETE,)
     needs = Action.AUTHOR
     edits = Permission.CONFIGURE

@@ -41,7 +41,7 @@ class ShareForm(DialogForm):
         choices=EXPLAINED,
         required=False,
         widget=CheckboxSelectMultiple(),
-        help_text="All that they shall have here; none takes everything away.",
+        help_text="Permissions to grant. Select none to revoke all.",
     )
     reason = forms.CharField(required=False, max_length=2000, widget=TextInput())
 

@@ -144,6 +144,7 @@ REMOVE = AdminOperation(
 class MembershipAdmin(OperatingAdmin, WritingAdmin):
     """Who may do what in which workspace."""
 
+    sensitive = True
     form = MembershipForm
     operations = (REMOVE,)
     list_display = ("user", "workspace", "role_shown", "beyond", "origin", "since")

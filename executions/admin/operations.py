@@ -132,6 +132,11 @@ class AdminOperation:
         return self.operation.name
 
     @property
+    def sensitive(self) -> bool:
+        """Whether it shows a secret, and so needs a recent sign-in."""
+        return bool(self.shows)
+
+    @property
     def needs(self) -> Power:
         """The power that the user needs in the row's workspace."""
         return self.operation.needs

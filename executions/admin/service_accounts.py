@@ -83,6 +83,7 @@ SWITCH_ON = AdminOperation(
 class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
     """Programs that act in a workspace; they sign in by API tokens alone."""
 
+    sensitive = True
     form = ServiceAccountForm
     operations = (NEW_TOKEN, SWITCH_OFF, SWITCH_ON)
     list_display = ("name", "workspace", "state", "role", "tokens", "since")

@@ -159,6 +159,7 @@ def standing(token: ApiToken) -> Any:
 class ApiTokenAdmin(OperatingAdmin, FactAdmin):
     """What programs sign in with."""
 
+    sensitive = True
     operations = (REVOKE,)
     actions_list: ClassVar[Any] = ("make",)
     list_display = ("name", "user", "workspace", "mark", "expires", "used", "scope_names")

@@ -3,22 +3,46 @@
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils import timezone
 
 from executions import addresses
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
-from executions.admin.operations import AdminOperation
+from executions.admin.operations import AdminOperation, ReasonForm
 from executions.admin.sections import Page, facts, json_section
-from executions.admin.skin import display
+from executions.admin.skin import Select, display
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus, TriggerType
 from executions.triggers import beat_entries, operations
+from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
 
 # How the admin offers what users do to triggers.
+
+
+class RotateForm(ReasonForm):
+    """Why, and until when the secret it has is accepted."""
+
+    overlap = forms.TypedChoiceField(
+        label="The secret it has is accepted",
+        choices=[
+            (0, "no longer"),
+            (3_600, "for an hour"),
+            (OVERLAP_SECONDS, "for a day"),
+            (MAX_OVERLAP_SECONDS, "for a week"),
+        ],
+        coerce=int,
+        empty_value=None,  # as unless said otherwise
+        initial=OVERLAP_SECONDS,
+        required=False,
+        widget=Select(),
+        help_text="Both are accepted meanwhile. No longer, if somebody may have it who should not.",
+    )
+    field_order = ("overlap", "reason")
 
 
 SWITCH_ON = AdminOperation(
@@ -40,7 +64,7 @@ REVEAL = AdminOperation(
     title="Show secret…",
     icon="key",
     done="shown",
-    question="Whoever has the secret can start this workflow. That you saw it is kept in the "
+    question="Anyone who has the secret can start this workflow. That you saw it is kept in the "
     "activity log.",
     bulk=False,
     shows="The secret",
@@ -50,7 +74,9 @@ ROTATE = AdminOperation(
     title="New secret…",
     icon="autorenew",
     done="given a new secret",
-    question="The secret it has is refused at once; give the new one to whoever sends requests.",
+    question="Give the new secret to those who send requests. The secret before the present one is "
+    "rejected at once.",
+    form=RotateForm,
     danger=True,
     bulk=False,
     shows="The new secret",
@@ -75,6 +101,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
             ("Address", marks.copyable(addresses.api("webhook", trigger.pk))),
             ("Callers send", HOW_SIGNED.get(settings.get("auth", ""))),
             ("Secrets so far", str(trigger.secret_version)),
+            ("Former secret", _former(trigger)),
         ]
     if trigger.type == TriggerType.EVENT:
         events = links.listing("executions_event", q=settings.get("event", ""))
@@ -86,6 +113,14 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
             ("Refused", links.link(refused, "Refused messages")),
         ]
     return []
+
+
+def _former(trigger: Trigger) -> str:
+    """Until when the secret before the present one is accepted."""
+    until = trigger.former_secret_until
+    if until is None or until <= timezone.now():
+        return "refused" if trigger.secret_version > 1 else "none"
+    return f"accepted until {until:%Y-%m-%d %H:%M} UTC"
 
 
 def standing(trigger: Trigger) -> str:

@@ -303,7 +303,7 @@ class WorkflowAdmin(OperatingAdmin):
         found = check(saved.definition, saved.workspace_id, saved.pk)
         self._list(request, found, "problems")
         if not found:
-            told = warnings(saved.definition, saved.workspace_id)
+            told = warnings(saved.definition)
             self._list(request, told, "warnings")
             self.message_user(request, "The draft has no problems; it can be published.")
 
@@ -321,7 +321,7 @@ class WorkflowAdmin(OperatingAdmin):
         super().tell(request, operation, report)
         if operation is PUBLISH and isinstance(report.result, WorkflowVersion):
             version = report.result
-            found = warnings(version.source, version.workflow.workspace_id)
+            found = warnings(version.source)
             self._list(request, found, "warnings")
 
     def _list(self, request: HttpRequest, found: list[DefinitionProblem], what: str) -> None:

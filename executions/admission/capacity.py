@@ -47,6 +47,12 @@ def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
     return Admitted(execution.pk, execution.version_id, execution.priority, execution.epoch, fresh)
 
 
+def announce(executions: Sequence[Admitted], sender: Any) -> None:
+    """Begin what was admitted in this transaction, and tell who listens."""
+    ports.begin(executions)
+    execution_admitted.send(sender, executions=executions)
+
+
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
     """What limits the workspace and a user in it; the workspace is locked if places are counted.
 
@@ -263,7 +269,7 @@ def _begin(chosen: list[_Chosen]) -> None:
     if waiting:
         set_running([item.execution_id for item in waiting])
         statements.run_together(ports.first_runs([item for item in waiting if item.fresh]))
-        execution_admitted.send(Workspace, executions=waiting)
+        announce(waiting, Workspace)
 
 
 def _give_places(chosen: list[_Chosen]) -> None:

@@ -1,8 +1,9 @@
 """How often something may happen in a minute, counted in Redis for all processes together.
 
-A minute begins with the first one counted. While Redis does not answer, each process counts by
-itself and looks for it again every few seconds: nobody is refused because Redis is away. What is
-known to be over its limit is refused without asking again.
+A minute begins with the first one counted. While Redis does not answer, or where there is none,
+sign-ins are counted in the database; of the rest each process counts by itself. It looks for Redis
+again every few seconds: nobody is refused because Redis is away. What is known to be over its limit
+is refused without asking again.
 """
 
 import logging
@@ -21,7 +22,10 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from executions.configuration import settings as valkyr_settings
+from executions.database import statements, transaction
+from executions.database.clock import database_now
 from executions.messaging import redis_url
+from executions.models import RateCount
 
 log = logging.getLogger(__name__)
 SECONDS = 60
@@ -29,6 +33,7 @@ SECONDS = 60
 TIMEOUT_SECONDS = 0.25
 REST_SECONDS = 5.0
 MOST_REMEMBERED = 20_000
+PRUNED_AT_ONCE = 5_000
 SIGN_INS_BY_ADDRESS, SIGN_INS_BY_NAME = 60, 20
 
 _COUNT = """
@@ -51,11 +56,13 @@ class Rate:
     """At most `most` of something a minute, for somebody; 0 means no limit.
 
     `what` is for people ("sign-ins from your address"), `whom` tells one counter from another.
+    `strict` ones bind all processes together also while there is no Redis.
     """
 
     what: str
     whom: str
     most: int
+    strict: bool = False
 
     @property
     def key(self) -> str:
@@ -91,8 +98,7 @@ def count(rates: Sequence[Rate]) -> Excess | None:
     known = [excess for rate in limited if (excess := exceeded(rate))]
     if not limited or known:
         return max(known, key=lambda excess: excess.seconds, default=None)
-    keys = [rate.key for rate in limited]
-    found = _in_redis(keys) or [_memory.count(f"count {key}") for key in keys]
+    found = _in_redis([rate.key for rate in limited]) or _without_redis(limited)
     over = [
         Excess(rate, left)
         for rate, (number, left) in zip(limited, found, strict=True)
@@ -111,11 +117,12 @@ def exceeded(rate: Rate) -> Excess | None:
 
 def of_sign_in(address: str, name: str | None) -> list[Rate]:
     """What a try to sign in counts against, through whichever door."""
-    found = [Rate("sign-ins from your address", network_of(address), SIGN_INS_BY_ADDRESS)]
+    whom = network_of(address)
+    found = [Rate("sign-ins from your address", whom, SIGN_INS_BY_ADDRESS, strict=True)]
     if name is not None:
         # Spaces around it and its case make no other name of it.
         text = name.strip().casefold()[:150]
-        found.append(Rate("sign-ins with this name", text, SIGN_INS_BY_NAME))
+        found.append(Rate("sign-ins with this name", text, SIGN_INS_BY_NAME, strict=True))
     return found
 
 
@@ -129,6 +136,15 @@ def network_of(address: str) -> str:
         return str(found)
     mapped = found.ipv4_mapped
     return str(mapped or ip_network((found, 64), strict=False))
+
+
+def prune() -> int:
+    """Forget counters of the database whose minute is over; how many, 5,000 at most."""
+    over = RateCount.objects.filter(ends_at__lt=database_now())
+    with transaction.atomic():
+        rows = over.select_for_update(skip_locked=True).order_by("ends_at")
+        keys = list(rows.values_list("pk", flat=True)[:PRUNED_AT_ONCE])
+        return RateCount.objects.filter(pk__in=keys).delete()[0]
 
 
 def forget() -> None:
@@ -188,7 +204,11 @@ class _Absence:
 
     def noticed(self, error: Exception) -> None:
         if self._until is None:
-            log.warning("Redis does not answer (%s); each process counts rates by itself", error)
+            log.warning(
+                "Redis does not answer (%s); sign-ins are counted in the database, "
+                "other requests by each process",
+                error,
+            )
         self._until = monotonic() + REST_SECONDS
 
     def over(self) -> None:
@@ -213,6 +233,14 @@ def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
         return None
     _absence.over()
     return [(found[i], found[i + 1] / 1000) for i in range(0, len(found), 2)]
+
+
+def _without_redis(limited: Sequence[Rate]) -> list[tuple[int, float]]:
+    """Count and seconds left of each rate: strict ones in the database, others in this process."""
+    keys = [rate.key for rate in limited if rate.strict]
+    rows = statements.fetch("count_rates", {"keys": keys, "seconds": SECONDS}) if keys else []
+    found = {key: (used, left) for key, used, left in rows}
+    return [found.get(rate.key) or _memory.count(f"count {rate.key}") for rate in limited]
 
 
 @lru_cache(maxsize=1)

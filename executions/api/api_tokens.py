@@ -71,7 +71,7 @@ class NewApiToken(Body):
 
     name = Text(max_length=80)
     workspaceId = serializers.UUIDField(
-        required=False, help_text="May be left out by who is in one workspace only."
+        required=False, help_text="Optional if you belong to only one workspace."
     )
     serviceAccountId = serializers.UUIDField(
         required=False, help_text="Makes it a service account's, in its workspace."
@@ -123,7 +123,7 @@ def found(user: User, pk: UUID) -> ApiToken:
     """One of `api_tokens`; raises NotFound."""
     token = api_tokens(user).filter(pk=pk).first()
     if token is None:
-        raise NotFound(f"There is no API token {pk} of yours, or of a workspace you administer.")
+        raise NotFound(f"You have no API token {pk}, and no workspace you administer has it.")
     return token
 
 

@@ -39,7 +39,8 @@ class ApiTokenAuthentication(authentication.BaseAuthentication):
         if scheme.lower() != "bearer" or not text.startswith(tokens.BEGINNING):
             return None
         try:
-            return signing_in.signed_in(text, request.META.get("REMOTE_ADDR") or None)
+            address = request.META.get("REMOTE_ADDR") or None
+            return signing_in.signed_in(text, address, _likely(request))
         except TokenRefused as error:
             raise AuthenticationFailed(error.message, error.code) from None
 
@@ -62,6 +63,7 @@ class TokenAuthentication(JWTAuthentication):
         Also None for a bearer token that Valkyr did not issue, if the project added authentication
         classes: one of them may know it.
         """
+        self.likely = _likely(request)
         try:
             found = super().authenticate(request)
         except TokenRefused as error:
@@ -101,7 +103,9 @@ class TokenAuthentication(JWTAuthentication):
     def get_user(self, validated_token: Any) -> Any:
         """The account, read together with its session by one prepared statement."""
         self.seen = account_in_session(
-            session_of(validated_token), validated_token.get(api_settings.USER_ID_CLAIM)
+            session_of(validated_token),
+            validated_token.get(api_settings.USER_ID_CLAIM),
+            self.likely,
         )
         user = self.seen.user
         if not user.is_active:
@@ -116,8 +120,22 @@ class TokenAuthentication(JWTAuthentication):
         return self.get_raw_token(self.get_header(request)) or b""
 
 
+def _likely(request: Request) -> signing_in.Likely:
+    """What the view asks for once it knows who calls."""
+    view = (request.parser_context or {}).get("view")
+    found: signing_in.Likely = getattr(view, "likely", signing_in.nothing)
+    return found
+
+
 class SessionAuthentication(authentication.SessionAuthentication):
     """The admin's cookie; whatever changes something must carry the CSRF token."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Any] | None:
+        """The session's user; a session whose sign-in is not complete is refused with why."""
+        refusal = getattr(request, signing_in.SESSION_REFUSAL, None)
+        if refusal is not None:
+            raise AuthenticationFailed(refusal.message, refusal.code)
+        return super().authenticate(request)
 
 
 class ApiTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

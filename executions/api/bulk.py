@@ -120,6 +120,7 @@ class MoveMany(Endpoint):
     """A change of state of many executions by a person."""
 
     move: Operation
+    urgent = True
 
     def _moved(self) -> Response:
         given = self.body(ManyWithReason)

@@ -121,7 +121,7 @@ class NewCredential(Body):
     modules = Names(required=False, help_text=f"{MODULES} Left out: those that its type suggests.")
     workflows = Names(required=False, help_text=f"{WORKFLOWS} Left out: any.")
     remote = Flag(required=False, default=False, help_text=REMOTE)
-    workspaceId = Id(required=False, help_text="May be left out by who has one workspace only.")
+    workspaceId = Id(required=False, help_text="Optional if you have only one workspace.")
 
     def to_representation(self, instance: Any) -> Any:
         """Never: what came in does not go out again."""

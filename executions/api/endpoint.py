@@ -3,7 +3,7 @@
 It names all that REST framework would else take from a project's settings (`pinned.py`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -40,6 +40,8 @@ from executions.api.pinned import (
     added_authentication,
     surroundings,
 )
+from executions.database import ahead
+from executions.database.statements import BoundStatement
 from executions.vendor_seams.drf_spectacular_schema import OwnSchema
 from executions.vendor_seams.rest_framework_requests import django_request
 
@@ -63,6 +65,9 @@ class Endpoint(APIView):
     schema: Any = OwnSchema()
     # Whether its POST may start executions.
     starts = False
+    # Whether it is answered also where a process has more requests than it can answer; it then has
+    # to be cheap, and what people or workers need to end work.
+    urgent = False
     # Whether requests without a valid sign-in are counted by address.
     counts_refusals = True
 
@@ -76,10 +81,14 @@ class Endpoint(APIView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Answer the request; what is told in it is for nobody else, and not to be kept."""
-        with surroundings():
+        with surroundings(), ahead.reading():
             response = super().dispatch(request, *args, **kwargs)
         response.headers.setdefault("Cache-Control", "no-store")
         return response
+
+    def likely(self, user_id: Any) -> Sequence[BoundStatement]:
+        """What will be asked for if this account calls, so that it comes with the sign-in."""
+        return ()
 
     def get_authenticators(self) -> list[Any]:
         """Ours, then the project's; none where nobody needs to sign in."""

@@ -236,6 +236,7 @@ class Move(Endpoint):
     """A change of state by a person."""
 
     move: Operation
+    urgent = True
 
     def _moved(self, pk: UUID) -> Response:
         rows = executions().defer(*LARGE)

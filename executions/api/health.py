@@ -61,6 +61,8 @@ class ReadyQuery(Body):
 class Ready(OpenEndpoint):
     """Whether it can serve."""
 
+    urgent = True
+
     @operation(
         "getReadiness", "Health", {200: Health, 503: Health}, public=True, parameters=[ReadyQuery]
     )
@@ -76,6 +78,8 @@ class Ready(OpenEndpoint):
 class Overall(OpenEndpoint):
     """The whole picture."""
 
+    urgent = True
+
     @operation("getHealth", "Health", {200: Health, 503: Health}, public=True)
     def get(self, request: Request) -> Response:
         """Every part; 503 when one is DOWN that this process needs, else UP or DEGRADED."""
@@ -84,6 +88,8 @@ class Overall(OpenEndpoint):
 
 class Live(OpenEndpoint):
     """Whether it is alive."""
+
+    urgent = True
 
     @operation("getLiveness", "Health", {200: Health}, public=True)
     def get(self, request: Request) -> Response:

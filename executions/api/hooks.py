@@ -7,7 +7,6 @@ from threading import BoundedSemaphore
 from typing import Any
 from uuid import UUID
 
-from django.db import close_old_connections
 from django.http import HttpResponse, JsonResponse
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
@@ -27,6 +26,7 @@ from executions.api.problems import problem
 from executions.api.sign_in import OpenEndpoint
 from executions.api.starting import KEY
 from executions.configuration import settings as valkyr_settings
+from executions.database.stepping_aside import step_aside
 from executions.models import WorkflowExecution
 from executions.states import FINAL, ExecutionState
 from executions.triggers import webhook
@@ -89,8 +89,7 @@ def _wait(execution_id: UUID, until: float) -> WorkflowExecution | None:
         left = until - time.monotonic()
         if left <= 0:
             return None
-        # The pool lends the connection to others meanwhile.
-        close_old_connections()
+        step_aside()
         time.sleep(min(pause, left))
         pause = min(pause * 1.5, LONGEST_PAUSE)
 

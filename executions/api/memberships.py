@@ -64,7 +64,7 @@ class NewMembership(Body):
     """What `createMembership` takes: one of `username` and `userId`."""
 
     workspaceId = serializers.UUIDField(
-        required=False, help_text="May be left out by who administers one workspace only."
+        required=False, help_text="Optional if you administer only one workspace."
     )
     username = Text(max_length=LONGEST_NAME, required=False)
     userId = asked_user_id(required=False)

@@ -19,6 +19,7 @@ from django.urls import URLPattern, URLResolver, include
 from django.urls import path as route
 from django.utils.decorators import method_decorator
 from django.views import View
+from django.views.generic import TemplateView
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
@@ -41,7 +42,7 @@ from executions.vendor_seams.drf_spectacular_schema import own_settings
 
 INTRODUCTION = """\
 Durable workflows on Django and Celery: author and publish workflows, start them, follow and operate
-what runs, and mend what failed.
+what runs, and fix what failed.
 
 **Signing in.** `Authorization: Bearer …` with an API token (`createApiToken`) or with the access
 token that a name and a password give (`obtainToken`); or the admin's session cookie, with Django's
@@ -318,7 +319,7 @@ def _problem(status: int) -> Json:
     called = title(status)
     code = CODES.get(status) or called.lower().replace(" ", "_")
     value: Json = {
-        "type": f"urn:valkyr:problem:{code}",
+        "type": f"/{addresses.below_root('errors')}#{code}",
         "title": called,
         "status": status,
         "detail": REASONS[status],
@@ -388,3 +389,10 @@ class Docs(View):
             facts = {"sign_in": addresses.sign_in()}
             return render(request, "executions/docs_sign_in.html", facts, status=401)
         return problem(401, "Sign in to read the documentation.", code="not_authenticated")
+
+
+@method_decorator(own_page(), "dispatch")
+class ErrorReference(TemplateView):
+    """Every error code with its cause and what to do: docs/reference/errors.md, for everybody."""
+
+    template_name = "executions/errors.html"

@@ -34,7 +34,7 @@ class GrantChange(Body):
         child=serializers.ChoiceField(CHOICES),
         allow_empty=True,
         max_length=len(CHOICES),
-        help_text="All that this person or group shall have; an empty list takes everything away.",
+        help_text="The permissions to grant; an empty list revokes all.",
     )
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 

@@ -109,7 +109,7 @@ def problem(
     """An answer in RFC 9457's form; `problems` are objects with path, code and message."""
     called = title(status)
     code = code or called.lower().replace(" ", "_").replace("-", "_")
-    body = {"type": f"urn:valkyr:problem:{code}", "title": called, "status": status}
+    body = {"type": addresses.explanation(code), "title": called, "status": status}
     body |= {"detail": detail, "code": code, **more}
     if problems is not None:
         body["errors"] = [{"path": p.path, "code": p.code, "message": p.message} for p in problems]

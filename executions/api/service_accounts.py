@@ -67,7 +67,7 @@ class NewServiceAccount(Body):
 
     name = serializers.SlugField(max_length=80)
     workspaceId = serializers.UUIDField(
-        required=False, help_text="May be left out by who administers one workspace only."
+        required=False, help_text="Optional if you administer only one workspace."
     )
     description = Text(allow_blank=True, max_length=2_000, required=False, default="")
     role = serializers.ChoiceField(Role.choices, required=False, default=Role.SYSTEM)

@@ -23,6 +23,7 @@ from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCase, Text
 from executions.audit.sign_ins import record_token
 from executions.database import transaction
+from executions.ports import second_factor
 
 
 class Credentials(Body):
@@ -30,6 +31,12 @@ class Credentials(Body):
 
     username = Text(max_length=LONGEST_NAME, help_text="What the account signs in with.")
     password = Text(max_length=1000, trim_whitespace=False)
+    code = Text(
+        max_length=40,
+        required=False,
+        help_text="A code of the authenticator app, or a recovery code, where the account has a "
+        "second factor.",
+    )
 
 
 class TokenPair(CamelCase, serializers.Serializer[Pair]):
@@ -94,6 +101,7 @@ class ObtainToken(OpenEndpoint):
         data = {**named, "password": body["password"]}
         given = TokenObtainSerializer(data=data, context={"request": request})
         given.is_valid(raise_exception=True)
+        _require_second_factor(given.user, body.get("code", ""), request)
         with transaction.atomic():
             record_token(given.user, request)
             pair = token_sessions.sign_in(given.user, SessionClient.of(request))
@@ -102,6 +110,16 @@ class ObtainToken(OpenEndpoint):
     def get_authenticate_header(self, request: Request) -> str:
         """What makes a refusal a 401."""
         return 'Bearer realm="valkyr"'
+
+
+def _require_second_factor(user: Any, code: str, request: Request) -> None:
+    """Raise AuthenticationFailed unless the account needs no more than its password."""
+    if not second_factor.provided:
+        return
+    try:
+        second_factor(user, code, request)
+    except TokenRefused as error:
+        raise AuthenticationFailed(error.message, error.code) from None
 
 
 class RefreshToken(OpenEndpoint):

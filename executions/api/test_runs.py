@@ -75,6 +75,8 @@ def asked(given: dict[str, Any]) -> TrialRequest:
 class StartTestRun(Starting):
     """Start one test run."""
 
+    names = "id"
+
     @operation(
         "testWorkflow",
         "Workflow",

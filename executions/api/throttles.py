@@ -48,9 +48,9 @@ def of_principal(request: Request, *, starts: bool) -> list[Rate]:
     whom = getattr(request.user, "pk", None)
     if whom is None:
         return []
-    found = [Rate("requests of yours", str(whom), valkyr_settings().api_rate)]
+    found = [Rate("API requests", str(whom), valkyr_settings().api_rate)]
     if starts:
-        what = "requests of yours that start executions"
+        what = "API requests that start executions"
         found.append(Rate(what, str(whom), valkyr_settings().trigger_rate))
     return found
 

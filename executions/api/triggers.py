@@ -15,7 +15,7 @@ from executions import addresses
 from executions.access import Action, obtain, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.fields import Body, CamelCase, CamelCaseSerializer, Flag, Json
+from executions.api.fields import Body, CamelCase, CamelCaseSerializer, Flag, Json, Whole
 from executions.api.paging import ListQuery, narrowed, page
 from executions.errors import WrongState
 from executions.models import Trigger
@@ -26,6 +26,7 @@ from executions.triggers.operations import (
     SWITCH_OFF,
     SWITCH_ON,
 )
+from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
 
 # Triggers as JSON: what comes in, what goes out.
 
@@ -38,6 +39,11 @@ class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
     type = serializers.ChoiceField(TriggerType.choices)
     settings = Json(help_text="As in the definition, every default filled in.")
     address = serializers.SerializerMethodField(help_text="Of a webhook: where to send requests.")
+    former_secret_until = serializers.DateTimeField(
+        allow_null=True,
+        help_text="Of a webhook: until when the secret before the present one is accepted too; "
+        "null where it never was.",
+    )
     created_at = serializers.DateTimeField()
     retired_at = serializers.DateTimeField(
         allow_null=True,
@@ -48,7 +54,7 @@ class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
         model = Trigger
         fields = [
             "id", "workspaceId", "workflow_id", "type", "enabled", "settings", "address",
-            "created_at", "retired_at",
+            "former_secret_until", "created_at", "retired_at",
         ]  # fmt: skip
 
     @extend_schema_field(serializers.CharField(allow_null=True))
@@ -68,6 +74,20 @@ class SecretShape(CamelCaseSerializer):
     """A webhook's secret: the key of its signatures, or its bearer token."""
 
     secret = serializers.CharField()
+
+
+class Rotation(Body):
+    """What `rotateTriggerSecret` takes."""
+
+    overlapSeconds = Whole(
+        source="overlap",
+        required=False,
+        default=OVERLAP_SECONDS,
+        min_value=0,
+        max_value=MAX_OVERLAP_SECONDS,
+        help_text="How long the secret it has is accepted beside the new one; 0 refuses it at "
+        "once, as after a leak.",
+    )
 
 
 class TriggerQuery(ListQuery):
@@ -150,8 +170,10 @@ class Secret(Endpoint):
 class RotateSecret(Endpoint):
     """A webhook's new secret."""
 
-    @operation("rotateTriggerSecret", "Trigger", {200: SecretShape}, errors=[403, 404])
+    @operation(
+        "rotateTriggerSecret", "Trigger", {200: SecretShape}, request=Rotation, errors=[403, 404]
+    )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """A new secret, for administrators; the old one is refused from now on."""
-        secret, _ = self.perform(ROTATE_SECRET, triggers(), id, {})
+        """A new secret, for administrators; the one it had is accepted for a time beside it."""
+        secret, _ = self.perform(ROTATE_SECRET, triggers(), id, Rotation)
         return Response({"secret": secret})

@@ -162,6 +162,7 @@ urlpatterns: list[URLPattern] = [
     path("v1/schema/workflow", modules.WorkflowSchema.as_view(), name="valkyr-workflow-schema"),
     path("v1/schema", openapi.OpenApiDocument.as_view(), name="valkyr-schema"),
     path("docs", openapi.Docs.as_view(), name="valkyr-docs"),
+    path("docs/errors", openapi.ErrorReference.as_view(), name="valkyr-errors"),
     path("actuator/health", health.Overall.as_view(), name="valkyr-health"),
     path("actuator/health/live", health.Live.as_view(), name="valkyr-health-live"),
     path("actuator/health/ready", health.Ready.as_view(), name="valkyr-health-ready"),

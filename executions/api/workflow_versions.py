@@ -62,7 +62,7 @@ class ValidateDefinition(Endpoint):
 
 def _verdict(definition: Any, workspace_id: UUID, workflow_id: UUID | None) -> Response:
     found = versioning.check(definition, workspace_id, workflow_id)
-    warnings = versioning.warnings(definition, workspace_id)
+    warnings = versioning.warnings(definition)
     told = {
         "valid": not found,
         "problems": found,
@@ -90,7 +90,7 @@ class PublishWorkflow(Endpoint):
         told = {
             "version": version.number,
             "checksum": version.checksum,
-            "warnings": versioning.warnings(version.source, version.workflow.workspace_id),
+            "warnings": versioning.warnings(version.source),
         }
         return Response(Published(told).data, 201, headers={"Location": location})
 

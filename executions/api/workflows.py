@@ -109,7 +109,7 @@ class NewWorkflow(WorkflowChange):
     """A workflow to be made; the name may come from the definition."""
 
     workspaceId = serializers.UUIDField(
-        required=False, help_text="May be left out by who has one workspace only."
+        required=False, help_text="Optional if you have only one workspace."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class NewDraft(Body):
 
     definition = JsonObject()
     workspaceId = serializers.UUIDField(
-        required=False, help_text="May be left out by who has one workspace only."
+        required=False, help_text="Optional if you have only one workspace."
     )
 
 

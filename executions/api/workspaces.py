@@ -159,7 +159,7 @@ class MeShape(CamelCaseSerializer):
     isSuperuser = serializers.BooleanField()
     serviceAccountId = serializers.UUIDField(allow_null=True)
     workspaces = MyWorkspace(many=True, help_text="By slug, 500 at most.")
-    token = MyToken(allow_null=True, help_text="Null for who signed in otherwise.")
+    token = MyToken(allow_null=True, help_text="Null unless you signed in with an API token.")
 
 
 def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:

@@ -60,7 +60,7 @@ class PlaceSettings(SettingsModel):
     redis_url: str = setting(
         "",
         "The Redis that counts requests for all web processes together. Without one each process "
-        "counts by itself",
+        "counts by itself, tries to sign in are counted in the database",
         unset="the broker, where that is Redis",
     )
     key_prefix: str = setting(
@@ -99,7 +99,7 @@ class PlaceSettings(SettingsModel):
     @classmethod
     def _not_ours(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if own := sorted(OWN_QUEUES.intersection(value)):
-            raise ValueError(f"no queue named {own[0]!r}, which is one of ours in definitions")
+            raise ValueError(f"no queue named {own[0]!r}, which Valkyr uses for itself")
         return value
 
     @field_validator("public_url")

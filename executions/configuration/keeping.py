@@ -10,7 +10,7 @@ DAYS = "days"
 
 
 class RetentionSettings(SettingsModel):
-    """How long rows are kept; 0 is for ever where the text says no other."""
+    """How long rows are kept; 0 means forever unless stated otherwise."""
 
     title: ClassVar[str] = "How long things are kept"
 
@@ -27,7 +27,7 @@ class RetentionSettings(SettingsModel):
     keep_succeeded_days: float = setting(
         30,
         "How long an execution that succeeded is kept, with its runs and checkpoints. [What stays "
-        "in any case](../how-to/operations.md#keeping-the-tables-small)",
+        "in any case](../how-to/operations.md#retention)",
         unit=DAYS,
         ge=0,
     )

@@ -1,10 +1,10 @@
 """Which steps of a definition name credentials that they may not have, or that there are not.
 
-What can be known before a run is told here: the module, the workflow, and an address whose host is
-written out. The rest is judged when the step runs.
+What can be known before a run is told here: whether there is such a credential, the module, the
+workflow, and an address whose host is written out. The rest is judged when the step runs.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from executions.definition.graph.storable import storage_problems
 from executions.definition.templates import has_template, inspect_template
 from executions.definition.templating.errors import Pointer
 from executions.definition.templating.secrets import ROOT
+from executions.models import Workspace
 
 ASK = "Use another credential, or ask somebody who may configure credentials to widen its boundary."
 
@@ -41,24 +42,37 @@ def misfits(
     workspace_id: UUID,
     workflow_id: UUID | None,
     remote_queues: Collection[str],
-) -> tuple[list[DefinitionProblem], list[DefinitionProblem]]:
-    """Problems of credentials that may not be used so, and warnings of those that do not exist.
+) -> list[DefinitionProblem]:
+    """Problems of credentials that do not exist, or may not be used so.
 
-    One query, and none where the definition names no credential. Without a workflow's id nothing is
-    said of the workflows that a credential is for.
+    One query, a second where one does not exist, and none where the definition names no credential.
+    Without a workflow's id nothing is said of the workflows that a credential is for.
     """
     namings = list(_namings(definition, catalog))
     names = {name for one in namings for name in one.places}
     boundaries = boundaries_of(workspace_id, names)
-    problems: list[DefinitionProblem] = []
-    warnings: list[DefinitionProblem] = []
+    found: list[DefinitionProblem] = []
+    if names - boundaries.keys():
+        found += _unknown(namings, boundaries, workspace_id)
+    for one in namings:
+        found += _problems(one, boundaries, workflow_id, remote_queues)
+    return found
+
+
+def _unknown(
+    namings: Sequence[Naming], boundaries: Mapping[str, Boundary], workspace_id: UUID
+) -> Iterator[DefinitionProblem]:
+    """What is named and does not exist."""
+    slug = Workspace.objects.values_list("slug", flat=True).get(pk=workspace_id)
     for one in namings:
         for name, place in one.places.items():
             if name not in boundaries:
-                message = f'there is no credential "{name}" in this workspace yet'
-                warnings.append(problem(place, "unknown_credential", message))
-        problems += _problems(one, boundaries, workflow_id, remote_queues)
-    return problems, warnings
+                yield problem(
+                    place,
+                    "unknown_credential",
+                    f'step "{one.task.id}" needs the credential "{name}", which the workspace '
+                    f'"{slug}" does not have; create it there, or name another one',
+                )
 
 
 def static_place(text: Any) -> tuple[str, int | None] | None:
@@ -88,7 +102,7 @@ def _namings(definition: Any, catalog: Catalog) -> Iterator[Naming]:
                 named = _named(module)
                 places: dict[str, Pointer] = {}
                 own = module.document.get("credential")
-                if isinstance(own, str) and own:
+                if isinstance(own, str) and own and not has_template(own):
                     places[own] = (*module.pointer, "credential")
                 for name, pointer in named:
                     places.setdefault(name, (*module.pointer, "with", *pointer))

@@ -12,7 +12,7 @@ from psycopg.rows import tuple_row
 
 from executions.database.names import named
 from executions.database.routing import alias
-from executions.vendor_seams.django_connections import mark_healthy
+from executions.vendor_seams.django_connections import is_outermost, mark_healthy
 from executions.vendor_seams.psycopg_pipeline import begins, one_round_trip
 
 EACH_TIME = "--! plan each time"
@@ -37,17 +37,7 @@ class Statements:
 
         It joins the transaction that is open, or commits by itself.
         """
-        # Neither through the proxy `connection` nor with `cursor.description`: a hot statement
-        # takes 200 us, and each of the two is a tenth of that.
-        django = connections[alias()]
-        if django.connection is None:
-            django.ensure_connection()
-        if begins(django.connection):
-            return run_together([self.asked(name, params)])[0]
-        with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
-            cursor.execute(self.text(name), params, prepare=self.kept(name))
-            mark_healthy(django)
-            return _rows(cursor)
+        return run(self.asked(name, params))
 
     def fetch_one(self, name: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """The first row of a named statement, or None."""
@@ -94,12 +84,32 @@ class BoundStatement:
     kept: bool  # whether PostgreSQL keeps its plan
 
 
-def run_together(asked: Sequence[BoundStatement]) -> list[list[tuple[Any, ...]]]:
+def run(asked: BoundStatement) -> list[tuple[Any, ...]]:
+    """Run one statement as `Statements.fetch` does."""
+    # Neither through the proxy `connection` nor with `cursor.description`: a hot statement takes
+    # 200 us, and each of the two is a tenth of that.
+    django = connections[alias()]
+    if django.connection is None:
+        django.ensure_connection()
+    if begins(django.connection):
+        return run_together([asked])[0]
+    with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
+        cursor.execute(asked.text, asked.params, prepare=asked.kept)
+        mark_healthy(django)
+        return _rows(cursor)
+
+
+def run_together(
+    asked: Sequence[BoundStatement], *, last: bool = False
+) -> list[list[tuple[Any, ...]]]:
     """Run statements one after the other in one round trip; the rows of each.
 
     They join the transaction that is open (its BEGIN goes with them), or are one that commits with
     the last of them. Each sees what those before it did, and what was committed while they waited.
     When one fails those after it do not run, and the error is raised.
+
+    `last`: nothing follows in the outermost `atomic` block, so its COMMIT goes with them. Within
+    another block this changes nothing.
     """
     if not asked:
         return []
@@ -109,7 +119,7 @@ def run_together(asked: Sequence[BoundStatement]) -> list[list[tuple[Any, ...]]]
     raw = django.connection
     with django.wrap_database_errors, ExitStack() as open_cursors:
         cursors = [open_cursors.enter_context(raw.cursor(row_factory=tuple_row)) for _ in asked]
-        with one_round_trip(raw):
+        with one_round_trip(raw, commit=last and is_outermost(django)):
             for cursor, statement in zip(cursors, asked, strict=True):
                 cursor.execute(statement.text, statement.params, prepare=statement.kept)
         mark_healthy(django)

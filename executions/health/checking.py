@@ -95,7 +95,7 @@ def _through_the_database() -> Findings:
     except (OSError, psycopg.Error) as error:
         log.warning("the database is not ready: %s", error)
         unknown = HealthFinding(
-            False, "not known", "a database that says so", "Mend the database first."
+            False, "not known", "a database that says so", "Fix the database first."
         )
         rest = dict.fromkeys(parts.SEEN, unknown)
         return rest | {"database": _refused(error, "DATABASE_URL")}

@@ -7,11 +7,12 @@ from functools import partial
 from threading import BoundedSemaphore
 from uuid import UUID
 
-from django.db import IntegrityError, close_old_connections
+from django.db import IntegrityError
 
 from executions import messaging
 from executions.database import connection, transaction
 from executions.database.clock import database_now
+from executions.database.stepping_aside import step_aside
 from executions.errors import QuotaExceeded
 from executions.models import Job
 from executions.models.job import UNFINISHED
@@ -120,8 +121,7 @@ def wait(job: Job, seconds: float = SECONDS) -> Job:
 def _wait(job: Job, until: float) -> Job:
     pause = FIRST_PAUSE
     while job.state in UNFINISHED and (left := until - time.monotonic()) > 0:
-        # The pool lends the connection to others meanwhile.
-        close_old_connections()
+        step_aside()
         time.sleep(min(pause, left))
         pause = min(pause * 1.5, LONGEST_PAUSE)
         found = Job.objects.filter(pk=job.pk).exclude(state__in=UNFINISHED).first()

@@ -62,7 +62,9 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON {table}
     FOR EACH STATEMENT EXECUTE FUNCTION valkyr_refuse_change();
 """
 
-# Triggers that end all sessions of an account which changes its password or loses rights.
+# Triggers that end all sessions of an account which changes its password or loses rights, and the
+# tokens of a person whose account is switched off: switched on again, it has none. A program's are
+# kept, since switching service accounts off and on is how they are paused.
 #
 # In the database, so that no way to change an account (admin, API, single sign-on, management
 # commands, SQL) can forget it, and so that the change and the end are one transaction. The model of
@@ -82,6 +84,9 @@ DECLARE
 BEGIN
     IF (was->>'is_active')::boolean AND NOT (becomes->>'is_active')::boolean THEN
         PERFORM valkyr_end_sessions(account, 'SWITCHED_OFF');
+        UPDATE {tokens} SET revoked_at = clock_timestamp()
+         WHERE user_id = account AND revoked_at IS NULL
+           AND NOT EXISTS (SELECT FROM {programs} WHERE user_id = account);
     ELSIF was->>'password' IS DISTINCT FROM becomes->>'password' THEN
         PERFORM valkyr_end_sessions(account, 'PASSWORD');
     ELSIF (was->>'is_superuser')::boolean AND NOT (becomes->>'is_superuser')::boolean
@@ -136,6 +141,8 @@ def _names(apps, schema_editor):
     return {
         "user_type": user.pk.rel_db_type(schema_editor.connection),
         "sessions": table("AccountSession"),
+        "tokens": table("ApiToken"),
+        "programs": table("ServiceAccount"),
         "memberships": table("Membership"),
         "activity": table("Activity"),
         "auditseal": table("AuditSeal"),
@@ -256,6 +263,17 @@ class Migration(executions.database.migrations.Migration):
             options={
                 'ordering': ['name'],
                 'constraints': [models.UniqueConstraint(fields=('workspace', 'name'), name='service_account_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='RateCount',
+            fields=[
+                ('key', models.CharField(max_length=32, primary_key=True, serialize=False)),
+                ('used', models.IntegerField()),
+                ('ends_at', models.DateTimeField()),
+            ],
+            options={
+                'indexes': [models.Index(fields=['ends_at'], name='rate_count_age')],
             },
         ),
         migrations.CreateModel(
@@ -460,6 +478,7 @@ class Migration(executions.database.migrations.Migration):
                 ('beat', models.JSONField(editable=False, help_text="What beat's admin made of the schedule, if anything.", null=True)),
                 ('enabled', models.BooleanField(default=True)),
                 ('secret_version', models.PositiveIntegerField(default=1, help_text="Counts the webhook's secrets, which are derived, never stored.")),
+                ('former_secret_until', models.DateTimeField(blank=True, editable=False, help_text='Until when the secret before the present one is accepted too.', null=True)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('enabled_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('retired_at', models.DateTimeField(blank=True, editable=False, null=True)),

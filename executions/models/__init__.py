@@ -7,6 +7,7 @@ from executions.models.idempotency import KeptAnswer
 from executions.models.job import Job
 from executions.models.object_permission import WorkflowGroupPermission, WorkflowUserPermission
 from executions.models.quota_use import QuotaUse
+from executions.models.rate_count import RateCount
 from executions.models.secret import Credential, Keyset
 from executions.models.session import AccountSession
 from executions.models.trigger import (
@@ -32,6 +33,7 @@ __all__ = [
     "Keyset",
     "Membership",
     "QuotaUse",
+    "RateCount",
     "RefusedMessage",
     "ServiceAccount",
     "Tier",

@@ -30,6 +30,12 @@ class Trigger(models.Model):
     secret_version = models.PositiveIntegerField(
         default=1, help_text="Counts the webhook's secrets, which are derived, never stored."
     )
+    former_secret_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Until when the secret before the present one is accepted too.",
+    )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     enabled_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     retired_at = models.DateTimeField(null=True, blank=True, editable=False)

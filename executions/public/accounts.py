@@ -1,10 +1,19 @@
-"""Memberships that another system decides, and how often somebody may try to sign in."""
+"""Sign-ins: how often, with which second factor, and what ends; memberships of another system."""
 
+from executions.accounts.authentication import SESSION_REFUSAL
+from executions.accounts.errors import TokenRefused
 from executions.accounts.members import follow
-from executions.admission.rates import count, of_sign_in
+from executions.accounts.tokens import shut_out
+from executions.admission.rates import Rate, count, of_sign_in
+from executions.ports import second_factor
 
 __all__ = [
+    "SESSION_REFUSAL",
+    "Rate",
+    "TokenRefused",
     "count",
     "follow",
     "of_sign_in",
+    "second_factor",
+    "shut_out",
 ]

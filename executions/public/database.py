@@ -1,4 +1,4 @@
-"""The database's clock, named statements, and locks that one process holds at a time."""
+"""The database's clock, named statements, waits without a connection, locks of one holder."""
 
 from executions import replica
 from executions.database import alias, connection, transaction
@@ -8,6 +8,7 @@ from executions.database.by_state import in_states
 from executions.database.clock import ClockTimestamp, database_now, first_id_at
 from executions.database.postgres_types import ArrayField
 from executions.database.statements import Statements
+from executions.database.stepping_aside import step_aside
 from executions.database.threads import in_a_thread
 from executions.database.time_limits import hurried, soon
 from executions.vendor_seams.django_deletion import delete_without_cascade
@@ -30,5 +31,6 @@ __all__ = [
     "replica",
     "set_null",
     "soon",
+    "step_aside",
     "transaction",
 ]

@@ -9,21 +9,30 @@ from executions.quotas.counting import (
     present,
     start_of,
 )
-from executions.quotas.limits import Ceilings, Limit, of_tier, read_ceilings, tightest, windowed
+from executions.quotas.limits import (
+    Ceilings,
+    CeilingsQuery,
+    Limit,
+    ceilings_query,
+    of_tier,
+    tightest,
+    windowed,
+)
 from executions.states import QuotaWindow
 
 __all__ = [
     "LENGTHS",
     "Ceilings",
+    "CeilingsQuery",
     "Counter",
     "Limit",
     "Present",
     "QuotaWindow",
     "Window",
+    "ceilings_query",
     "count_use",
     "of_tier",
     "present",
-    "read_ceilings",
     "start_of",
     "tightest",
     "windowed",

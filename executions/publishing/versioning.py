@@ -183,34 +183,23 @@ def check(
 ) -> list[DefinitionProblem]:
     """Every problem that keeps a draft from being published; none when it can be.
 
-    Of credentials that it may not use so, only where the workspace is given.
+    Of credentials that do not exist or that it may not use so, only where the workspace is given.
     """
     found = problems(definition, catalog(), limits())
     if workspace_id is not None:
-        found += _misfits(definition, workspace_id, workflow_id)[0]
+        remote = limits().remote_queues
+        found += misfits(definition, catalog(), workspace_id, workflow_id, remote)
     return found
 
 
-def warnings(definition: Any, workspace_id: UUID | None = None) -> list[DefinitionProblem]:
-    """What in a definition is probably a mistake, and keeps nobody from publishing it.
-
-    Of credentials that do not exist, only where the workspace is given.
-    """
-    found = warnings_of(definition, catalog())
-    if workspace_id is not None:
-        found += _misfits(definition, workspace_id, None)[1]
-    return found
+def warnings(definition: Any) -> list[DefinitionProblem]:
+    """What in a definition is probably a mistake, and keeps nobody from publishing it."""
+    return warnings_of(definition, catalog())
 
 
 def checksum_of(definition: dict[str, Any]) -> str:
     """The checksum that a version of a definition without problems has: of all that would run."""
     return checksum(resolve(normalise(definition), catalog(), limits()))
-
-
-def _misfits(
-    definition: Any, workspace_id: UUID, workflow_id: UUID | None
-) -> tuple[list[DefinitionProblem], list[DefinitionProblem]]:
-    return misfits(definition, catalog(), workspace_id, workflow_id, limits().remote_queues)
 
 
 def _refuse_from_code(workflow: Workflow, changes: Mapping[str, Any]) -> None:

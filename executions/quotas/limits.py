@@ -1,11 +1,11 @@
 """What limits the executions of a workspace, read in one query."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from executions.database import statements
+from executions.database import ahead, statements
 from executions.ports import Port
 from executions.states import QuotaWindow
 
@@ -37,20 +37,35 @@ class Ceilings:
     archived: bool
 
 
-read_ceilings: Port[[UUID, Any], Ceilings] = Port(
-    "executions.quotas.limits.read_ceilings", "limits"
-)
-"""Return what limits a workspace and, in it, one principal, the tier's limits included. Optional.
+@dataclass(frozen=True, slots=True)
+class CeilingsQuery:
+    """The statement that reads what limits a workspace, and what its rows mean."""
 
-Called in each transaction that starts executions: it asks one query in the place of ours.
+    statement: statements.BoundStatement
+    read: Callable[[list[tuple[Any, ...]]], Ceilings]
+
+
+ceilings_query: Port[[UUID, Any], CeilingsQuery] = Port(
+    "executions.quotas.limits.ceilings_query", "limits"
+)
+"""Return the query for what limits a workspace and, in it, one principal. Optional.
+
+Its statement replaces the default one, so it reads the tier's limits too.
 """
 
 
 def ceilings(workspace_id: UUID, user_id: Any = None) -> Ceilings:
     """What limits a workspace and, in it, one principal. One query."""
-    if read_ceilings.provided:
-        return read_ceilings(workspace_id, user_id)
-    return of_tier(statements.fetch("ceilings", {"workspace": workspace_id})[0])
+    query = query_of(workspace_id, user_id)
+    return query.read(ahead.fetch(query.statement))
+
+
+def query_of(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
+    """The query that `ceilings` asks, for who asks it with others."""
+    if ceilings_query.provided:
+        return ceilings_query(workspace_id, user_id)
+    asked = statements.asked("ceilings", {"workspace": workspace_id})
+    return CeilingsQuery(asked, lambda rows: of_tier(rows[0]))
 
 
 def of_tier(row: Sequence[Any], more: Sequence[Limit] = ()) -> Ceilings:

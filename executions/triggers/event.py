@@ -24,6 +24,7 @@ from executions.errors import InvalidPayload, PayloadError, ValkyrError
 from executions.events import event_received
 from executions.models import Event, Trigger, Workspace
 from executions.states import TriggerType
+from executions.triggers import event_locks
 from executions.triggers.filters import holds
 from executions.triggers.request import MAX_PAYLOAD_BYTES
 from executions.triggers.start import start_execution
@@ -32,6 +33,8 @@ MAX_TRIGGERS = 500
 # CPU time for all filters of an event, whoever publishes it. Each has a budget besides
 # (`executions.definition.templating.budget`).
 FILTER_SECONDS = 0.25
+
+Result = dict[str, Any]  # what a trigger made of an event, as callers are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def _insert(workspace: Workspace, name: str, payload: Any, event_id: str | None)
     return event
 
 
-def _start_all(event: Event, actor: Actor) -> list[dict[str, Any]]:
+def _start_all(event: Event, actor: Actor) -> list[Result]:
     listening = Trigger.objects.filter(
         type=TriggerType.EVENT,
         enabled=True,
@@ -94,11 +97,11 @@ def _start_all(event: Event, actor: Actor) -> list[dict[str, Any]]:
     )
     rows = listening.select_related("workflow").defer("workflow__definition").order_by("id")
     triggers = list(rows[: MAX_TRIGGERS + 1])
-    allowance = render_guard.Allowance(FILTER_SECONDS, workers=True)
+    judged = _judged(triggers[:MAX_TRIGGERS], event.payload)
+    event_locks.take([each for each, refusal in judged if refusal is None], event, actor)
     # Who finds a budget used up is refused, which `event.started` says.
-    with one_request(len(triggers)), concurrency.one_budget():
-        told = [_told(trigger, event, actor, allowance) for trigger in triggers[:MAX_TRIGGERS]]
-    results = [result for result in told if result is not None]
+    with one_request(len(judged)), concurrency.one_budget():
+        results = [refusal or _started(each, event, actor) for each, refusal in judged]
     if len(triggers) > MAX_TRIGGERS:
         results.append(_too_many(event, listening.count()))
     return results
@@ -122,14 +125,23 @@ def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) ->
         ) from None
 
 
-def _told(
-    trigger: Trigger, event: Event, actor: Actor, allowance: render_guard.Allowance
-) -> dict[str, Any] | None:
-    """What the trigger made of the event; None when its filter let it pass by."""
-    result = {"triggerId": str(trigger.pk), "workflowId": str(trigger.workflow_id)}
+def _judged(triggers: Sequence[Trigger], payload: Any) -> list[tuple[Trigger, Result | None]]:
+    """The triggers that the event is meant for, each with why its filter could not tell."""
+    allowance = render_guard.Allowance(FILTER_SECONDS, workers=True)
+    judged: list[tuple[Trigger, Result | None]] = []
+    for trigger in triggers:
+        try:
+            if _holds(trigger.settings["filter"], payload, allowance):
+                judged.append((trigger, None))
+        except TemplateError as error:
+            why = {"code": "filter_failed", "message": f"The filter failed: {error}."}
+            judged.append((trigger, _named(trigger) | why))
+    return judged
+
+
+def _started(trigger: Trigger, event: Event, actor: Actor) -> Result:
+    """What the trigger made of the event."""
     try:
-        if not _holds(trigger.settings["filter"], event.payload, allowance):
-            return None
         # A savepoint: a refusal half-way must take nothing else with it.
         with transaction.atomic():
             started = start_execution(
@@ -141,11 +153,13 @@ def _told(
                 idempotency_key=f"event:{event.pk}:{trigger.pk}",
                 reason=f"event {event.name} {event.event_id}",
             )
-    except TemplateError as error:
-        return result | {"code": "filter_failed", "message": f"The filter failed: {error}."}
     except ValkyrError as error:
-        return result | {"code": error.code, "message": _sentence(error)}
-    return result | {"executionId": str(started.execution.pk)}
+        return _named(trigger) | {"code": error.code, "message": _sentence(error)}
+    return _named(trigger) | {"executionId": str(started.execution.pk)}
+
+
+def _named(trigger: Trigger) -> Result:
+    return {"triggerId": str(trigger.pk), "workflowId": str(trigger.workflow_id)}
 
 
 def _sentence(error: ValkyrError) -> str:
@@ -154,7 +168,7 @@ def _sentence(error: ValkyrError) -> str:
     return f"{error.message} {where}"[:1000] if where else error.message[:1000]
 
 
-def _too_many(event: Event, count: int) -> dict[str, Any]:
+def _too_many(event: Event, count: int) -> Result:
     return {
         "triggerId": None,
         "workflowId": None,

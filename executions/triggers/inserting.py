@@ -18,16 +18,18 @@ def insert(
     executions: Sequence[WorkflowExecution],
     texts: Sequence[str],
     *more: statements.BoundStatement,
+    last: bool = False,
 ) -> None:
     """Insert executions that differ in payload, key, trace and state alone; sets their times.
 
     `texts` are their payloads as canonical JSON; `more` is what else is to be written, after them
-    and in the same round trip. Raises IntegrityError for an idempotency key that was used.
+    and in the same round trip; `last` is that of `run_together`. Raises IntegrityError for an
+    idempotency key that was used.
     """
     starts = range(0, len(executions), TOGETHER)
     parts = [slice(start, start + TOGETHER) for start in starts]
     inserted = statements.run_together(
-        [*(_inserting(executions[part], texts[part]) for part in parts), *more]
+        [*(_inserting(executions[part], texts[part]) for part in parts), *more], last=last
     )
     for part, [(now,)] in zip(parts, inserted[: len(parts)], strict=True):
         _note_times(executions[part], now)

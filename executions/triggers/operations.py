@@ -25,7 +25,9 @@ def _reveal(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> str:
 
 
 def _rotate(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> str:
-    return webhook.rotate(pk, actor=actor, reason=data.get("reason", ""))
+    said = data.get("overlap")
+    overlap = webhook.OVERLAP_SECONDS if said is None else said
+    return webhook.rotate(pk, actor=actor, reason=data.get("reason", ""), overlap=overlap)
 
 
 def _refuse_on(row: Trigger) -> str:

@@ -20,6 +20,7 @@ from executions.admission import concurrency, joined
 from executions.admission.capacity import (
     admit,
     admitted,
+    announce,
     check_waiting,
     hold,
     take_places,
@@ -34,7 +35,7 @@ from executions.errors import (
     InvalidPayload,
     KeyReused,
 )
-from executions.events import execution_admitted, executions_asked
+from executions.events import execution_admitted, executions_asked, executions_started
 from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion, Workspace
 from executions.observability import metrics, tracing
 from executions.ports import first_runs
@@ -284,15 +285,27 @@ def _insert(
         reason=reason,
         details=_details(request, executions),
     )
-    insert(executions, texts, recording(actor, line), *(first_runs(started) if fresh else ()))
+    more = (recording(actor, line), *(first_runs(started) if fresh else ()))
+    insert(executions, texts, *more, last=_is_last(request, verdict))
     tracing.started(executions, request.workflow, request.version.number)
     metrics.started(request.trigger_type, len(executions))
     if branch is not None and branch.prepare is not None:
         branch.prepare(executions[0])
     if started:
-        execution_admitted.send(WorkflowExecution, executions=started)
+        announce(started, WorkflowExecution)
     conflicts.cancel_replaced([e.pk for e in compress(executions, verdict.replaced)])
     return executions
+
+
+def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
+    """Whether nothing is written after the rows, so that their transaction may end with them."""
+    return (
+        request.branch is None
+        and not any(verdict.replaced)
+        and bool(request.version.graph.tasks)
+        and not executions_started.has_listeners(WorkflowExecution)
+        and not execution_admitted.has_listeners(WorkflowExecution)
+    )
 
 
 def _limits(request: StartRequest, actor: Actor) -> Ceilings:

@@ -4,7 +4,7 @@ A trigger whose settings stay the same keeps its row: its history, and a webhook
 secret. One that the definition has no more is retired; if it comes back, so does its row.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -116,7 +116,12 @@ def locked(trigger_id: UUID) -> Trigger:
 
 
 def audit(
-    actor: Actor, action: str, trigger: Trigger, reason: str = "", **changes: dict[str, Any]
+    actor: Actor,
+    action: str,
+    trigger: Trigger,
+    reason: str = "",
+    about: Mapping[str, Any] | None = None,
+    **changes: dict[str, Any],
 ) -> None:
     """Write what a person did to a trigger into the audit trail; `changes`: before and after."""
     record(
@@ -126,7 +131,7 @@ def audit(
         object_type="Trigger",
         object_id=trigger.pk,
         reason=reason,
-        details={"workflowId": str(trigger.workflow_id), "type": trigger.type},
+        details={"workflowId": str(trigger.workflow_id), "type": trigger.type, **(about or {})},
         **changes,
     )
 

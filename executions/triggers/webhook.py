@@ -36,7 +36,7 @@ def secret_of(trigger_id: UUID, version: int) -> str:
 
 
 def accepted_secrets(trigger_id: UUID, version: int) -> Iterator[str]:
-    """The secrets a sender may use: the present one, then those of earlier installation keys."""
+    """A version's secret as senders may have it: of the present and the earlier keys."""
     for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         yield _derived(trigger_id, version, key)
 
@@ -44,6 +44,10 @@ def accepted_secrets(trigger_id: UUID, version: int) -> Iterator[str]:
 def _derived(trigger_id: UUID, version: int, key: str | bytes) -> str:
     return salted_hmac(SALT, f"{trigger_id}:{version}", secret=key, algorithm="sha256").hexdigest()
 
+
+# Seconds in which the former secret is accepted after a rotation: unless said otherwise, at most.
+OVERLAP_SECONDS = 24 * 3600
+MAX_OVERLAP_SECONDS = 7 * 24 * 3600
 
 # A signature may be as far in the future as in the past; later than this none is fresh any more.
 KEPT = timedelta(seconds=2 * signature.WINDOW_SECONDS)
@@ -89,10 +93,12 @@ def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
     )
     # What does not exist is compared as well, so that it takes as long to refuse.
     version = 1 if trigger is None else trigger.secret_version
-    bearer = trigger is not None and trigger.settings["auth"] == "bearer"
-    proof = (
-        _token(trigger_id, version, request) if bearer else _signed(trigger_id, version, request)
-    )
+    prove = _token if trigger is not None and trigger.settings["auth"] == "bearer" else _signed
+    proof = prove(trigger_id, version, request)
+    # The former secret, too, is compared whether it is accepted or not.
+    former = prove(trigger_id, version - 1, request)
+    if proof is None and trigger is not None and _overlaps(trigger):
+        proof = former
     if trigger is None or proof is None:
         raise NotAuthentic
     return Authentic(trigger, proof or None)
@@ -136,18 +142,26 @@ def reveal(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
     return secret_of(trigger.pk, trigger.secret_version)
 
 
-def rotate(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
-    """Give the webhook a new secret, which is returned; the old one is refused from now on.
+def rotate(
+    trigger_id: UUID, *, actor: Actor, reason: str = "", overlap: int = OVERLAP_SECONDS
+) -> str:
+    """Give the webhook a new secret, which is returned; audited.
 
-    Raises NotFound, NoWebhook.
+    The one it had is accepted for `overlap` seconds more, 0 refuses it at once. Only one former
+    secret is: the one before it is refused from now on. Raises NotFound, NoWebhook, ValueError.
     """
+    if not 0 <= overlap <= MAX_OVERLAP_SECONDS:
+        raise ValueError(f"The overlap is {overlap} s; give 0 to {MAX_OVERLAP_SECONDS}.")
     with transaction.atomic():
         trigger = _webhook(trigger_id)
         was = {"secretVersion": trigger.secret_version}
         trigger.secret_version += 1
-        trigger.save(update_fields=["secret_version"])
+        until = database_now() + timedelta(seconds=overlap)
+        trigger.former_secret_until = until if overlap else None
+        trigger.save(update_fields=["secret_version", "former_secret_until"])
         now = {"secretVersion": trigger.secret_version}
-        audit(actor, "trigger.rotate", trigger, reason, before=was, after=now)
+        about = {"overlapSeconds": overlap}
+        audit(actor, "trigger.rotate", trigger, reason, about, before=was, after=now)
     return secret_of(trigger.pk, trigger.secret_version)
 
 
@@ -158,6 +172,12 @@ def prune() -> int:
         rows = old.select_for_update(skip_locked=True).order_by("created_at")
         ids = list(rows.values_list("pk", flat=True)[:PRUNED_AT_ONCE])
         return WebhookDelivery.objects.filter(pk__in=ids).delete()[0]
+
+
+def _overlaps(trigger: Trigger) -> bool:
+    """Whether the secret before the present one is still accepted."""
+    until = trigger.former_secret_until
+    return until is not None and database_now() < until
 
 
 def _signed(trigger_id: UUID, version: int, request: WebhookRequest) -> str | None:

@@ -1,8 +1,8 @@
 """The state that Django keeps beside a database connection.
 
-Relies on: `health_check_done`, `in_atomic_block`, `savepoint_ids`, `needs_rollback`,
-`closed_in_transaction` and `run_on_commit` of `BaseDatabaseWrapper`, `_connection_pools` of
-PostgreSQL's (Django 5.2).
+Relies on: `health_check_done`, `in_atomic_block`, `savepoint_ids`, `commit_on_exit`,
+`needs_rollback`, `closed_in_transaction` and `run_on_commit` of `BaseDatabaseWrapper`,
+`_connection_pools` of PostgreSQL's (Django 5.2).
 No public way: `close()` refuses inside an atomic block, Django cannot be told that a connection
 that was used around its cursors has answered, and only who registers a hook may say that it fails.
 If it breaks: each hot statement pays a round trip for Django's health check, or a task that was
@@ -16,6 +16,16 @@ from typing import Any
 def mark_healthy(connection: Any) -> None:
     """The server has just answered: Django need not ask it before the next transaction."""
     connection.health_check_done = True
+
+
+def is_outermost(connection: Any) -> bool:
+    """Whether the innermost `atomic` block is the one at whose end Django commits."""
+    return bool(
+        connection.in_atomic_block
+        and connection.commit_on_exit
+        and not connection.savepoint_ids
+        and not connection.needs_rollback
+    )
 
 
 def discard(connection: Any) -> None:

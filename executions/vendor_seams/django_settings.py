@@ -7,16 +7,27 @@ If it breaks: every process of `make up` has the launcher's settings: one connec
 threads of the web process, and one name for all sessions in PostgreSQL.
 """
 
-from importlib import import_module, reload
+from functools import cache
+from importlib import import_module
+from types import CodeType
 from typing import Any
 
 from django.conf import settings
 from django.db import connections
 
 
+@cache
+def code() -> CodeType:
+    """What the settings' module executes; read before a fork, no process reads it again."""
+    loader: Any = import_module(settings.SETTINGS_MODULE).__loader__
+    found: CodeType = loader.get_code(settings.SETTINGS_MODULE)
+    return found
+
+
 def read_again() -> None:
     """Execute the settings' module for the environment of now; no connection may be open."""
-    module = reload(import_module(settings.SETTINGS_MODULE))
+    module = import_module(settings.SETTINGS_MODULE)
+    exec(code(), vars(module))  # noqa: S102 - as `importlib.reload` does
     for name in filter(str.isupper, dir(module)):
         setattr(settings, name, getattr(module, name))
     handler: Any = connections

@@ -1,5 +1,7 @@
 """One round trip for several statements: all are sent at once, BEGIN first and Sync last.
 
+COMMIT may go with them too. It follows the statements, so it is skipped where one of them fails.
+
 Relies on: `Pipeline.__exit__` runs the generator that `Pipeline._exit_gen()` returns, and that
 generator is `_enqueue_sync`, `_communicate_gen`, then `_fetch_gen(flush=True)`. Each `execute` adds
 to `command_queue` what sends it, runs `_communicate_gen`, and before both the generator of the
@@ -25,19 +27,23 @@ from psycopg.pq import TransactionStatus
 
 
 @contextmanager
-def one_round_trip(connection: Connection[Any]) -> Iterator[None]:
-    """The block whose statements are sent together; it ends when all are answered."""
+def one_round_trip(connection: Connection[Any], *, commit: bool = False) -> Iterator[None]:
+    """The block whose statements are sent together; it ends when all are answered.
+
+    `commit`: the transaction that is open, or begins here, ends with the last of them.
+    """
     with connection.pipeline() as pipeline:
         # No reference back to itself: nothing is left for the collector.
         itself: Any = proxy(pipeline)
         pipeline._exit_gen = partial(_end, itself)  # type: ignore[method-assign]
         pipeline._communicate_gen = _nothing  # type: ignore[method-assign]
         if begins(connection):
-            for _ in connection._exec_command(connection._get_tx_start_command()):
-                pass  # in a pipeline it only lines up
+            _line_up(connection, connection._get_tx_start_command())
             connection._start_query = _nothing  # type: ignore[method-assign]
         try:
             yield
+            if commit:
+                _line_up(connection, b"COMMIT")
         finally:
             vars(connection).pop("_start_query", None)
 
@@ -47,6 +53,11 @@ def begins(connection: Connection[Any]) -> bool:
     return not connection.autocommit and (
         connection.pgconn.transaction_status == TransactionStatus.IDLE
     )
+
+
+def _line_up(connection: Connection[Any], command: bytes) -> None:
+    for _ in connection._exec_command(command):
+        pass  # in a pipeline it only lines up
 
 
 def _nothing() -> Generator[Any, Any, None]:

@@ -174,7 +174,7 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
     if workflow is None:
         raise ChildRefused(
             work.path,
-            f"there is no workflow {slug!r} in this workspace. Create and publish it, or mend "
+            f"there is no workflow {slug!r} in this workspace. Create and publish it, or fix "
             "`workflow`.",
         )
     if workflow.latest_version_id is not None:

@@ -18,6 +18,7 @@ from runners import statements
 from runners.conf import config
 from runners.containers import iteration_results
 from runners.dispatch import messages
+from runners.dispatch.canvas import Parcel
 from runners.segment import run_rows
 from runners.segment.execution_lock import left_to_worker
 from runners.segment.state import Segment, SegmentState
@@ -49,7 +50,7 @@ def start(
     `batch` are further items of a pure map that the worker takes along.
     """
     parts: list[str] = []
-    parcels: list[messages.Parcel] = []
+    parcels: list[Parcel] = []
     for index in indexes:
         turn = place.turn(index)
         ready = [turn.graph.tasks[task].steps[0] for task in turn.graph.roots]

@@ -7,6 +7,7 @@ decided from the rows.
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
+from uuid import UUID
 
 from executions.definition.graph.model import Graph, Step
 from executions.definition.graph.places import Place
@@ -42,6 +43,24 @@ class Chord:
 
 
 Canvas = Chain | Chord
+# Packs of a fork from which on Celery counts them. Of fewer each looks itself whether it was the
+# last: cheaper than counters, their results, and a message to who plans.
+COUNTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """Ready work of one execution.
+
+    `others` are executions of the same version whose segments of the same path go with it: then
+    the canvas is a single segment.
+    """
+
+    execution_id: UUID
+    version_id: UUID
+    priority: int
+    canvas: tuple[Canvas, ...]
+    others: tuple[UUID, ...] = ()
 
 
 def link(place: Place, step: Step, *others: Step) -> SegmentLink:
@@ -67,8 +86,11 @@ def arrange(
         packs = packing.packed(branches, partial(segment_of, graph), rules)
         for start in range(0, len(packs), headers):
             batch = tuple(link(place, *pack) for pack in packs[start : start + headers])
-            single = len(batch) == 1 and not batch[0].others
-            canvas.append(Chain(batch) if single else Chord(batch))
+            alone = len(batch) == 1 and not batch[0].others
+            if alone or len(packs) < min(COUNTED, len(branches)):
+                canvas.extend(Chain((one,)) for one in batch)
+            else:
+                canvas.append(Chord(batch))
     rest = [graph.steps[index] for index in ready if index not in forked]
     canvas.extend(Chain(chain_of(place, step, links)) for step in rest)
     return canvas

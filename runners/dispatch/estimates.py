@@ -10,6 +10,8 @@ from uuid import UUID
 
 from executions.definition.graph.model import Step
 from runners import statements
+from runners.conf import config
+from runners.dispatch.packing import Packing
 
 KEPT = 20_000  # steps remembered; the oldest are forgotten
 LOOKED = 1_000  # workflows whose last look is remembered
@@ -91,3 +93,10 @@ def forget_capacity() -> None:
     """Ask again at the next question."""
     global _at  # noqa: PLW0603
     _at = -CAPACITY_SECONDS
+
+
+def packing_rules(workflow_id: UUID, steps: Sequence[Step]) -> Packing:
+    """The rules by which these steps are packed: by how long they took lately."""
+    learn_durations(workflow_id, steps)
+    most = config()
+    return Packing(most.pack_seconds, most.pack_steps, estimate_duration, serving)

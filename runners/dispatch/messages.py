@@ -6,7 +6,7 @@ sent for, which the sweeper sends each second, and where that fails too it finds
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -24,29 +24,21 @@ from executions.definition.versions import compiled
 from executions.vendor_seams.celery_messages import Alike
 from runners import statements
 from runners.conf import config
-from runners.dispatch import estimates
-from runners.dispatch.canvas import Canvas, Chain, Chord, SegmentLink, arrange, ours
+from runners.dispatch.canvas import Canvas, Chain, Chord, Parcel, SegmentLink, arrange, ours
+from runners.dispatch.estimates import packing_rules
+from runners.dispatch.execution_packs import packed_executions
 from runners.dispatch.packing import NONE, Packing
 from runners.events import segments_resent
 
 log = logging.getLogger(__name__)
 
 RUN_SEGMENT = "runners.run_segment"
+RUN_EXECUTIONS = "runners.run_executions"
 ADVANCE = "runners.advance"
 PREPARE_REMOTE = "runners.prepare_remote"
 PREPARED_BY = "default"  # the queue whose workers render inputs of remote steps
 PREPARED_TOGETHER = 50  # remote steps of one execution in one message, at most
 TOGETHER = 500  # messages that the broker is sent at once, at most
-
-
-@dataclass(frozen=True, slots=True)
-class Parcel:
-    """Ready work of one execution."""
-
-    execution_id: UUID
-    version_id: UUID
-    priority: int
-    canvas: tuple[Canvas, ...]
 
 
 def parcel(
@@ -69,11 +61,7 @@ def arranged(version_id: UUID, place: Place, ready: Sequence[int]) -> tuple[Canv
 def _packing(version_id: UUID, place: Place, ready: Sequence[int]) -> Packing:
     """By how long these steps took lately."""
     steps = [place.graph.steps[index] for index in ready]
-    estimates.learn_durations(compiled(version_id).workflow_id, steps)
-    most = config()
-    return Packing(
-        most.pack_seconds, most.pack_steps, estimates.estimate_duration, estimates.serving
-    )
+    return packing_rules(compiled(version_id).workflow_id, steps)
 
 
 def publish_segment_after_commit(
@@ -87,10 +75,12 @@ def publish_segment_after_commit(
 def publish_after_commit(parcels: Sequence[Parcel]) -> None:
     """Send when the open transaction commits, or now when there is none.
 
-    Of remote queues, workers are asked to render the inputs; then the runs wait to be leased.
+    Short segments of many executions of one version share messages. Of remote queues, workers are
+    asked to render the inputs; then the runs wait to be leased.
     """
-    sent = [near for item in parcels if (near := _near(item)).canvas]
-    if sent:
+    near = [ours_of for item in parcels if (ours_of := _near(item)).canvas]
+    if near:
+        sent = packed_executions(near)
         transaction.on_commit(lambda: publish(sent), robust=True)
     remote = [far for item in parcels if (far := _far(item)).canvas]
     if remote:
@@ -138,7 +128,12 @@ def _unsend(parcels: Sequence[Parcel]) -> None:
 
     Of many some may have arrived; one that comes twice does no harm.
     """
-    unsent = [(item.execution_id, path) for item in parcels for path in _segments(item.canvas)]
+    unsent = [
+        (execution_id, path)
+        for item in parcels
+        for path in _segments(item.canvas)
+        for execution_id in (item.execution_id, *item.others)
+    ]
     noted = {"executions": [one for one, _ in unsent], "segments": [path for _, path in unsent]}
     try:
         statements.fetch("unsend", noted)
@@ -174,7 +169,9 @@ def _send(parcels: Sequence[Parcel], producer: Any) -> None:
     for item in parcels:
         for canvas in item.canvas:
             make = partial(_signature, item, canvas)
-            if isinstance(canvas, Chain) and len(canvas.links) == 1:
+            if item.others:
+                _executions(item).apply_async(producer=producer, ignore_result=True)
+            elif isinstance(canvas, Chain) and len(canvas.links) == 1:
                 alike.send((item.version_id, item.priority, canvas), item.execution_id, make)
             else:
                 make().apply_async(producer=producer, ignore_result=True)
@@ -250,6 +247,23 @@ def _segment(item: Parcel, link: SegmentLink) -> Signature:
         priority=messaging.broker_priority(item.priority),
         serializer=messaging.SERIALIZER,
         shadow=link.name,
+    )
+
+
+def _executions(item: Parcel) -> Signature:
+    """One segment of several executions."""
+    [canvas] = item.canvas
+    assert isinstance(canvas, Chain)
+    [link] = canvas.links
+    ids = [str(execution_id) for execution_id in (item.execution_id, *item.others)]
+    return messaging.celery_app().signature(
+        RUN_EXECUTIONS,
+        args=(ids, str(item.version_id), link.segment),
+        immutable=True,
+        queue=messaging.at_broker(link.queue),
+        priority=messaging.broker_priority(item.priority),
+        serializer=messaging.SERIALIZER,
+        shadow=f"{link.name} of {len(ids)} executions",
     )
 
 

@@ -1,4 +1,6 @@
-"""Which ready siblings one message carries: short ones together, the others alone.
+"""Which ready segments one message carries: short ones together, the others alone.
+
+They are siblings of one execution, or the same segment of several.
 
 A message and a look at the rows cost more than a short step. A step that nobody has timed is taken
 for a short one: a pack that holds one is carried under a time limit (`pack_trial`), which bounds
@@ -47,6 +49,18 @@ def packed(
             groups[step.queue].append((step, cost))
     packs = [pack for queue, group in groups.items() for pack in _fill(group, queue, rules)]
     return packs + alone
+
+
+def executions_together(count: int, steps: list[Step], rules: Packing) -> int:
+    """How many of `count` executions one message carries, each of which leads through these steps.
+
+    At least as many messages go out as workers serve the queue of the first step.
+    """
+    cost = _cost(steps, rules)
+    if cost is None:
+        return 1
+    in_time = int(1000 * rules.seconds / max(cost, FLOOR))
+    return max(1, min(rules.most, count // rules.workers(steps[0].queue), in_time))
 
 
 def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[list[Step]]:

@@ -166,7 +166,7 @@ def _no_worker(run: Run, around: Around) -> Reason | None:
     return Reason(
         "no_worker",
         f"It was sent to the queue {run.queue!r} at {at(run.published_at)}, and no worker listens "
-        f"to that queue: none was seen within {SILENT_SECONDS} s. Start one, or mend the step's "
+        f"to that queue: none was seen within {SILENT_SECONDS} s. Start one, or fix the step's "
         "queue.",
         since=run.published_at,
         details={"queue": run.queue, "sentAt": iso(run.published_at), "sent": run.publications},
@@ -249,7 +249,7 @@ def _timer(run: Run, around: Around) -> Reason:
 def _approval(run: Run, around: Around) -> Reason:
     facts = run.progress or {}
     title, approvers = str(facts.get("title", "")), list(facts.get("approvers") or ())
-    who = some([str(name) for name in approvers]) or "whoever may operate executions"
+    who = some([str(name) for name in approvers]) or "anyone who may operate executions"
     return _outside(
         run,
         around,

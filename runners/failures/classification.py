@@ -179,7 +179,7 @@ def _origin(error: BaseException) -> BaseException:
 
 
 def status_error_type(status: int) -> ErrorType:
-    """How an HTTP answer of 400 or more is classed (architecture, section 7)."""
+    """How an HTTP answer of 400 or more is classed (docs/explanation/failures.md)."""
     return _TRANSIENT if status >= 500 or status in (408, 425, 429) else _PERMANENT
 
 

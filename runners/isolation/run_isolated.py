@@ -16,8 +16,8 @@ from runners.pipeline.crashes import mend
 from runners.pipeline.end_run import Looked
 from runners.ports import run_isolated
 from runners.process.activity import draining
-from runners.process.cause_of_death import LOST, SHORT, crash, judge
-from runners.process.identity import gone, pid_of, process_identity
+from runners.process.cause_of_death import LOST, SHORT, SILENT, crash, judge
+from runners.process.identity import ended_itself, gone, pid_of, process_identity
 from runners.segment.state import SegmentState
 from runners.segment.work import LiveRun
 from runners.states import RunState
@@ -109,6 +109,10 @@ def _carry(state: SegmentState, seen: LiveRun) -> None:
         metrics.ISOLATED.labels("lost").inc()
         log.warning("run %s: its process was killed while others had taken the memory", seen.id)
         mend(seen.id, looked.token, looked.crashes, SHORT)
+        return
+    if ended_itself(looked.leased_by):
+        metrics.ISOLATED.labels("lost").inc()
+        mend(seen.id, looked.token, looked.crashes, SILENT)
         return
     metrics.ISOLATED.labels("crashed").inc()
     death = crash(cause_of(end))

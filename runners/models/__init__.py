@@ -1,5 +1,6 @@
 """The tables of this app."""
 
+from runners.models.gates import HeldPermit
 from runners.models.run import CachedResult, Run
 from runners.models.runner import Runner
 from runners.models.waits import Approval, EarlyCallback, Waiter
@@ -8,6 +9,7 @@ __all__ = [
     "Approval",
     "CachedResult",
     "EarlyCallback",
+    "HeldPermit",
     "Run",
     "Runner",
     "Waiter",

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django.db import models
+from django.db.models import Q
 
 from executions.database.clock import ClockTimestamp
 from executions.models import WorkflowExecution, Workspace
@@ -14,7 +15,8 @@ class Waiter(models.Model):
     """One row a WAITING run that something outside may wake; gone once the wait is over.
 
     `key` is what it listens for: an event's name, the hash of a callback's token, the id of a
-    child execution; empty for an approval.
+    child execution; empty for an approval. `unheard_since` is set from the moment the run falls
+    asleep until somebody has looked for events that came before others could see it wait.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True)
@@ -27,12 +29,18 @@ class Waiter(models.Model):
     kind = models.CharField(max_length=10, choices=[(k.value, k.value) for k in WaitKind])
     key = models.CharField(max_length=300, blank=True, default="")
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    unheard_since = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering = ["created_at"]
         indexes = [
             models.Index(fields=["execution"], name="waiter_execution"),
             models.Index(fields=["kind", "key", "workspace", "run"], name="waiter_key"),
+            models.Index(
+                fields=["unheard_since"],
+                condition=Q(unheard_since__isnull=False),
+                name="waiter_unheard",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -43,7 +43,7 @@ class ApprovalInputs(ModuleInputs):
         None,
         description=(
             f"After so long without a decision the outcome is `expired`; at most {MAX_DAYS} days. "
-            "Without it the step waits for ever."
+            "Without it the step waits forever."
         ),
         examples=[86_400],
     )

@@ -127,7 +127,7 @@ class StepContext(Protocol):
         """Seconds until the deadline; negative once it is past."""
 
     def cancelled(self) -> bool:
-        """Whether somebody asked for the execution to stop."""
+        """Whether the step must stop: nobody wants it any more, or its lease cannot be renewed."""
 
     def heartbeat(self, details: Any = None) -> None:
         """Say that the step is alive; `details` reach the next attempt."""
@@ -348,6 +348,10 @@ class Module(Generic[InputsT]):
         """Whether some inputs have a target."""
         own = (cls.circuit, cls.circuit_with)
         return own != (Module.circuit, Module.circuit_with)
+
+    def costs_with(self, config: Any) -> bool:
+        """Whether a step with these rendered inputs spends money or tokens."""
+        return self.costs
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
         """Mistakes of a `with` that neither its JSON Schema nor its fields can tell."""

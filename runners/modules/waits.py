@@ -173,7 +173,7 @@ class WaitForEventInputs(ModuleInputs):
         None,
         description=(
             f"After so long without a matching event the outcome is `timeout`; at most {MAX_DAYS} "
-            "days. Without it the step waits for ever."
+            "days. Without it the step waits forever."
         ),
         examples=[86_400],
     )
@@ -268,7 +268,7 @@ class CallbackInputs(ModuleInputs):
         None,
         description=(
             f"After so long without a call the outcome is `timeout` and the address is void; at "
-            f"most {MAX_DAYS} days. Without it the step waits for ever."
+            f"most {MAX_DAYS} days. Without it the step waits forever."
         ),
         examples=[3_600],
     )

@@ -17,7 +17,7 @@ from runners.states import RunState
 
 STEPS = Counter(
     "valkyr_steps_ended",
-    "Attempts of steps that were recorded: success, retried, error (an edge minds it) or dead.",
+    "Attempts of steps that were recorded: success, retried, error (an edge handles it) or dead.",
     ["module", "outcome"],
 )
 DURATION = Histogram(
@@ -32,12 +32,12 @@ FENCED = Counter(
 )
 RECOVERIES = Counter(
     "valkyr_step_recoveries",
-    "Steps whose holder was gone and that were taken up again, by who noticed.",
+    "Steps taken over because their worker was gone, by the part that noticed.",
     ["noticed_by"],
 )
 DEATHS = Counter(
     "valkyr_step_deaths",
-    "Runs whose holder was lost, by who is blamed: the step, or unknown (nobody is blamed).",
+    "Runs whose worker was lost, by cause: the step, or unknown.",
     ["blamed"],
 )
 ISOLATED = Counter(

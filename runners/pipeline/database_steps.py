@@ -19,6 +19,7 @@ from psycopg.pq import TransactionStatus
 from executions.database import connection, transaction
 from executions.vendor_seams.django_connections import hooks_for_commit, let_hooks_fail
 from runners.conf import config
+from runners.errors import LeaseLost
 from runners.failures.classification import classify
 from runners.modules import registry
 from runners.modules.base import StepError
@@ -53,7 +54,11 @@ def perform_and_record(state: SegmentState, work: Work) -> Work | None:
     try:
         with _StepTransaction(state) as around:
             work.within = around.module()
-            unit = execute.perform(state, work)
+            try:
+                unit = execute.perform(state, work)
+            except LeaseLost:
+                around.undo()
+                raise
             if unit.head is not None:
                 return record_result.record(state, work, unit)
             around.undo()

@@ -1,7 +1,8 @@
 """End a live run from outside its holder: out of time, poison, or quarantined by hand.
 
 The run is seized first (its token grows), so whatever its holder does from then on is refused;
-then it fails as any step does, with retry, error edge or dead letter.
+then it fails as any step does, with retry, error edge or dead letter. A run that a gate holds back
+before anybody holds it is put to sleep the same way.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from executions.definition.versions import compiled
 from executions.errors import WrongState
 from runners import statements
 from runners.failures.classification import Failure
+from runners.modules.base import Wait
 from runners.pipeline import record_result
 from runners.process.identity import process_identity
 from runners.segment import execution_lock
@@ -74,6 +76,16 @@ def fail(
         if seized is None:
             return False
         record_result.record(seized.state, seized.work, Unit(None, failure=failure))
+    return True
+
+
+def put_to_sleep(run_id: UUID, wait: Wait, *, token: int) -> bool:
+    """Put a live run to sleep; False when it is not live, or taken since that token was seen."""
+    with transaction.atomic():
+        seized = _seize(run_id, token)
+        if seized is None:
+            return False
+        record_result.record(seized.state, seized.work, Unit(None, wait=wait))
     return True
 
 

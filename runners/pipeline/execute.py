@@ -20,16 +20,18 @@ from executions.errors import PayloadError
 from runners.conf import config, pool
 from runners.containers import loops_and_maps
 from runners.dispatch import estimates
+from runners.errors import LeaseLost
 from runners.failures.classification import Failure, classify, template_failure
 from runners.failures.failure_text import LONGEST_TARGET, storable_text
+from runners.gates import gates
 from runners.modules import registry
 from runners.modules.base import StepError, Wait
 from runners.observability.tracing import observed
 from runners.pipeline import (
-    gates,
     lease_renewal,
     result_cache,
     reveal_secrets,
+    self_stops,
 )
 from runners.pipeline.reveal_secrets import Revealed
 from runners.process import activity
@@ -37,7 +39,8 @@ from runners.process.memory_limit import limited_megabytes, what_to_raise
 from runners.secrets.scrubbing import scrubbed_logs
 from runners.segment import run_rows
 from runners.segment.inputs import Prepared, prepare
-from runners.segment.state import Pack, SegmentState
+from runners.segment.packs import Pack
+from runners.segment.state import SegmentState
 from runners.segment.step_context import Context, StepTimeout, time_limit
 from runners.segment.work import Broken, Done, Unit, Work
 from runners.states import ErrorType
@@ -137,8 +140,15 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
             return Unit(None, wait=asked)
         passage = asked
         context.target_timeout = passage.timeout
-        with _logs(revealed), work.within or _NOTHING, held(work, context, state.pack):
+        with (
+            _logs(revealed),
+            work.within or _NOTHING,
+            held(work, context, state.pack or state.executions),
+        ):
             head = run_module(state.place, work.step, prepared, context, work.wake, revealed)
+    except LeaseLost:
+        passage.undo()  # it is asked again when the step is done again
+        raise
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
         failure = replace(
@@ -292,10 +302,11 @@ def run_module(
 
 
 @contextmanager
-def held(work: Work, context: Context, pack: Pack | None = None) -> Iterator[None]:
+def held(work: Work, context: Context, pack: Pack[Any] | None = None) -> Iterator[None]:
     """The block in which a module runs: timed, its lease renewed, no connection kept.
 
-    What the step's inputs took to render is taken off its time limit.
+    What the step's inputs took to render is taken off its time limit. Raises LeaseLost where the
+    step did not begin or was stopped, since its lease could not be renewed.
     """
     rendering = work.prepared.seconds if work.prepared is not None else 0.0
     if work.step.inline:
@@ -304,6 +315,8 @@ def held(work: Work, context: Context, pack: Pack | None = None) -> Iterator[Non
         return
     if pool() == "threads" and not connection.in_atomic_block:
         connection.close()  # back to the pool
+    if self_stops.begins_too_late(work.claimed_at):
+        raise _not_renewed(work)
     heart = lease_renewal.heart()
     seconds = max(0.001, work.seconds - rendering)
     beat = heart.hold(work, seconds, pack)
@@ -311,8 +324,24 @@ def held(work: Work, context: Context, pack: Pack | None = None) -> Iterator[Non
     try:
         with time_limit(seconds):
             yield
+    except (Exception, StepTimeout) as error:
+        if beat.stopped:
+            raise _not_renewed(work) from error
+        raise
     finally:
         heart.release(beat)
+    if beat.stopped:
+        raise _not_renewed(work)
+
+
+def _not_renewed(work: Work) -> LeaseLost:
+    """Why a step was stopped; what it returned, if anything, is no result."""
+    log.warning(
+        "stopped: run %s of step %s could not renew its lease; another worker does it again",
+        work.run_id,
+        work.path,
+    )
+    return LeaseLost(str(work.run_id))
 
 
 def _context(state: SegmentState, work: Work) -> Context:

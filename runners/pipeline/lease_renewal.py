@@ -9,51 +9,25 @@ import os
 import signal
 import threading
 import time
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import psycopg
 
-from executions import payloads
 from executions.database import connection
 from runners import statements
 from runners.conf import config, pool
 from runners.failures.classification import Failure
+from runners.pipeline.active_run import ActiveRun
+from runners.pipeline.self_stops import LeaseGuard
 from runners.process import activity, own_connection
-from runners.segment.state import Pack
+from runners.segment.packs import Pack
 from runners.segment.work import Work
 from runners.states import ErrorType
 
 log = logging.getLogger(__name__)
 
 TICK = 0.5
-MAX_DETAILS_BYTES = 64 * 1024
-
-
-@dataclass(slots=True)
-class ActiveRun:
-    """One step being executed here."""
-
-    work: Work
-    until: float  # time.monotonic() of the deadline
-    renewed: float
-    unwanted: bool = False
-    expired: bool = False
-    details: str | None = None  # canonical JSON
-    pack: Pack | None = None  # siblings that wait for this step to end
-
-    def cancelled(self) -> bool:
-        """Whether the run is not wanted any more."""
-        return self.unwanted
-
-    def tell(self, details: Any) -> None:
-        """Keep details for the next attempt; written with the next renewal.
-
-        Raises PayloadError for what cannot be stored: here, where it ends the step that gave it,
-        and not at the renewal, which serves every step of the process.
-        """
-        self.details = payloads.dump(details, "details of the heartbeat", MAX_DETAILS_BYTES)
 
 
 class Heart:
@@ -64,11 +38,12 @@ class Heart:
         self._beats: dict[Any, ActiveRun] = {}
         self._thread: threading.Thread | None = None
         self._connection: psycopg.Connection[Any] | None = None
+        self._guard = LeaseGuard(self._active)
 
-    def hold(self, work: Work, seconds: float, pack: Pack | None = None) -> ActiveRun:
-        """Mind a step from now on, and the siblings behind it: they go to others if it is slow."""
+    def hold(self, work: Work, seconds: float, pack: Pack[Any] | None = None) -> ActiveRun:
+        """Mind a step from now on, and what came with it: that goes to others if it is slow."""
         now = time.monotonic()
-        beat = ActiveRun(work, until=now + seconds, renewed=now, pack=pack)
+        beat = ActiveRun(work, until=now + seconds, renewed=work.claimed_at, pack=pack)
         with self._lock:
             self._beats[work.run_id] = beat
             if self._thread is None:
@@ -76,6 +51,7 @@ class Heart:
                     target=self._mind, name="valkyr-heartbeat", daemon=True
                 )
                 self._thread.start()
+                self._guard.begin()
         return beat
 
     def release(self, beat: ActiveRun) -> None:
@@ -87,6 +63,10 @@ class Heart:
         """How many steps are past their deadline and still here."""
         with self._lock:
             return sum(beat.expired for beat in self._beats.values())
+
+    def _active(self) -> list[ActiveRun]:
+        """The steps that execute now; without the lock, which a signal may have interrupted."""
+        return list(self._beats.values())
 
     def _mind(self) -> None:
         activity.heart_begins()
@@ -102,6 +82,7 @@ class Heart:
                     log.exception("the heartbeat met an error; it goes on")
 
     def _look_after(self, beats: list[ActiveRun]) -> None:
+        self._guard.look()
         self._renew(beats)
         self._expire(beats)
         self._hand_back(beats)
@@ -113,7 +94,7 @@ class Heart:
             beat
             for beat in beats
             if now - beat.renewed > min(limits.heartbeat, limits.lease / 3)
-            and not (beat.unwanted or beat.expired)
+            and not (beat.unwanted or beat.expired or beat.stopped)
         ]
         if not old:
             return
@@ -132,10 +113,11 @@ class Heart:
             log.warning("leases not renewed (%s); trying again", error)
             self._drop()
             return
+        self._guard.look()  # the answer may come after the lease's end
         kept = {row[0] for row in wanted}
         for beat in old:
-            beat.renewed = now
             beat.unwanted = beat.work.run_id not in kept
+            beat.renewed, beat.ending = now, False
 
     def _expire(self, beats: list[ActiveRun]) -> None:
         limits = config()

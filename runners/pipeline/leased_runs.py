@@ -1,12 +1,11 @@
-"""A run that a program outside our workers holds: its secrets, and the record of its report.
+"""A run that a program outside our workers holds: its secrets, gates, and reports.
 
 No worker carries its segment on: whatever follows is sent to workers, or waits to be leased.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -15,15 +14,25 @@ from django.db.models import Q
 from executions import payloads
 from executions.database import transaction
 from executions.database.clock import database_now
+from executions.definition.graph.model import Step
 from executions.definition.limits import limits
 from executions.definition.templating.secrets import Place
 from runners import statements
-from runners.conf import config, default_currency
+from runners.conf import config
 from runners.errors import LeaseLost
 from runners.failures.classification import Failure, classify
+from runners.gates import gates, held_permits
 from runners.models import Run
-from runners.modules.base import Result
-from runners.pipeline import claim_run, record_result, result_cache
+from runners.modules import registry
+from runners.modules.base import Result, Wait
+from runners.pipeline import (
+    claim_run,
+    end_run,
+    execute,
+    load_segment,
+    record_result,
+    result_cache,
+)
 from runners.pipeline.end_run import Looked
 from runners.pipeline.reveal_secrets import (
     Revealed,
@@ -36,8 +45,10 @@ from runners.ports import trace_remote_run
 from runners.process import activity
 from runners.secrets.scrubbing import Scrubber
 from runners.segment import execution_lock
+from runners.segment.context import SegmentContext
 from runners.segment.inputs import Prepared
 from runners.segment.state import SegmentState
+from runners.segment.step_context import Expense, add_cost
 from runners.segment.work import Cost, Done, LiveRun, Unit, Work
 from runners.states import RunState
 
@@ -67,42 +78,102 @@ def scrubber(looked: Looked) -> Scrubber | None:
     return scrubber_of(looked.state.data, looked.work.step)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Leasable:
+    """A run that is about to be leased under `token`, with what its gates ask for.
+
+    `inputs` are the rendered ones, with references; `revealed` is None for a step without secrets.
+    """
+
+    context: SegmentContext
+    run_id: UUID
+    token: int
+    holder: str
+    path: str
+    step: Step
+    attempt: int
+    inputs: Any
+    held_seconds: float
+    revealed: Revealed | None = None
+
+
+def question(run: Leasable) -> gates.Asked:
+    """Return what the gates are asked about the run. Raises what validating its inputs raises."""
+    prepared = Prepared(run.inputs, "", "", "")
+    work = Work(
+        run_id=run.run_id,
+        token=run.token,
+        holder=run.holder,
+        step=run.step,
+        path=run.path,
+        prepared=prepared,
+        attempt=run.attempt,
+        held_seconds=run.held_seconds,
+    )
+    module, given = registry.get(run.step.module), run.revealed
+    inputs = None
+    if module.has_circuit():
+        inputs = module.validated(run.inputs if given is None else given.inputs)
+    if given is None:
+        return gates.Asked(run.context, work, module, inputs, None)
+    return gates.Asked(run.context, work, module, inputs, given.scrub, given.credential)
+
+
+def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
+    """Put a run to sleep, or fail it, that is not to be handed out; False where it was taken over.
+
+    Its states and what is told of it are those of a step that a gate held back in a worker.
+    """
+    if isinstance(answer, Wait):
+        return end_run.put_to_sleep(run.run_id, answer, token=run.token)
+    failure = execute.failure_of(answer, run.step.timeout_seconds, run.path, run.revealed)
+    prepared = Prepared(run.inputs, "", "", "")
+    target = execute.failure_target(run.step.module, prepared, run.revealed)
+    return end_run.fail(run.run_id, replace(failure, target=target), token=run.token)
+
+
+def costs_of(spent: Iterable[Expense]) -> tuple[Cost, ...]:
+    """What a runner says that an attempt spent, summed up by model and currency."""
+    costs: dict[tuple[str, str], Cost] = {}
+    for one in spent:
+        add_cost(costs, one)
+    return tuple(costs.values())
+
+
 def record_success(
-    looked: Looked, token: int, result: Result, outputs: str, tokens: int = 0
+    looked: Looked, token: int, result: Result, outputs: str, costs: tuple[Cost, ...] = ()
 ) -> bool:
     """Record a result under the lease; False when the lease is over.
 
-    `outputs` are those of the result as canonical JSON; `tokens` is what the step spent.
+    `outputs` are those of the result as canonical JSON; `costs` is what the step spent.
     """
     state, step = looked.state, looked.work.step
 
     def unit(held: _Held) -> Unit:
         state.ended(step, result.outcome, result.outputs)
         prepared = Prepared(None, "null", held.inputs_hash, held.key)
-        head = Done(step, state.place, prepared, result, outputs, held.milliseconds)
-        if tokens:
-            head.costs = (Cost("", default_currency(), 0, 0, tokens, Decimal(0)),)
+        milliseconds = held.milliseconds
+        head = Done(step, state.place, prepared, result, outputs, milliseconds, costs=costs)
         return Unit(head)
 
-    return _record(looked, token, unit)
+    return _record(looked, token, unit, None)
 
 
-def record_failure(looked: Looked, token: int, failure: Failure) -> bool:
+def record_failure(
+    looked: Looked, token: int, failure: Failure, costs: tuple[Cost, ...] = ()
+) -> bool:
     """Record a failure under the lease; False when the lease is over."""
-    return _record(
-        looked, token, lambda held: Unit(None, failure=failure, milliseconds=held.milliseconds)
-    )
 
+    def unit(held: _Held) -> Unit:
+        return Unit(None, failure=failure, milliseconds=held.milliseconds, spent=costs)
 
-def refuse(looked: Looked, token: int, failure: Failure) -> bool:
-    """Fail a run that was leased and cannot be handed out; False when the lease is over."""
-    return _record(looked, token, lambda _: Unit(None, failure=failure), worked=False)
+    return _record(looked, token, unit, failure)
 
 
 def _record(
-    looked: Looked, token: int, make: Callable[[_Held], Unit], *, worked: bool = True
+    looked: Looked, token: int, make: Callable[[_Held], Unit], failure: Failure | None
 ) -> bool:
-    """Record the unit that `make` returns; `worked` is whether its holder did the step."""
+    """Record the unit that `make` returns, then tell the gates that the step ended so."""
     state, work = looked.state, looked.work
     work.token = token
     # Who leased it first knows of no more than the rows, so there is nothing left to look for.
@@ -114,10 +185,11 @@ def _record(
                 return False
             unit = make(held)
             record_result.record(state, work, unit)
-            if worked and trace_remote_run.provided:
+            if trace_remote_run.provided:
                 trace_remote_run(state, work, unit, held.milliseconds)
     except LeaseLost:
         return False
+    held_permits.end(work.run_id, token, failure)
     return True
 
 
@@ -165,7 +237,7 @@ def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) 
 
 def _prepare(execution_id: UUID, version_id: UUID, segment: str) -> bool:
     """Prepare one run; whether it can be leased now."""
-    found = claim_run.load(execution_id, version_id, segment, states=(RunState.PENDING,))
+    found = load_segment.load(execution_id, version_id, segment, states=(RunState.PENDING,))
     if found is None:
         return False
     state, seen = found

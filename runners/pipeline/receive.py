@@ -11,18 +11,22 @@ from django.db import IntegrityError
 from runners.conf import config
 from runners.errors import LeaseLost, StepFailed
 from runners.failures.classification import Failure
+from runners.observability import metrics
 from runners.pipeline import (
     claim_run,
     database_steps,
     execute,
+    load_segment,
     record_result,
 )
+from runners.planning import plan_execution
 from runners.ports import run_isolated
 from runners.process import activity
 from runners.process.activity import draining
 from runners.segment import template_data
+from runners.segment.packs import ExecutionPack
 from runners.segment.state import Segment, SegmentState
-from runners.segment.work import Work
+from runners.segment.work import LiveRun, Work
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +75,71 @@ def run_segment(
         raise StepFailed(f"{failure.exception}: {failure.message}")
 
 
+def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str) -> None:
+    """Run the same segment of several executions, each from its live run on, one after another.
+
+    The next one is claimed with the record that ends the one before. What this worker does not get
+    to in the pack's time is sent again. Raises StepFailed when a step of any of them failed.
+    """
+    until = time.monotonic() + config().stay_seconds
+    pack = load_segment.load_pack(version_id, segment, execution_ids)
+    failures: list[Failure] = []
+    try:
+        while (begun := next_execution(pack)) is not None:
+            try:
+                failure = _run_execution(*begun, until)
+            except LeaseLost:
+                metrics.FENCED.inc()
+                failure = None
+            if failure is not None:
+                failures.append(failure)
+            if draining():
+                _leave(pack)
+            elif pack.late():
+                pack.hand_back()
+    except Exception:
+        _leave(pack)  # the message fails for one execution, which must not hold up the others
+        raise
+    finally:
+        activity.rests()
+    if failures:
+        first = f"{failures[0].exception}: {failures[0].message}"
+        raise StepFailed(f"{len(failures)} of {len(execution_ids)} executions; the first: {first}")
+
+
+def next_execution(
+    pack: ExecutionPack[SegmentState],
+) -> tuple[SegmentState, Work] | None:
+    """The next execution of a pack whose run is claimed, or can be."""
+    claimed, pack.claimed = pack.claimed, None
+    while claimed is None and (found := pack.following()) is not None:
+        state, seen = found
+        work = take(state, seen)
+        claimed = None if work is None else (state, work)
+    if claimed is not None:
+        claimed[0].executions = pack
+    return claimed
+
+
+def _leave(pack: ExecutionPack[SegmentState]) -> None:
+    """Leave to other workers what was not begun, also the run that is claimed already."""
+    pack.hand_back()
+    claimed, pack.claimed = pack.claimed, None
+    if claimed is not None:
+        claim_run.give_back(claimed[1])
+
+
+def _run_execution(state: SegmentState, work: Work, until: float) -> Failure | None:
+    """Run one execution of a pack, as far as one message leads; how it failed, if it did."""
+    context = state.context
+    ended: SegmentState | None = _run_on(state, work, until)
+    failure = state.failure
+    while ended is not None and (segment := ended.next_segment) is not None:
+        ended = _run_one(context.execution_id, context.version.id, segment, until, deque())
+        failure = failure or (ended.failure if ended else None)
+    return failure
+
+
 def _run_one(
     execution_id: UUID,
     version_id: UUID,
@@ -78,8 +147,8 @@ def _run_one(
     until: float,
     others: deque[str],
     *,
-    links: tuple[str, ...],
-    header: bool,
+    links: tuple[str, ...] = (),
+    header: bool = False,
 ) -> SegmentState | None:
     """Run one segment; the state it ends in names the segment to run next, if any.
 
@@ -87,9 +156,11 @@ def _run_one(
     `others` are siblings to be run too; those that were run are taken out.
     """
     taken = claim_segment(execution_id, version_id, segment, others, links=links, header=header)
-    if taken is None:
-        return None
-    state, work = taken
+    return None if taken is None else _run_on(*taken, until)
+
+
+def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentState | None:
+    """Run a claimed segment, and the siblings that came with it; None where others go on."""
     held_now = work
     try:
         while work is not None or (work := claim_run.claim_following(state)) is not None:
@@ -98,9 +169,12 @@ def _run_one(
             if draining():
                 hand_back(state, work)
                 break
+        settle(state)
     except IntegrityError as error:
         # Somebody planned the whole execution while steps of ours were in memory only.
-        log.warning("segment %s of %s planned twice: %s", state.segment, execution_id, error)
+        log.warning(
+            "segment %s of %s planned twice: %s", state.segment, state.context.execution_id, error
+        )
         hand_back(state, held_now)
         return None
     except LeaseLost:
@@ -109,18 +183,29 @@ def _run_one(
     return state
 
 
+def settle(state: SegmentState) -> None:
+    """Plan the execution where a join was left to siblings that this worker did not run after all.
+
+    The worker that ran them may have looked at the join before this one had recorded.
+    """
+    if state.owes_join:
+        state.owes_join = False
+        plan_execution.advance(state.context.execution_id)
+
+
 def _perform_and_record(state: SegmentState, work: Work, until: float) -> Work | None:
     if database_steps.applies(work):
-        state.stays = _may_stay(until)
+        state.stays = _may_stay(state, until)
         return database_steps.perform_and_record(state, work)
     unit = execute.perform(state, work)
-    state.stays = _may_stay(until)
+    state.stays = _may_stay(state, until)
     return record_result.record(state, work, unit)
 
 
-def _may_stay(until: float) -> bool:
-    """Whether this worker may take on further segments by itself."""
-    return time.monotonic() < until and not draining()
+def _may_stay(state: SegmentState, until: float) -> bool:
+    """Whether this worker may take on further segments by itself: other executions do not wait."""
+    waits = state.executions is not None and state.executions.left
+    return not waits and time.monotonic() < until and not draining()
 
 
 def run_one_step(
@@ -164,21 +249,31 @@ def claim_segment(
 
     `others` are the siblings that came with it, to be taken out and run.
     """
-    found = claim_run.load(
+    found = load_segment.load(
         execution_id, version_id, segment.path, others=others or (), links=links, header=header
     )
     if found is None:
         return None
     state, seen = found
+    return state, take(state, seen, segment, others)
+
+
+def take(
+    state: SegmentState,
+    seen: LiveRun,
+    segment: Segment | None = None,
+    others: deque[str] | None = None,
+) -> Work | None:
+    """Claim the live run of a segment that was loaded; None when it is taken, or runs apart."""
     if run_isolated.provided and run_isolated(state, seen):
-        return state, None
+        return None
     # A process that was lost with a suspect may have been lost by a step that follows in memory:
     # that one gets a run of its own, which can be blamed.
     state.hands_over = seen.suspect
     if others:
-        state.pack = claim_run.pack(state, others)
-    if segment.batch and not state.resumed:
+        state.pack = load_segment.load_siblings(state, others)
+    if segment is not None and segment.batch and not state.resumed:
         state.batch = list(segment.batch)
         if any(step.reads_item for step in state.graph.steps):
             template_data.load_items(state.data, [state.place.index, *state.batch])
-    return state, claim_run.claim(state, seen)
+    return claim_run.claim(state, seen)

@@ -5,7 +5,9 @@ segments may be ready, when variables are written, and when nothing follows.
 """
 
 import random
-from contextlib import nullcontext
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -13,18 +15,18 @@ from uuid6 import uuid7
 
 from executions import payloads
 from executions.admission import ended
-from executions.database import transaction
+from executions.database import connection, transaction
 from executions.definition.graph.plan import task_outcomes
 from executions.states import ExecutionState
 from runners import statements
 from runners.conf import config
 from runners.containers import child_executions, iterations
 from runners.errors import LeaseLost
-from runners.pipeline import checkpoints, suspend, write_result
+from runners.pipeline import checkpoints, claim_run, suspend, write_result
 from runners.pipeline.claim_run import Inputs, attempt_prepare
 from runners.pipeline.decide import RETRIED, Ending, decide
 from runners.pipeline.next_steps import SegmentLimits, choose
-from runners.pipeline.write_result import NextSteps
+from runners.pipeline.write_result import Also, NextSteps
 from runners.planning import finish, plan_from_rows
 from runners.ports import file_dead_letter, record_costs
 from runners.segment import execution_lock, template_data
@@ -80,6 +82,8 @@ def _record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 
 
 def _record_unlocked(state: SegmentState, work: Work, unit: Unit) -> Work | None:
+    if state.pack is not None and not state.context.header:
+        state.owes_join = bool(state.pack.left and state.frontier.unsettled)
     next_steps = _next_steps(state, work, unit)
     sibling = _sibling(state, unit, next_steps)
     if sibling is not None:
@@ -117,6 +121,7 @@ def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun 
 def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> Work | None:
     """Record, and claim a sibling in the same statement; None when somebody else has it."""
     prepared, failure = attempt_prepare(state, sibling.step, sibling.attempt)
+    claimed_at = time.monotonic()
     try:
         claimed = write_result.hand_on(state, work, unit, sibling, prepared)
     except LeaseLost:
@@ -137,6 +142,7 @@ def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> W
         failure=failure,
         attempt=sibling.attempt,
         budget=sibling.budget,
+        claimed_at=claimed_at,
     )
 
 
@@ -190,7 +196,8 @@ def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
         _record_locked(state, work, unit)
         return
     with nullcontext() if ended.commits_alone() else transaction.atomic():
-        end = write_result.write_last(state, work, unit, output)
+        with _claiming_next(state) as also:
+            end = write_result.write_last(state, work, unit, output, also)
         if end is not None:
             ended.tell(
                 state.context.execution_id,
@@ -200,6 +207,28 @@ def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
                 frees=end.frees,
             )
     state.frontier = Frontier()
+
+
+@contextmanager
+def _claiming_next(state: SegmentState) -> Iterator[Also | None]:
+    """The block whose record also claims the run of the next execution that came with this one.
+
+    Not in a transaction that does more: what is claimed would be undone with it.
+    """
+    pack = state.executions
+    request = None if connection.in_atomic_block else claim_run.request_next(pack)
+    if pack is None or request is None:
+        yield None
+        return
+    also = Also(("claim_along", request.params))
+    try:
+        yield also
+    finally:
+        claimed = request.claimed(also.rows[0] if also.rows else None)
+        if claimed is None:
+            pack.put_back(request.state.context.execution_id, request.state, request.seen)
+        else:
+            pack.claimed = request.state, claimed
 
 
 def _record_locked(
@@ -222,6 +251,7 @@ def _record_locked(
         if goes_on:
             checkpoints.after_step(state, work, unit)
         write_result.publish(state, next_steps)
+    state.owes_join = False
     return _next_work(state, work, next_steps)
 
 
@@ -317,6 +347,7 @@ def _next_work(state: SegmentState, work: Work, next_steps: NextSteps) -> Work |
         path=state.path(next_steps.step),
         prepared=next_steps.prepared,
         failure=next_steps.failure,
+        claimed_at=next_steps.made_at,
     )
 
 

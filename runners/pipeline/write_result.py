@@ -1,7 +1,8 @@
 """The one statement that records a unit and adds what is next, and the rows it adds."""
 
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -32,6 +33,14 @@ ASSESSING = "quality.assess"  # `figures` reads what its runs came to
 
 
 @dataclass(slots=True)
+class Also:
+    """A statement that goes along with others, and the rows that it returned."""
+
+    asked: tuple[str, dict[str, Any]]
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class NextSteps:
     """What a record adds: one claimed run at most, and pending ones."""
 
@@ -41,6 +50,7 @@ class NextSteps:
     failure: Failure | None = None
     pending: list[int] = field(default_factory=list)
     retry: str | None = None
+    made_at: float = field(default_factory=time.monotonic)
 
 
 class LastWritten(NamedTuple):
@@ -127,25 +137,41 @@ def lock_and_write(
     return _written(state, work, unit, next_steps, run_state, recorded[0])
 
 
-def write_last(state: SegmentState, work: Work, unit: Unit, output: Any) -> LastWritten | None:
+def write_last(
+    state: SegmentState, work: Work, unit: Unit, output: Any, also: Also | None = None
+) -> LastWritten | None:
     """Lock the execution, record the unit and end the execution, in one round trip.
 
     None where the unit was recorded and the execution goes on: something else of it is live, or it
-    is paused. Raises LeaseLost: then nothing was written.
+    is paused. Raises LeaseLost: then nothing was written. `also` is about another execution and
+    goes with the first statements.
     """
     nothing = NextSteps()
     name, params = _record(state, work, unit, nothing, RunState.SUCCESS, None, survey=False)
     ending = params | {"output": None if output is None else payloads.dump(output, "output")}
     if name == "complete" and _is_only(state, work):
-        end = _insist("end_only", ending)
-        if end is not None:
+        [end] = _together([("end_only", ending)], also)
+        also = None
+        if end:
             _note(state, work, unit, RunState.SUCCESS, recorded=1, retried=False)
-            return LastWritten(*end)
+            return LastWritten(*end[0])
     asked = [execution_lock.asked(state), (name, params), ("end_well", ending)]
-    locked, recorded, ended = _twice(partial(statements.fetch_together, asked))
+    locked, recorded, ended = _together(asked, also)
     execution_lock.check(state, locked[0] if locked else None)
     _written(state, work, unit, nothing, RunState.SUCCESS, recorded[0])
     return LastWritten(*ended[0]) if ended else None
+
+
+def _together(
+    asked: Sequence[tuple[str, dict[str, Any]]], also: Also | None
+) -> list[list[tuple[Any, ...]]]:
+    """Run these in one round trip, and what goes with them; the rows of these."""
+    if also is None and len(asked) == 1:
+        return [_twice(partial(statements.fetch, *asked[0]))]
+    if also is None:
+        return _twice(partial(statements.fetch_together, asked))
+    *found, also.rows = _twice(partial(statements.fetch_together, [*asked, also.asked]))
+    return found
 
 
 def _is_only(state: SegmentState, work: Work) -> bool:
@@ -257,7 +283,7 @@ def _note(
     """Raise LeaseLost where nothing was recorded; else tell of the run's end."""
     if not recorded:
         log.warning(
-            "fenced: run %s of step %s is no more ours; what it came to is dropped",
+            "fenced: run %s of step %s lost its lease; result discarded",
             work.run_id,
             work.path,
         )

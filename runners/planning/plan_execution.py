@@ -8,7 +8,7 @@ from executions.models import WorkflowExecution
 from runners import statements
 from runners.conf import config
 from runners.dispatch import messages
-from runners.dispatch.canvas import Chain, SegmentLink
+from runners.dispatch.canvas import Chain, Parcel, SegmentLink
 from runners.planning import finish
 from runners.segment import execution_lock
 from runners.segment.state import SegmentState, from_rows
@@ -70,7 +70,7 @@ def send_pending(state: SegmentState) -> None:
     if canvas:
         messages.publish_after_commit(
             [
-                messages.Parcel(
+                Parcel(
                     state.context.execution_id,
                     state.context.version.id,
                     state.context.priority,

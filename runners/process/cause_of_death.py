@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from runners.models import Runner
 from runners.process import out_of_memory
 from runners.process.identity import (
+    ended_itself,
     gone,
     lives,
     parent_lives,
@@ -48,11 +49,12 @@ def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
     """What to count for a run whose holder is gone or renewed its lease no more.
 
     `companions` are other runs that the same process held. A worker that said that it was leaving
-    counts for nothing, and a process that lives but could not renew its leases ended for nobody.
+    counts for nothing. A process that could not renew its leases, and lives or ended itself, ended
+    for nobody.
     """
     if announced(leased_by):
         return Death()
-    if lives(leased_by):
+    if lives(leased_by) or ended_itself(leased_by):
         return SILENT
     if shared(leased_by) or companions or not gone(leased_by) or not parent_lives(leased_by):
         return LOST

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from runners.conf import pool
-from runners.process import out_of_memory
+from runners.process import last_words, out_of_memory
 
 SEPARATOR = "|"
 SHARED, ALONE, ISOLATED = 5, 7, 8  # parts of a holder
@@ -37,6 +37,11 @@ def _holder(pid: int) -> str:
 def process_identity() -> str:
     """This process: `name|pid|start|pid namespace|boot`, and `|parent|parent's start`."""
     return _holder(os.getpid())
+
+
+def of_a_worker() -> bool:
+    """Whether this process is a worker's, so that another worker may take its steps over."""
+    return bool(os.environ.get("RUNNER_ID"))
 
 
 def isolate() -> None:
@@ -88,6 +93,12 @@ def shortage_at_end(other: str) -> out_of_memory.Shortage | None:
     """What the parent of a holder that is gone found, where memory was short as it ended."""
     parts = other.split(SEPARATOR)
     return out_of_memory.told(int(parts[1]), parts[2])
+
+
+def ended_itself(other: str) -> bool:
+    """Whether the holder said that it ended itself, as it could not renew its leases."""
+    parts = other.split(SEPARATOR)
+    return _is_here(parts) and parts[1].isdigit() and last_words.left_by(int(parts[1]), parts[2])
 
 
 def pid_of(other: str) -> int | None:

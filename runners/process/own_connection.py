@@ -8,7 +8,8 @@ from typing import Any
 from executions.database import connection
 
 KEPT = ("dbname", "user", "password", "host", "port", "connect_timeout", "tcp_user_timeout",
-        "application_name", "options")  # fmt: skip
+        "keepalives_idle", "keepalives_interval", "keepalives_count",
+        "application_name", "options", "target_session_attrs", "load_balance_hosts")  # fmt: skip
 
 
 def parameters() -> dict[str, Any]:

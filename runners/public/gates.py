@@ -3,14 +3,17 @@
 from runners.conf import config
 from runners.failures.classification import Failure
 from runners.failures.failure_text import LONGEST_TARGET, storable_text
+from runners.gates.gates import Asked, LeaseAnswer, LeaseGate, LeasePermit, Permit, Stage, register
 from runners.modules.base import Wait
-from runners.pipeline.gates import Asked, Permit, Stage, register
 from runners.waits.wake_runs import wake_all
 
 __all__ = [
     "LONGEST_TARGET",
     "Asked",
     "Failure",
+    "LeaseAnswer",
+    "LeaseGate",
+    "LeasePermit",
     "Permit",
     "Stage",
     "Wait",

@@ -11,7 +11,7 @@ from executions.errors import WrongState
 from executions.models import WorkflowExecution
 from runners import statements
 from runners.dispatch import messages
-from runners.dispatch.canvas import Chain, link
+from runners.dispatch.canvas import Chain, Parcel, link
 from runners.models import Run
 from runners.segment import run_rows
 from runners.segment.state import SegmentState, from_rows
@@ -87,7 +87,7 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
     """
     dead = newest_dead_of([rerun.dead_run_id for rerun in reruns])
     texts: list[str] = []
-    parcels: dict[UUID, messages.Parcel] = {}
+    parcels: dict[UUID, Parcel] = {}
     for rerun in reruns:
         if rerun.dead_run_id in dead:
             state, part = _row(rerun, dead[rerun.dead_run_id])
@@ -153,10 +153,10 @@ def _row(rerun: Rerun, dead: _Dead) -> tuple[SegmentState, str]:
     return state, part
 
 
-def _parcel(rerun: Rerun, state: SegmentState) -> messages.Parcel:
+def _parcel(rerun: Rerun, state: SegmentState) -> Parcel:
     _, step = find(state.context.version.graph, state.segment)
     canvas = Chain((link(state.place, step),))
-    return messages.Parcel(rerun.execution_id, rerun.version_id, rerun.priority, (canvas,))
+    return Parcel(rerun.execution_id, rerun.version_id, rerun.priority, (canvas,))
 
 
 def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:

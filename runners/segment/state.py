@@ -4,24 +4,18 @@ Outcomes learned here decide what is next without asking the database, as long a
 predecessor ran in this segment; the rest is left to planning under the execution's lock.
 """
 
-import logging
-import time
-from collections import deque
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from executions.definition.graph.model import Graph, Passed, Step
-from executions.definition.graph.places import Place, find
+from executions.definition.graph.places import Place
 from executions.definition.graph.plan import Settlement, decide, settle
 from executions.definition.versions import Compiled
-from runners.dispatch import messages
-from runners.dispatch.canvas import Chain, SegmentLink, link
 from runners.failures.classification import Failure
 from runners.segment.context import SegmentContext
+from runners.segment.packs import ExecutionPack, SiblingPack
 from runners.segment.template_data import TemplateData, result
-from runners.segment.work import LiveRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +63,9 @@ class SegmentState:
     batch: list[int] = field(default_factory=list)
     ended_turns: list[int] = field(default_factory=list)
     next_segment: Segment | None = None  # this worker runs it next, without a message
-    pack: "Pack | None" = None  # the siblings that came with the segment
+    pack: SiblingPack | None = None  # the siblings that came with the segment
+    executions: "ExecutionPack[SegmentState] | None" = None  # those that came with this one
+    owes_join: bool = False  # a join was left to the end of the pack
     received_at: float = 0.0  # of `time.perf_counter()`; 0 once it was measured
 
     @property
@@ -157,78 +153,3 @@ def from_rows(
     context = SegmentContext(execution_id, version, epoch, priority)
     data = TemplateData(context, place or Place("", version.graph))
     return SegmentState(context, data, segment, resumed=True, stays=False)
-
-
-# Sibling segments that came with one message, carried one after another by one worker.
-#
-# Each is claimed, recorded and fenced as if it had come alone; only the message, the look at the
-# rows and one commit of two are saved. What a worker does not get to is sent again.
-
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class Pack:
-    """Segments not begun yet, in the order in which they are carried.
-
-    `seen` are those that this worker may claim without another look: pending, tried by nobody.
-    The heart's thread may hand back what is left while a step runs: each name is taken out once.
-    """
-
-    execution_id: UUID
-    version: Compiled
-    left: deque[str]
-    until: float  # of time.monotonic(): a worker that is late leaves the rest to others
-    priority: int
-    seen: dict[str, LiveRun] = field(default_factory=dict)
-    size: int = field(init=False)  # how many came with the message
-
-    def __post_init__(self) -> None:
-        self.size = len(self.left)
-
-    def late(self) -> bool:
-        """Whether the segments took much longer than they were packed for."""
-        return time.monotonic() > self.until
-
-    def following(self) -> LiveRun | None:
-        """Take out the next segment, where it may be claimed without another look."""
-        if self.late():
-            self.hand_back()
-        try:
-            segment = self.left.popleft()
-        except IndexError:
-            return None
-        seen = self.seen.pop(segment, None)
-        if seen is None:
-            self.left.appendleft(segment)
-        return seen
-
-    def hand_back(self) -> None:
-        """Send what was not begun to whoever is free; a worker that has it twice does no harm.
-
-        It goes in packs of as many as this worker took on in its time, so a slow step's siblings
-        go one by one and those of short steps together.
-        """
-        names = list(_drain(self.left))
-        if not names:
-            return
-        log.info("%s of %s go to others: %s", len(names), self.execution_id, names[:3])
-        together = max(1, self.size - len(names))
-        packs = [names[first : first + together] for first in range(0, len(names), together)]
-        canvas = tuple(Chain((self._link(pack),)) for pack in packs)
-        messages.publish(
-            [messages.Parcel(self.execution_id, self.version.id, self.priority, canvas)]
-        )
-
-    def _link(self, names: Sequence[str]) -> SegmentLink:
-        (place, first), *others = (find(self.version.graph, name) for name in names)
-        return link(place, first, *(step for _, step in others))
-
-
-def _drain(left: deque[str]) -> Iterable[str]:
-    while left:
-        try:
-            yield left.popleft()
-        except IndexError:  # the other thread was quicker
-            return

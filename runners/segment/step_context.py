@@ -4,6 +4,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from types import FrameType
 from typing import Any
@@ -200,26 +201,46 @@ class Context:
         output_tokens: int = 0,
     ) -> None:
         """Add to what this step has spent."""
-        counts = (tokens, input_tokens, output_tokens)
-        known = all(0 <= count < MAX_INTEGER for count in counts)
-        if not (known and amount.is_finite() and 0 <= amount <= MAX_AMOUNT):
-            raise ValueError(
-                f"a cost is tokens from 0 up and an amount from 0 to {MAX_AMOUNT:,}; "
-                f"found {max(counts, key=abs)} tokens and {amount}"
-            )
-        key = (storable_text(model, MAX_NAME), currency or default_currency())
-        if len(key[1]) != CURRENCY_LETTERS or not key[1].isupper():
-            raise ValueError(f"a currency is three capitals, such as EUR; found {currency!r}")
-        if key not in self.costs and len(self.costs) >= MAX_MODELS:
-            key = next(reversed(self.costs))
-        old = self.costs.get(key, Cost(*key, 0, 0, 0, Decimal(0)))
-        self.costs[key] = Cost(
-            *key,
-            min(old.input_tokens + input_tokens, MAX_INTEGER - 1),
-            min(old.output_tokens + output_tokens, MAX_INTEGER - 1),
-            min(old.tokens + (tokens or input_tokens + output_tokens), MAX_INTEGER - 1),
-            min(old.amount + amount, MAX_AMOUNT),
+        spent = Expense(tokens, amount, currency, model, input_tokens, output_tokens)
+        add_cost(self.costs, spent)
+
+
+@dataclass(frozen=True, slots=True)
+class Expense:
+    """What a step says that it spent, once; `StepContext.cost` documents each name."""
+
+    tokens: int = 0
+    amount: Decimal = Decimal(0)
+    currency: str = ""
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+def add_cost(costs: dict[tuple[str, str], Cost], spent: Expense) -> None:
+    """Add what was spent to the costs of an attempt, by model and currency. Raises ValueError."""
+    counts = (spent.tokens, spent.input_tokens, spent.output_tokens)
+    amount = spent.amount
+    known = all(0 <= count < MAX_INTEGER for count in counts)
+    if not (known and amount.is_finite() and 0 <= amount <= MAX_AMOUNT):
+        raise ValueError(
+            f"a cost is tokens from 0 up and an amount from 0 to {MAX_AMOUNT:,}; "
+            f"found {max(counts, key=abs)} tokens and {amount}"
         )
+    key = (storable_text(spent.model, MAX_NAME), spent.currency or default_currency())
+    if len(key[1]) != CURRENCY_LETTERS or not key[1].isupper():
+        raise ValueError(f"a currency is three capitals, such as EUR; found {spent.currency!r}")
+    if key not in costs and len(costs) >= MAX_MODELS:
+        key = next(reversed(costs))
+    old = costs.get(key, Cost(*key, 0, 0, 0, Decimal(0)))
+    more = spent.tokens or spent.input_tokens + spent.output_tokens
+    costs[key] = Cost(
+        *key,
+        min(old.input_tokens + spent.input_tokens, MAX_INTEGER - 1),
+        min(old.output_tokens + spent.output_tokens, MAX_INTEGER - 1),
+        min(old.tokens + more, MAX_INTEGER - 1),
+        min(old.amount + amount, MAX_AMOUNT),
+    )
 
 
 # End a step that outstays its time, and never its neighbours.

@@ -1,6 +1,7 @@
 """The values that pass along the executor's pipeline."""
 
 import math
+import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -34,6 +35,8 @@ class Work:
     held_seconds: float = 0.0  # how long a gate held it back before its module ran
     at_most: float = math.inf  # seconds that its module may take, whatever the step's time-out says
     within: AbstractContextManager[Any] | None = None  # a block in which its module runs
+    # time.monotonic() before the claim was sent; its lease ends no sooner than counted from then.
+    claimed_at: float = field(default_factory=time.monotonic)
 
     @property
     def seconds(self) -> float:

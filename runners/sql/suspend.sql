@@ -1,5 +1,6 @@
 -- A held run goes to sleep: its lease is let go, its timer set, and what may wake it noted. The
--- caller holds the execution's lock. Answers whether anything else in the execution is awake
+-- caller holds the execution's lock. A run that waits for an event has not heard yet what comes
+-- until the commit. Answers whether anything else in the execution is awake
 -- (a child counts as awake: it holds no place of its own).
 WITH asleep AS (
     UPDATE runners_run r
@@ -14,9 +15,12 @@ WITH asleep AS (
        AND r.lease_token = %(token)s AND r.leased_by = %(holder)s
     RETURNING r.id, r.execution_id
 ), noted AS (
-    INSERT INTO runners_waiter (run_id, execution_id, workspace_id, kind, key, created_at)
-    SELECT a.id, a.execution_id, e.workspace_id, %(kind)s, %(key)s, clock_timestamp()
+    INSERT INTO runners_waiter (run_id, execution_id, workspace_id, kind, key, created_at,
+                                unheard_since)
+    SELECT a.id, a.execution_id, e.workspace_id, %(kind)s, %(key)s, c.now,
+           CASE WHEN %(kind)s = 'event' THEN c.now END
       FROM asleep a JOIN executions_workflowexecution e ON e.id = a.execution_id
+     CROSS JOIN clock_timestamp() AS c (now)
      WHERE %(kind)s IN ('approval', 'callback', 'child', 'circuit', 'event', 'quota')
 )
 SELECT a.id,

@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 
 from runners.conf import config
+from runners.pipeline.lease_guard import END_AT
 from runners.process import activity_slots, own_connection
 from runners.process.activity import DESCRIPTOR
 
@@ -53,6 +54,7 @@ class Keeper:
             str(config().stall),
             str(me),
             str(activity_slots.start_of(me)),
+            str(END_AT * config().lease),
         )
         done = subprocess.run(  # noqa: S603 - our own program
             # Without `site`: it needs nothing but the standard library, and is smaller.

@@ -1,9 +1,11 @@
 """The watchdog's program: `python -m runners.stalls.watchdog`, beside each worker.
 
 It ends processes whose ticker stalls, and the one thread that used the processor meanwhile is
-blamed; a process that uses none (stopped, swapped out) is left alone. Plain Python without Django:
-it is small, and shares no fate with what it watches. It ends after its worker and all of the
-worker's processes.
+blamed; a process that uses none (swapped out) is left alone. One that is stopped while it executes
+steps is ended before its leases end: woken, it would go on beside whoever took its steps over.
+
+Plain Python without Django: it is small, and shares no fate with what it watches. It ends after its
+worker and all of the worker's processes.
 """
 
 import json
@@ -169,11 +171,18 @@ class Watchdog:
     """Watches the processes of one worker."""
 
     def __init__(
-        self, descriptor: int, limit: float, parent: int, parent_start: int, fencer: Fencer
+        self,
+        descriptor: int,
+        limit: float,
+        parent: int,
+        parent_start: int,
+        stopped: float,
+        fencer: Fencer,
     ) -> None:
+        """`limit` and `stopped` are seconds that a process may not tick: computing, or stopped."""
         self._descriptor = descriptor
         self._fencer = fencer
-        self._limit = limit
+        self._limit, self._stopped = limit, stopped
         self._parent, self._parent_start = parent, parent_start
         self._period = min(MOST_PERIOD, max(LEAST_PERIOD, limit / LOOKS))
         self._lost: dict[tuple[int, int], int] = {}
@@ -218,10 +227,13 @@ class Watchdog:
         after = usage(head.pid)
         if before is None or after is None or self._moved(head):
             return
+        seconds = (time.monotonic_ns() - head.tick) / SECOND
+        if before.stopped and after.stopped and seconds > self._stopped:
+            self._end_stopped(head, before, seconds)
+            return
         thread = busiest(before, after, SAMPLE)
         if thread is None:
             return
-        seconds = (time.monotonic_ns() - head.tick) / SECOND
         cause = f"it stalled its worker process for {seconds:.0f} s: no other thread could run"
         say(f"process {head.pid} has not run its threads for {seconds:.0f} s; it ends")
         note = note_of(self._descriptor, head.place, thread)
@@ -234,6 +246,16 @@ class Watchdog:
             afterwards.begin(Stall(head.pid, str(head.start), run, token, cause))
         except OSError as error:
             say(f"the steps of process {head.pid} are left to the sweeper ({error})")
+
+    def _end_stopped(self, head: SlotHead, used: CpuUsage, seconds: float) -> None:
+        notes = (note_of(self._descriptor, head.place, thread) for thread in used.threads)
+        if not any(note is not None and note.phase == EXECUTES for note in notes):
+            return
+        from runners.process import last_words  # seldom needed
+
+        say(f"process {head.pid} was stopped for {seconds:.0f} s amid a step; it ends")
+        last_words.leave(head.pid)
+        _end(head)
 
     def _moved(self, head: SlotHead) -> bool:
         """Whether the process ticked since it was looked at, or is another one."""
@@ -268,6 +290,8 @@ def _end(head: SlotHead) -> None:
 def main() -> None:
     """Watch: the shared memory's descriptor, the limit in seconds, the worker's pid and start.
 
+    The last argument is after how many seconds a stopped process must end.
+
     Standard input says how to reach the database, since anybody can read a command line. The
     worker's children are those that execute steps, so this process does not stay one of them.
     """
@@ -281,8 +305,8 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
-    descriptor, limit, parent, start = sys.argv[1:]
-    Watchdog(int(descriptor), float(limit), int(parent), int(start), fencer).watch()
+    descriptor, limit, parent, start, stopped = sys.argv[1:]
+    Watchdog(int(descriptor), float(limit), int(parent), int(start), float(stopped), fencer).watch()
 
 
 if __name__ == "__main__":

@@ -5,11 +5,15 @@ keeps in the event's row how far it came, and asks for another message: events o
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
+
+from django.db.models import Exists, OuterRef
 
 from executions.access.actor import Actor, record
 from executions.database import connection, transaction
@@ -19,6 +23,7 @@ from executions.errors import InvalidPayload, WrongState
 from executions.models import Event, WorkflowExecution, Workspace
 from executions.states import TriggerType
 from executions.triggers.event import EventReceipt, publish_event
+from runners import statements
 from runners.conf import pool
 from runners.dispatch import messages
 from runners.models import Waiter
@@ -47,9 +52,15 @@ class _Overtaken(Exception):
 
 
 def announce(event_id: UUID) -> None:
-    """A new event, in its transaction: let it be delivered after the commit, if anybody listens.
+    """A new event, in its transaction: let it be delivered after the commit, if anybody listens."""
+    transaction.on_commit(partial(_announced, event_id), robust=True)
 
-    Whoever begins to wait later does not hear it, so an event nobody listens for is done with.
+
+def _announced(event_id: UUID) -> None:
+    """Ask for the delivery of an event that others can see now.
+
+    Whoever begins to wait later does not hear it, so an event nobody listens for is done with. Who
+    is just falling asleep, and cannot be seen yet, looks for the event after its own commit.
     """
     event = Event.objects.only("workspace_id", "name").get(pk=event_id)
     listening = Waiter.objects.filter(
@@ -58,7 +69,7 @@ def announce(event_id: UUID) -> None:
     if not listening.exists():
         _delivered(event_id)
         return
-    messages.tell_after_commit(DELIVER, event_id)
+    messages.tell(DELIVER, event_id)
 
 
 def deliver(event_id: UUID, stamp: str | None = None) -> int:
@@ -92,30 +103,60 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
 def catch_up(run_id: UUID) -> None:
     """A run has just fallen asleep: deliver what came between its look at the clock and its commit.
 
-    Such an event may have been delivered before anybody could see that the run waits for it.
+    Such an event may have been delivered before anybody could see that the run waits for it. What
+    a process does not live to do here, or not within MISSED events, `deliver_missed` does.
     """
-    waiter = Waiter.objects.filter(pk=run_id, kind=WaitKind.EVENT).first()
+    since = Event.objects.filter(
+        workspace_id=OuterRef("workspace_id"),
+        name=OuterRef("key"),
+        created_at__gt=OuterRef("unheard_since"),
+    )
+    waiters = Waiter.objects.filter(pk=run_id, kind=WaitKind.EVENT)
+    if waiters.exclude(Exists(since)).update(unheard_since=None):
+        return
+    waiter = waiters.first()
     if waiter is None:
         return
     allowance = Allowance(FILTER_SECONDS, workers=True)
     events = Event.objects.filter(
-        workspace_id=waiter.workspace_id, name=waiter.key, created_at__gt=waiter.created_at
+        workspace_id=waiter.workspace_id, name=waiter.key, created_at__gt=waiter.unheard_since
     )
-    for event in events.order_by("created_at")[:MISSED]:
+    found = list(events.order_by("created_at")[:MISSED])
+    for event in found:
         mine = [
             listener
-            for found in listeners(_call(event, waiter.execution_id))
-            for listener in found
+            for batch in listeners(_call(event, waiter.execution_id))
+            for listener in batch
             if listener.run_id == run_id
         ]
         try:
             pairs = meant(mine, event.payload, allowance)
         except TimeSpent:
-            _deliver_anew(event.pk)
+            _deliver_anew([event.pk])
             continue
         with transaction.atomic():
             if wake_runs.wake_all(pairs, [WaitKind.EVENT], _waking(event)):
                 return
+    waiters.update(unheard_since=found[-1].created_at if len(found) == MISSED else None)
+
+
+def deliver_missed(age: float, batch: int) -> int:
+    """Ask for what runs missed that fell asleep `age` seconds ago and whose process died then.
+
+    Returns how many runs nobody had looked for. Filters are evaluated by whoever delivers.
+    """
+    rows = statements.fetch("unheard", {"age": age, "batch": batch, "most": MISSED})
+    missed: dict[tuple[UUID, datetime], list[tuple[UUID, datetime]]] = defaultdict(list)
+    for run_id, since, event_id, created_at in rows:
+        missed[run_id, since] += [] if event_id is None else [(event_id, created_at)]
+    if not missed:
+        return 0
+    _deliver_anew(sorted({event_id for found in missed.values() for event_id, _ in found}))
+    # Only now: who dies before this has the next sweep deliver them once more.
+    upto = [found[-1][1] if len(found) == MISSED else None for found in missed.values()]
+    runs, since = zip(*missed, strict=True)
+    statements.fetch("heard", {"runs": list(runs), "since": list(since), "upto": upto})
+    return len(missed)
 
 
 def _keep(event: Event, to: UUID) -> None:
@@ -130,11 +171,14 @@ def _keep(event: Event, to: UUID) -> None:
     event.delivered_to, event.looked_at = to, now
 
 
-def _deliver_anew(event_id: UUID) -> None:
-    """Let a worker look at everybody who waited for an event once more."""
+def _deliver_anew(event_ids: Sequence[UUID]) -> None:
+    """Let a worker look at everybody who waited for these events once more."""
     now = database_now()
-    Event.objects.filter(pk=event_id).update(delivered_at=None, delivered_to=None, looked_at=now)
-    messages.tell_after_commit(DELIVER, event_id, stamped(now))
+    Event.objects.filter(pk__in=event_ids).update(
+        delivered_at=None, delivered_to=None, looked_at=now
+    )
+    for event_id in event_ids:
+        messages.tell_after_commit(DELIVER, event_id, stamped(now))
 
 
 def _call(event: Event, execution_id: UUID | None = None) -> EventTarget:
@@ -231,7 +275,7 @@ def _first(execution_id: UUID) -> dict[str, Any]:
         execution_id = above
     raise StepError(
         f"this execution has more than {MAX_CLIMB} parents or failures before it, which looks "
-        "like workflows that start each other for ever; so it may tell no event"
+        "like workflows that start each other forever; so it may tell no event"
     )
 
 

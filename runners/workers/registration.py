@@ -30,6 +30,7 @@ from executions.vendor_seams import billiard_slots
 from runners.conf import config, pool
 from runners.models import Runner
 from runners.modules import registry
+from runners.pipeline import self_stops
 from runners.process import activity, out_of_memory, parent
 from runners.process.memory_limit import WORKER, limit_memory
 from runners.stalls.keeper import Keeper
@@ -95,6 +96,8 @@ def name_process(sender: Any = None, **_: Any) -> None:
     for problem in run_checks(tags=[WORKERS]):
         raise SystemExit(f"{problem.msg} {problem.hint} ({problem.id})")
     os.environ.setdefault("RUNNER_ID", sender.hostname)
+    if _share is WorkerShare.SOME and not _forks():
+        self_stops.spare_others()
     activity.share_draining()
     if _share is WorkerShare.ALL:
         _keeper.begin()

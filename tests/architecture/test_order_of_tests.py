@@ -1,5 +1,6 @@
 """What `tests/conftest.py` says of files is said of files that there are."""
 
+import re
 from pathlib import Path
 
 from tests.conftest import LONGEST, STARTING, TOGETHER
@@ -11,3 +12,19 @@ def test_every_file_with_a_place_in_the_order_exists() -> None:
     named = {*STARTING, *LONGEST, *(name for group in TOGETHER for name in group)}
 
     assert [name for name in sorted(named) if not (PROJECT / name).exists()] == []
+
+
+def test_ci_runs_every_test_that_is_marked_quiet() -> None:
+    """Both halves leave them out."""
+    command = re.search(
+        r"^run -m quiet (.+)$", (PROJECT / ".ci" / "test").read_text(), re.MULTILINE
+    )
+    assert command
+    marked = {
+        file.relative_to(PROJECT).as_posix()
+        for file in (PROJECT / "tests").rglob("test_*.py")
+        if "pytest.mark.quiet" in file.read_text() and file != Path(__file__)
+    }
+
+    folders = tuple(f"{folder}/" for folder in command[1].split())
+    assert [name for name in sorted(marked) if not name.startswith(folders)] == []

@@ -54,8 +54,8 @@ def guarded(condition: str) -> set[str]:
 
 def test_every_statement_that_writes_states_is_read() -> None:
     assert sorted(writes()) == [
-        "claim", "end_live", "end_only", "fenced", "go_on", "hand_on", "heartbeat", "hold",
-        "lease", "release", "seize", "suspend", "undo", "wake", "wake_container",
+        "end_live", "end_only", "fenced", "go_on", "hand_on", "heartbeat",
+        "hold", "lease", "release", "seize", "suspend", "taken", "undo", "wake", "wake_container",
     ]  # fmt: skip
 
 

@@ -12,7 +12,11 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from tests.browser.one_page import LOOKS
-from tests.support.site import built, mermaid
+from tests.support.site import PROJECT, built, mermaid
+
+DOCS = PROJECT / "docs"
+FENCE = "```mermaid\n"
+DRAWN = [page for page in sorted(DOCS.rglob("*.md")) if FENCE in page.read_text()]
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -63,16 +67,17 @@ def test_a_search_finds_the_page_of_a_word(visitor: Page, address: str) -> None:
     expect(visitor).to_have_url(re.compile("/how-to/pgbouncer.html"))
 
 
-def test_the_drawings_of_states_are_drawn(
-    visitor: Page, address: str, drawing: Path | None
+@pytest.mark.parametrize("page", DRAWN, ids=lambda page: page.stem)
+def test_every_drawing_of_a_page_is_drawn(
+    visitor: Page, address: str, drawing: Path | None, page: Path
 ) -> None:
     if drawing is None:
         reason = "Mermaid could not be had from the npm registry"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    visitor.goto(f"{address}/reference/states.html")
+    visitor.goto(f"{address}/{page.relative_to(DOCS).with_suffix('.html')}")
 
     # A drawing replaces its text when it is done; one with a mistake stays as it is written.
-    expect(visitor.locator("div.mermaid")).to_have_count(8)
+    expect(visitor.locator("div.mermaid")).to_have_count(page.read_text().count(FENCE))
     expect(visitor.locator("pre.mermaid")).to_have_count(0)
 
 
@@ -81,4 +86,4 @@ def test_a_page_leads_to_each_of_the_four_parts(visitor: Page, address: str) -> 
 
     tabs = visitor.locator(".md-tabs__link")
 
-    expect(tabs).to_have_text(["Valkyr", "Tutorial", "How-to", "Reference", "Explanation"])
+    expect(tabs).to_have_text(["Valkyr", "FAQ", "Tutorial", "How-to", "Reference", "Explanation"])

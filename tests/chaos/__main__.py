@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from tests.chaos.options import Options, parse
-from tests.chaos.places import PLACES
+from tests.chaos.places import FOLLOWED, PLACES
 from tests.chaos.stage import Stage, configure_alone
 
 if TYPE_CHECKING:
@@ -21,10 +21,11 @@ def main(options: Options) -> int:
     if options.listed:
         return _list()
     with ExitStack() as stack:
-        place = PLACES.get(options.only[0]) if len(options.only) == 1 else None
+        alone = options.only[0] if len(options.only) == 1 else ""
+        place = PLACES.get(alone)
         home = None if place is None else stack.enter_context(place())
         say(f"seed {options.seed}; starting PostgreSQL and {options.broker}")
-        stage = stack.enter_context(Stage(options.broker, home))
+        stage = stack.enter_context(Stage(options.broker, home, followed=alone in FOLLOWED))
         return _try(stage, options)
 
 
@@ -59,7 +60,7 @@ def _outcomes(stage: Stage, options: Options, faults: "Sequence[Fault]") -> "lis
             say(f"[{number}/{len(faults)}] {fault.slug}: {fault.title}")
             if reason := missing(fault.needs, options.broker):
                 outcomes.append(trial.not_run(fault, reason))
-            elif fault.slug in PLACES and len(faults) > 1:
+            elif fault.slug in PLACES.keys() | FOLLOWED and len(faults) > 1:
                 outcomes.append(apart.run(fault, options))
             else:
                 outcomes.append(trial.run(fault, world))

@@ -12,6 +12,7 @@ from kombu.exceptions import ChannelError
 
 from executions.models import Workflow, WorkflowExecution
 from runners.dispatch import messages
+from runners.dispatch.canvas import Chain, Parcel, SegmentLink
 from runners.models import Run
 from tests.chaos.brokers import Broker, RedisBroker
 from tests.support import copies
@@ -82,9 +83,9 @@ def _referring(own: psycopg.Connection[Any]) -> list[tuple[str, str]]:
 def _publish(first: UUID, executions: list[UUID]) -> None:
     run = Run.objects.get(execution_id=first)
     version = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=first)
-    canvas = messages.Chain((messages.Link(run.segment, run.queue, run.step_path),))
+    canvas = Chain((SegmentLink(run.segment, run.queue, run.step_path),))
     for batch in _batches(executions):
-        messages.publish([messages.Parcel(one, version, run.priority, (canvas,)) for one in batch])
+        messages.publish([Parcel(one, version, run.priority, (canvas,)) for one in batch])
 
 
 def _batches(ids: list[UUID]) -> Iterator[list[UUID]]:

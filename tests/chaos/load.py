@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from random import Random
 from threading import Event, Thread
 from uuid import UUID
@@ -51,6 +51,11 @@ class Starter:
     def ids(self) -> list[UUID]:
         """What was promised."""
         return list(self.accepted)
+
+    def forget(self, ids: Collection[UUID]) -> None:
+        """Do not ask for these any more: they were promised by a server that is gone."""
+        for one in ids:
+            self.accepted.remove(one)
 
     def _go(self) -> None:
         number = 0

@@ -1,6 +1,6 @@
-"""Faults whose servers keep their data in a special folder: a world of its own for each.
+"""Faults that need servers of their own kind: a world of its own for each.
 
-By slug, a context manager that gives the folder. Read before Django is set up: import no models.
+By slug; read before Django is set up: import no models.
 """
 
 from collections.abc import Callable
@@ -9,4 +9,7 @@ from pathlib import Path
 
 from tests.chaos.servers.disk import small_disk
 
+# A context manager that gives the folder in which the servers keep their data.
 PLACES: dict[str, Callable[[], AbstractContextManager[Path]]] = {"disk-full": small_disk}
+# PostgreSQL has a standby, which has everything that was confirmed (synchronous replication).
+FOLLOWED = frozenset({"postgres-failover", "postgres-behind"})

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.chaos.brokers import Broker, RedisBroker
+from tests.support.replication import FOLLOWED, Standby
 from valkyr_project.embedded import Postgres, Redis
 
 # The workers' side of the key prefix is tests/support/fleet.py's.
@@ -21,11 +22,15 @@ KEY_PREFIX = "valkyr-fleet:"
 class Stage:
     """PostgreSQL, Redis and, where another broker is asked for, that one."""
 
-    def __init__(self, broker: str = "redis", home: Path | None = None) -> None:
+    def __init__(
+        self, broker: str = "redis", home: Path | None = None, *, followed: bool = False
+    ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="valkyr-chaos-"))
         self.folder.chmod(0o711)  # the servers' account passes through
         home = home or self.folder
-        self.postgres = Postgres(home, durable=True)
+        self.postgres = Postgres(home, durable=True, settings=FOLLOWED if followed else None)
+        self.standby: Standby | None = None
+        self._followed = followed
         self.redis = Redis(home, durable=True)
         self._home = home
         self._kind = broker
@@ -57,16 +62,29 @@ class Stage:
 
             self.broker = RabbitBroker(self.folder)
             self.broker.start()
-        configure(self.postgres.url, self.redis.url, self.broker.url, self.folder)
+        configure(self._database(), self.redis.url, self.broker.url, self.folder)
         from django.core.management import call_command
 
         call_command("migrate", interactive=False, verbosity=0)
         call_command("ensure_admin", stdout=open(os.devnull, "w"))  # noqa: PTH123, SIM115
 
+    def _database(self) -> str:
+        """Where clients find the database; a standby is made where one is wanted."""
+        if not self._followed:
+            return self.postgres.url
+        self.standby = Standby(self._home, self.postgres.url, durable=True)
+        self.standby.start()
+        self.standby.is_waited_for_by(self.postgres.url)
+        address, _, name = self.postgres.url.rpartition("/")
+        second = self.standby.url.rpartition("@")[2]
+        return f"{address},{second.rpartition('/')[0]}/{name}?target_session_attrs=read-write"
+
     def _stop(self) -> None:
         if self._kind == "rabbitmq" and not isinstance(self.broker, RedisBroker):
             self.broker.stop()
         self.redis.stop()
+        if self.standby is not None:
+            self.standby.close()
         self.postgres.stop()
         for home in {self.folder, self._home}:
             _remove(home)
@@ -86,11 +104,13 @@ def configure(database: str, redis: str, broker: str, folder: Path) -> None:
         "REDIS_URL": redis,
         "CELERY_BROKER_URL": broker,
         "VALKYR_HOME": str(folder),
+        "VALKYR_STATIC_ROOT": str(folder / "static"),
         "VALKYR_SECRET_KEY": "chaos-" + "0123456789abcdef" * 4,
         "VALKYR_KEY": base64.b64encode(b"k" * 32).decode(),
         "VALKYR_KEY_PREFIX": KEY_PREFIX,
         "VALKYR_REMOTE_QUEUES": "remote,gpu",
-        "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.row_steps",
+        "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.row_steps,"
+        "tests.support.knocking_step",
         "VALKYR_ADMIN_USERNAME": "chaos",
         "VALKYR_ADMIN_PASSWORD": "chaos-" + "p" * 20,
     }

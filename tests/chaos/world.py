@@ -40,13 +40,14 @@ class World:
 
     def __init__(self, stage: Stage, seed: int, *, quick: bool, minutes: float, kills: int) -> None:
         self.postgres, self.redis, self.broker = stage.postgres, stage.redis, stage.broker
+        self.standby = stage.standby
         self.folder = stage.folder
         self.seed, self.quick, self.minutes, self.kills = seed, quick, minutes, kills
         self.lease = float(QUICK["VALKYR_LEASE_SECONDS"]) if quick else 20.0
         self.random = Random(seed)
         hooks = {
             "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.row_steps,"
-            "tests.chaos.meddling",
+            "tests.support.knocking_step,tests.chaos.meddling",
             meddling.VARIABLE: str(stage.folder / "meddle"),
         }
         leases = QUICK if quick else {}

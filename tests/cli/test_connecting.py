@@ -13,6 +13,8 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth import get_user_model
+from django.utils import timezone
 
 from executions.models import ApiToken
 from tests.cli.conftest import PASSWORD, Installation, Valkyr
@@ -171,6 +173,31 @@ def test_a_wrong_password_is_denied_and_nothing_is_kept(
 
     assert said.code == 4
     assert not config().exists()
+
+
+@pytest.mark.plugins
+def test_login_sends_the_code_of_a_second_factor(
+    offline: Valkyr, installation: Installation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from executions.access.actor import Actor
+    from valkyr_plugins.mfa import factors
+
+    ann = get_user_model().objects.get(username="ann")
+    factor = factors.begin(ann)
+    type(factor).objects.filter(pk=factor.pk).update(confirmed_at=timezone.now())
+    code = factors.renew_codes(ann, Actor.system("tests")).recovery_codes[0]
+    words = ("--url", installation.url, "--username", "ann", "--password-stdin", "--days", 3)
+    said = []
+    for lines in (f"{PASSWORD}\n", f"{PASSWORD}\n{code}\n", f"{PASSWORD}\n{code}\n"):
+        (tmp_path / "lines").write_text(lines)
+        with (tmp_path / "lines").open() as typed:
+            monkeypatch.setattr("sys.stdin", typed)
+            said.append(offline("login", *words))
+    factors.remove(ann, Actor.system("tests"))
+
+    assert [one.code for one in said] == [4, 0, 4]
+    assert "has a second factor" in said[0].err
+    assert "was used before" in said[2].err
 
 
 def test_the_command_line_comes_before_the_environment_and_both_before_the_default(

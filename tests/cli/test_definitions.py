@@ -11,7 +11,7 @@ import yaml
 
 from executions.models import Workflow
 from tests.cli.conftest import Valkyr
-from tests.support.stack import PROJECT
+from tests.support import nursery
 
 pytestmark = pytest.mark.timeout(240)
 GOOD = {"schema": "valkyr/1", "name": "good", "tasks": [{"id": "a", "use": "flow.noop"}]}
@@ -31,15 +31,8 @@ def folder(tmp_path: Path) -> Path:
 def without_a_database(*words: object) -> "subprocess.CompletedProcess[str]":
     """`valkyr --local` where neither a database nor Redis can be reached."""
     nowhere = {"DATABASE_URL": "postgres://n@127.0.0.1:1/n", "REDIS_URL": "redis://127.0.0.1:1/0"}
-    return subprocess.run(
-        [sys.executable, "-m", "valkyr", "--local", *map(str, words)],
-        cwd=PROJECT,
-        env=os.environ | nowhere,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = [sys.executable, "-m", "valkyr", "--local", *map(str, words)]
+    return nursery.run(command, environment=os.environ | nowhere)
 
 
 def verdicts(text: str) -> dict[str, bool]:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,11 @@ class Patient:
         with psycopg.connect(**_parameters(self._named), autocommit=True) as connection:
             connection.execute(statement.encode())
 
+    def beat_ticks(self) -> bool:
+        """Whether a worker has done what beat sends. Doctor takes two seconds to say so."""
+        with psycopg.connect(**_parameters(self._named), autocommit=True) as connection:
+            return connection.execute("SELECT FROM dlq_beatpulse").rowcount > 0
+
 
 @pytest.fixture(scope="module")
 def patient(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Patient]:
@@ -90,6 +96,7 @@ def patient(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> 
             host.prepare(username="ann", email="a@example.org")
             host.start("worker", "-m", "celery", "-A", "shop", "worker", "--concurrency", "2")
             host.start("beat", "-m", "celery", "-A", "shop", "beat")
+            wait_until(made.beat_ticks, 90, f"the first tick of beat: {host.logs()}")
             wait_until(lambda: made.told()["ok"], 90, f"a healthy project: {host.logs()}")
             yield made
         finally:
@@ -150,28 +157,63 @@ PLANTED = {
     ),
     "a clock": ("settings", AHEAD, "doctor.clock", "NTP"),
 }  # fmt: skip
+# None of these keeps doctor from finding the others: it looks once for all of them.
+SIDE_BY_SIDE = (
+    "routes", "eager tasks", "an overwritten schedule", "a serializer", "a visibility time-out",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("mistake", PLANTED)
-def test_a_mistake_in_a_file_is_found(mistake: str, patient: Patient) -> None:
-    name, planted, code, hint = PLANTED[mistake]
-    if mistake == "a clock":
+@pytest.mark.parametrize(
+    "mistakes",
+    [SIDE_BY_SIDE, *((one,) for one in PLANTED if one not in SIDE_BY_SIDE)],
+    ids=" and ".join,
+)
+def test_mistakes_in_files_are_found(mistakes: tuple[str, ...], patient: Patient) -> None:
+    if "a clock" in mistakes:
         patient.execute(SKEWED)
+    with ExitStack() as planted:
+        for mistake in mistakes:
+            planted.enter_context(_planted(patient, *PLANTED[mistake][:2]))
+        told = patient.told()
+
+    assert not told["ok"]
+    found = {one["id"]: one["message"] + one["hint"] for one in _problems(told)}
+    assert found.keys() == {PLANTED[mistake][2] for mistake in mistakes}
+    for _, _, code, hint in (PLANTED[mistake] for mistake in mistakes):
+        assert hint in found[code]
+
+
+@contextmanager
+def _planted(patient: Patient, name: str, planted: str | None) -> Iterator[None]:
+    """A file of the project with more lines, or without the one that configures the Celery app."""
     file = patient.host.folder / "shop" / f"{name}.py"
     text = file.read_text()
-    if planted is None:
-        file.write_text(text.replace("valkyr.configure_celery(app)", ""))
-    else:
-        file.write_text(f"{text}\n{planted}\n")
+    less = text.replace("valkyr.configure_celery(app)", "")
+    file.write_text(less if planted is None else f"{text}\n{planted}\n")
     try:
-        told = patient.told()
+        yield
     finally:
         file.write_text(text)
 
-    assert not told["ok"]
-    (found,) = (one for one in told["findings"] if not one["warning"])
-    assert found["id"] == code
-    assert hint in found["message"] + found["hint"]
+
+def test_the_sandbox_of_code_is_told_where_code_may_run(patient: Patient, tmp_path: Path) -> None:
+    assert "sandbox" not in patient.told()["parts"]
+
+    python = tmp_path / Path(sys.executable).name
+    python.symlink_to(sys.executable)
+    told = patient.told(VALKYR_PYTHON_CODE="1", PATH=str(tmp_path))
+
+    assert told["ok"]
+    [found] = [one for one in told["findings"] if one["part"] == "sandbox"]
+    assert (found["id"], found["warning"]) == ("valkyr.I040", True)
+    assert "there is no program bwrap on the PATH" in found["message"]
+
+
+def _problems(told: dict[str, Any]) -> list[dict[str, Any]]:
+    """What doctor found, each once."""
+    found = [one for one in told["findings"] if not one["warning"]]
+    assert len({one["id"] for one in found}) == len(found)
+    return found
 
 
 OUTSIDE = {

@@ -13,6 +13,7 @@ import pytest
 from dlq.models import DeadLetterEntry
 from executions.models import Activity, Workflow
 from tests.cli.conftest import Installation, Valkyr
+from tests.support import nursery
 from tests.support.stack import PROJECT
 from tests.support.workflows import start
 
@@ -97,14 +98,10 @@ def test_watch_comes_back_for_what_changed_since(
 def test_outside_of_a_project_it_says_what_is_missing(tmp_path: Path) -> None:
     def local_in(**more: str) -> "subprocess.CompletedProcess[str]":
         given = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
-        return subprocess.run(
+        return nursery.run(
             [sys.executable, "-m", "valkyr", "list", "--local"],
-            cwd=tmp_path,
-            env={**given, "PYTHONPATH": str(PROJECT), **more},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
+            environment={**given, "PYTHONPATH": str(PROJECT), **more},
+            folder=tmp_path,
         )
 
     (tmp_path / "bare.py").write_text('SECRET_KEY = "x"\nINSTALLED_APPS = []\n')
@@ -117,14 +114,8 @@ def test_outside_of_a_project_it_says_what_is_missing(tmp_path: Path) -> None:
 
 
 def test_management_commands_are_reached(local: Any) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "valkyr", "manage", "prune", "--help"],
-        cwd=PROJECT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    command = [sys.executable, "-m", "valkyr", "manage", "prune", "--help"]
+    done = nursery.run(command, environment=os.environ)
 
     assert done.returncode == 0, done.stderr
     assert "usage: valkyr manage prune" in done.stdout

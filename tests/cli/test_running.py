@@ -89,6 +89,46 @@ def test_an_interrupted_run_says_what_goes_on(valkyr: Valkyr, asking: Workflow) 
     assert valkyr("cancel", started).code == 0
 
 
+# Between the two calls of httpcore's lock nobody would release it.
+HELD = """
+import os, signal, sys
+from httpcore import _synchronization as locks
+acquire = locks.ThreadLock.__enter__
+def interrupted(lock):
+    held = acquire(lock)
+    if armed:
+        armed.clear()
+        os.kill(os.getpid(), signal.SIGINT)
+    return held
+locks.ThreadLock.__enter__ = interrupted
+armed = []
+from valkyr.cli import following, main
+def follow(*given, follow=following.follow, **named):
+    armed.append(True)
+    return follow(*given, **named)
+following.follow = follow
+sys.exit(main())
+"""
+
+
+def test_an_interrupt_while_the_clients_lock_is_held_ends_the_command(
+    valkyr: Valkyr, asking: Workflow
+) -> None:
+    said = subprocess.run(
+        ["env", "--default-signal=INT", sys.executable, "-c", HELD, "run", asking.slug],
+        cwd=PROJECT,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert said.returncode == 130
+    assert "goes on" in said.stderr
+    started = said.stderr.partition("Started execution ")[2].partition(".")[0]
+    assert valkyr("cancel", started).code == 0
+
+
 def test_one_key_starts_one_execution(valkyr: Valkyr, echo: Workflow) -> None:
     words = ("start", echo.slug, "--input", '{"value": 1}', "--key", "order-17", "-q")
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.engine_database import engine_database
 from tests.support.rivals import Rivals
-from tests.support.simulation import World, world
+from tests.support.single_thread import World, world
 
 
 @pytest.fixture(scope="package")

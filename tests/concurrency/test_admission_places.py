@@ -21,7 +21,7 @@ from runners.recovery.sweeper import admission
 from runners.recovery.sweeper import admission as duty
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import ACTOR, effect, limited_workspace, publish, start, states
 
 ONE = {"tasks": [effect("one")]}

@@ -11,7 +11,7 @@ from runners.recovery.sweeper import leases
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, lease_runs_out, recorded, run_of, seen
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import ACTOR, effect, publish, start, states
 
 TWO = {"tasks": [effect("one"), effect("two", after="one")]}

@@ -18,7 +18,7 @@ from runners.models import Run
 from runners.planning import plan_execution
 from runners.recovery.sweeper import executions as sweeper
 from tests.support.segments import claimed, lease_runs_out, recorded
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import (
     ACTOR,
     effect,

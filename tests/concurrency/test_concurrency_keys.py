@@ -8,23 +8,28 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 from psycopg.sql import SQL, Literal
+from uuid6 import uuid7
 
 from dlq.models import DeadLetterEntry
 from dlq.resolve.requeue import requeue
 from executions import lifecycle
+from executions.admission import concurrency
 from executions.admission.capacity import active, release_slot
 from executions.database import statements
 from executions.errors import ConcurrencyConflict, InvalidPayload, WrongState
-from executions.models import Activity, Tier, WorkflowExecution, Workspace
+from executions.models import Activity, Tier, Trigger, WorkflowExecution, Workspace
+from executions.triggers.event import publish_event
 from executions.triggers.start import start_batch
 from runners.models import Run
 from runners.planning import plan_execution
 from runners.recovery.sweeper import admission as duty
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
-from tests.support.simulation import World
+from tests.support.single_thread import World
+from tests.support.waiting import wait_until
 from tests.support.workflows import (
     ACTOR,
+    default_workspace,
     effect,
     limited_workspace,
     publish,
@@ -388,3 +393,49 @@ def _rows_read(plan: dict[str, Any]) -> float:
         each = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)
         own = each * plan["Actual Loops"]
     return own + sum(_rows_read(part) for part in plan.get("Plans", []))
+
+
+def _wait_for_keys() -> int:
+    """How many sessions wait for a key."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' "
+            "AND datname = current_database()"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def test_events_whose_workflows_share_keys_in_opposite_orders_do_not_deadlock(
+    queue: World, rivals: Rivals
+) -> None:
+    def listening(*names: str) -> Any:
+        return publish(
+            {
+                "settings": {"concurrency": {"key": "{{ input.customer }}"}},
+                "triggers": [{"type": "EVENT", "event": name} for name in names],
+                "tasks": [effect("one")],
+            }
+        )
+
+    one, middle, two = (listening("key.here", "key.there") for _ in range(3))
+    # For one event the order is one, middle, two; for the other it is two, middle, one.
+    for workflow in (one, middle, two)[::-1]:
+        Trigger.objects.filter(workflow=workflow, settings__event="key.there").update(id=uuid7())
+    with transaction.atomic():
+        concurrency.lock([concurrency.ConcurrencyKey(middle.pk, "a")])
+        told = [
+            rivals.begin(publish_event, default_workspace(), name, A, actor=ACTOR)
+            for name in ("key.here", "key.there")
+        ]
+        # Both have begun to take keys, and neither can have all of them.
+        wait_until(lambda: _wait_for_keys() == 2, what="both events waiting for keys")
+    receipts = [future.result(20) for future in told]
+
+    assert [len(receipt.event.started) for receipt in receipts] == [3, 3]
+    assert all("executionId" in each for receipt in receipts for each in receipt.event.started)
+    for workflow in (one, middle, two):
+        assert under_way(workflow, "a") == 1
+    queue.drain()
+    ended = WorkflowExecution.objects.filter(workflow__in=[one, middle, two], state="SUCCESS")
+    assert ended.count() == 6

@@ -14,7 +14,7 @@ from runners.pipeline import database_steps, lease_renewal, receive
 from tests.support.rivals import Rivals
 from tests.support.row_steps import rows
 from tests.support.segments import claimed, lease_runs_out, run_of
-from tests.support.simulation import World, configured
+from tests.support.single_thread import World, configured
 from tests.support.workflows import effect, publish, start, states, task
 
 PATH = "row.main"

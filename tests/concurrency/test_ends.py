@@ -23,7 +23,7 @@ from tests.support.graphs import draw
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.round_trips import round_trips
 from tests.support.segments import Held, claimed, lease_runs_out, recorded, run_of
-from tests.support.simulation import World, configured, world
+from tests.support.single_thread import World, configured, world
 from tests.support.workflows import (
     ACTOR,
     effect,
@@ -243,7 +243,7 @@ def test_a_dead_line_does_not_make_of_one_end_two(
 
         return asked
 
-    for name in ("fetch_one", "fetch_together"):
+    for name in ("fetch", "fetch_together"):
         monkeypatch.setattr(statements, name, deaf(getattr(statements, name)))
     with pytest.raises(LeaseLost):
         record_result.record(state, work, unit)

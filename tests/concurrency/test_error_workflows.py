@@ -14,7 +14,7 @@ from executions.models import Activity, WorkflowExecution
 from runners.recovery.sweeper import admission as duty
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import ACTOR, effect, limited_workspace, publish, start, states
 
 OPS = {"tasks": [effect("tell")], "input": {"type": "object", "required": ["execution"]}}

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from runners.gates import gates
 from runners.models import Run
 from runners.modules.base import Wait
-from runners.pipeline import gates
 from runners.recovery.sweeper import waits
 from runners.states import WaitKind
 from tests.support import targets
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.targets import calls
 from tests.support.workflows import publish, start, states, task
 

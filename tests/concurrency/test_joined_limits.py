@@ -18,7 +18,7 @@ from executions.quotas.counting import LENGTHS
 from executions.states import QuotaWindow
 from executions.triggers.from_code import OtherTransaction
 from tests.support.rivals import Rivals
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.start_limits import used, workspace_of
 from tests.support.windows import wait_for_a_long_hour
 from tests.support.workflows import ACTOR, effect, limited_workspace, publish, start

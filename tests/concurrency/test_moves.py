@@ -16,7 +16,7 @@ from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import ACTOR, effect, limited_workspace, publish, start, states
 
 JOIN = {

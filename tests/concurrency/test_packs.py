@@ -11,12 +11,14 @@ from executions import lifecycle
 from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
 from runners.dispatch import estimates, messages
+from runners.dispatch.canvas import Parcel
 from runners.errors import LeaseLost
 from runners.pipeline import claim_run, execute, receive, record_result
-from runners.segment.state import Pack, Segment, SegmentState
+from runners.segment.packs import SiblingPack
+from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Work
-from tests.support.segments import claimed, lease_runs_out, run_of
-from tests.support.simulation import configured
+from tests.support.segments import claimed, lease_runs_out, recorded, run_of
+from tests.support.single_thread import configured
 from tests.support.workflows import ACTOR, publish, start, task
 
 FAN = {
@@ -28,26 +30,26 @@ FAN = {
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[messages.Parcel]]:
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Parcel]]:
     """What would be published; a worker's patience lasts, however busy the machine is."""
-    found: list[messages.Parcel] = []
+    found: list[Parcel] = []
     monkeypatch.setattr(messages, "publish", found.extend)
     with configured(pack_patience=600, pack_trial=600):
         yield found
 
 
-def sizes(parcels: list[messages.Parcel]) -> list[int]:
+def sizes(parcels: list[Parcel]) -> list[int]:
     """How many segments each message carries."""
     links = [canvas.links[0] for parcel in parcels for canvas in parcel.canvas]
     return [1 + len(link.others) for link in links]
 
 
-def taken_up(execution: UUID) -> tuple[SegmentState, Work]:
+def taken_up(execution: UUID, *, header: bool = True) -> tuple[SegmentState, Work]:
     """A worker with a message of all three siblings, the first of them claimed."""
     version = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=execution)
     others = deque(["b1.main", "b2.main"])
     taken = receive.claim_segment(
-        execution, version, Segment("b0.main", "", ""), others, header=True
+        execution, version, Segment("b0.main", "", ""), others, header=header
     )
     assert taken is not None
     state, work = taken
@@ -59,7 +61,7 @@ def go_on(state: SegmentState, work: Work) -> Work | None:
     return record_result.record(state, work, execute.perform(state, work))
 
 
-def test_a_siblings_record_claims_the_next(engine: None, sent: list[messages.Parcel]) -> None:
+def test_a_siblings_record_claims_the_next(engine: None, sent: list[Parcel]) -> None:
     execution = start(publish(FAN))
     state, work = taken_up(execution)
     following = go_on(state, work)
@@ -74,9 +76,7 @@ def test_a_siblings_record_claims_the_next(engine: None, sent: list[messages.Par
     assert second.started_at >= first.finished_at
 
 
-def test_a_sibling_that_somebody_took_is_passed_over(
-    engine: None, sent: list[messages.Parcel]
-) -> None:
+def test_a_sibling_that_somebody_took_is_passed_over(engine: None, sent: list[Parcel]) -> None:
     execution = start(publish(FAN))
     state, work = taken_up(execution)
     claimed(execution, "b1.main")
@@ -88,7 +88,7 @@ def test_a_sibling_that_somebody_took_is_passed_over(
     assert run_of(execution, "b1.main").lease_token == 1
 
 
-def test_a_pause_lets_no_sibling_begin(engine: None, sent: list[messages.Parcel]) -> None:
+def test_a_pause_lets_no_sibling_begin(engine: None, sent: list[Parcel]) -> None:
     execution = start(publish(FAN))
     state, work = taken_up(execution)
     lifecycle.pause(execution, actor=ACTOR)
@@ -99,7 +99,7 @@ def test_a_pause_lets_no_sibling_begin(engine: None, sent: list[messages.Parcel]
 
 
 def test_a_worker_that_lost_its_lease_records_and_claims_nothing(
-    engine: None, sent: list[messages.Parcel]
+    engine: None, sent: list[Parcel]
 ) -> None:
     execution = start(publish(FAN))
     state, work = taken_up(execution)
@@ -114,34 +114,32 @@ def test_a_worker_that_lost_its_lease_records_and_claims_nothing(
     assert segments == ["b1.main", "b2.main"], "the one it was about to claim among them"
 
 
-def test_a_late_worker_leaves_the_others_to_others(
-    engine: None, sent: list[messages.Parcel]
-) -> None:
+def test_a_late_worker_leaves_the_others_to_others(engine: None, sent: list[Parcel]) -> None:
     execution = start(publish(FAN))
     state, work = taken_up(execution)
     assert state.pack is not None
     state.pack.until = 0
     sent.clear()
     assert go_on(state, work) is None
-    assert [len(parcel.canvas) for parcel in sent] == [2]
+    assert sizes(sent) == [1, 1]
     assert not state.pack.left
 
 
 @pytest.mark.parametrize(("begun", "left"), [(0, [1] * 9), (2, [2, 2, 2, 1]), (5, [4])])
 def test_what_is_handed_back_goes_in_packs_of_what_was_carried_in_time(
-    engine: None, sent: list[messages.Parcel], begun: int, left: list[int]
+    engine: None, sent: list[Parcel], begun: int, left: list[int]
 ) -> None:
     branches = [task(f"b{n}", "test.effect") for n in range(10)]
     workflow = publish(
         {"tasks": [*branches, task("end", "test.effect", [b["id"] for b in branches])]}
     )
     assert workflow.latest_version_id is not None
-    pack = Pack(
-        start(workflow),
+    pack = SiblingPack(
         compiled(workflow.latest_version_id),
         deque(f"b{n}.main" for n in range(1, 10)),
         until=0,
         priority=5,
+        execution_id=start(workflow),
     )
     for _ in range(begun):
         pack.left.popleft()
@@ -152,7 +150,7 @@ def test_what_is_handed_back_goes_in_packs_of_what_was_carried_in_time(
 
 
 def test_a_pack_with_a_step_that_nobody_timed_is_carried_on_trial(
-    engine: None, sent: list[messages.Parcel]
+    engine: None, sent: list[Parcel]
 ) -> None:
     workflow = publish(FAN)
     assert workflow.latest_version_id is not None
@@ -168,7 +166,7 @@ def test_a_pack_with_a_step_that_nobody_timed_is_carried_on_trial(
 
 
 def test_a_process_learns_from_the_newest_runs_what_it_has_not_seen(
-    engine: None, sent: list[messages.Parcel]
+    engine: None, sent: list[Parcel]
 ) -> None:
     workflow = publish(FAN)
     state, work = taken_up(start(workflow))
@@ -194,3 +192,33 @@ def test_a_slower_run_is_believed_sooner_than_a_quicker_one(engine: None) -> Non
     assert estimates.estimate_duration(step) == 60
     estimates.note_duration(step, 10)
     assert estimates.estimate_duration(step) == 50
+
+
+def test_siblings_before_the_last_leave_the_join_to_it(engine: None, sent: list[Parcel]) -> None:
+    execution = start(publish(FAN))
+    state, work = taken_up(execution, header=False)
+    second = go_on(state, work)
+    assert second is not None
+    third = go_on(state, second)
+    assert third is not None
+    after = go_on(state, third)
+    assert after is not None
+    assert after.path == "end.main"
+    assert not state.owes_join
+
+
+def test_a_join_is_looked_at_though_the_last_sibling_was_done_by_somebody_else(
+    engine: None, sent: list[Parcel]
+) -> None:
+    execution = start(publish(FAN))
+    state, work = taken_up(execution, header=False)
+    for path in ("b1.main", "b2.main"):
+        recorded(claimed(execution, path))
+    assert go_on(state, work) is None
+    assert claim_run.claim_following(state) is None
+    assert state.owes_join
+    sent.clear()
+    receive.settle(state)
+    [parcel] = sent
+    [canvas] = parcel.canvas
+    assert canvas.links[0].segment == "end.main"

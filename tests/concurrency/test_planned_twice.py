@@ -7,7 +7,7 @@ from runners.pipeline import execute, receive
 from runners.planning import plan_execution
 from tests.support.auditor import audit
 from tests.support.segments import run_of
-from tests.support.simulation import World, configured
+from tests.support.single_thread import World, configured
 from tests.support.workflows import effect, publish, start, states, task
 
 FORK = {

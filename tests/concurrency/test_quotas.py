@@ -16,7 +16,7 @@ from executions.models import (
 from executions.tasks import prune_counts
 from executions.triggers.start import start_batch
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.start_limits import CLIENTS, at_once, executions, refusals, used, workspace_of
 from tests.support.windows import wait_for_a_long_hour
 from tests.support.workflows import (

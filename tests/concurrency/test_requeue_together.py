@@ -11,7 +11,7 @@ from dlq.resolve.requeue import DeadStep, RequeuedTogether, requeue, requeue_tog
 from executions.models import Activity, WorkflowExecution
 from runners.models import Run
 from tests.support.rivals import Rivals
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import ACTOR, default_workspace, effect, publish, start_many, states
 
 BROKEN = {"tasks": [effect("bad", failTimes=1, errorType="PERMANENT")]}

@@ -17,7 +17,7 @@ from runners.recovery.sweeper import old_rows as duty
 from tests.support.auditor import audit
 from tests.support.modules import marks
 from tests.support.segments import claimed, recorded, run_of
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import ACTOR, limited_workspace, publish, start, states
 
 WEEK = 604_800

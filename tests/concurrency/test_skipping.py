@@ -13,7 +13,7 @@ from executions.models import Activity
 from runners.models import Run
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import run_of
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
 from valkyr_plugins.timetravel.verify import verify
 

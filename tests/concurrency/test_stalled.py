@@ -6,7 +6,7 @@ from executions.database.by_state import in_states
 from executions.models import WorkflowExecution
 from runners.models import Run
 from runners.recovery.sweeper import executions as duty
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import effect, publish, start, states
 
 

@@ -1,5 +1,6 @@
 """Events, decisions and callbacks reach waiting steps once, whoever comes at the same time."""
 
+import threading
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -15,7 +16,7 @@ from executions.errors import WrongState
 from executions.models import Event, Membership, WorkflowExecution
 from executions.triggers.event import publish_event
 from runners import statements
-from runners.dispatch import messages
+from runners.dispatch import estimates, messages
 from runners.models import EarlyCallback, Run, Waiter
 from runners.planning import plan_execution
 from runners.recovery.sweeper import waits as duty
@@ -28,7 +29,7 @@ from runners.waits import listeners as listening_to
 from runners.waits.events import signal
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import (
     ACTOR,
     default_workspace,
@@ -352,6 +353,53 @@ def test_an_event_that_comes_while_a_step_falls_asleep_is_heard(
     assert output(execution)["eventId"] == event.event_id
 
 
+def test_an_event_that_commits_after_a_step_fell_asleep_is_heard(
+    queue: World, rivals: Rivals
+) -> None:
+    execution = start(publish(listening()))
+    held = claimed(execution, "ask.main")
+    asleep, go = threading.Event(), threading.Event()
+
+    def fall_asleep() -> None:
+        with transaction.atomic():
+            recorded(held)
+            asleep.set()
+            assert go.wait(10)
+
+    sleeper = rivals.begin(fall_asleep)
+    assert asleep.wait(10)
+    with transaction.atomic():
+        # Neither sees the other: the step looks back before the event can be seen.
+        event = publish_event(default_workspace(), PAID, {"total": 1}, actor=ACTOR).event
+        go.set()
+        sleeper.result(10)
+    deliver.deliver(event.pk)
+    assert run_state(execution) == "PENDING"
+    queue.drain()
+    assert output(execution)["eventId"] == event.event_id
+
+
+def test_what_one_look_back_cannot_take_is_delivered_by_the_duty(
+    queue: World, rivals: Rivals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliver, "MISSED", 2)
+    execution = start(publish(listening(filter="{{ event.n == 3 }}")))
+    held = claimed(execution, "ask.main")
+    with transaction.atomic():
+        recorded(held)
+        events = [rivals.begin(happen, {"n": n}).result(10) for n in (1, 2, 3)]
+    assert run_state(execution) == "WAITING"
+    asked = told(monkeypatch)
+
+    assert deliver.deliver_missed(0, 50) == 1
+    assert asked == [events[2].pk]
+    assert deliver.deliver_missed(0, 50) == 0, "once"
+
+    assert deliver.deliver(events[2].pk) == 1
+    queue.drain()
+    assert output(execution)["eventId"] == events[2].event_id
+
+
 def test_a_paused_execution_hears_events_and_goes_on_with_its_resume(queue: World) -> None:
     execution = start(publish(listening()))
     queue.drain()
@@ -387,6 +435,9 @@ def test_ten_thousand_listeners_take_one_statement_a_batch(
     ids = start_many(publish(listening()), [{}] * 120)
     queue.drain()
     event = publish_event(default_workspace(), PAID, {}, actor=ACTOR).event
+    # How many workers there are is asked by the clock, not by the batch.
+    monkeypatch.setattr(estimates, "CAPACITY_SECONDS", 600.0)
+    estimates.serving("default")
     asked: list[str] = []
     for module in (statements, execution_statements):
         fetch = module.fetch

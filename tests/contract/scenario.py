@@ -199,7 +199,7 @@ def _author(day: Recorder) -> None:
     hook, *_ = [t for t in ask("listTriggers") if t["type"] == "WEBHOOK"]
     ask("getTrigger", id=hook["id"])
     ask("patchTrigger", {"enabled": True}, id=hook["id"])
-    ask("rotateTriggerSecret", id=hook["id"])
+    ask("rotateTriggerSecret", {"overlapSeconds": 3600}, id=hook["id"])
     secret = ask("getTriggerSecret", id=hook["id"])["secret"]
     ask("receiveWebhook", {"total": 80}, triggerId=hook["id"], Authorization=f"Bearer {secret}")
     event = ask("publishEvent", {"name": "order.paid", "payload": {"total": 90}, "id": "order-7"})

@@ -5,9 +5,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
-from executions.models import Activity, Membership, Tier, WorkflowExecution, Workspace
+from executions import errors
+from executions.events import executions_started
+from executions.models import Activity, ApiToken, Membership, Tier, WorkflowExecution, Workspace
 from tests.support.json_schemas import ORDERS, doubling, order
 from tests.support.round_trips import round_trips
 from tests.support.signed_in import bearer
@@ -49,30 +52,68 @@ def test_an_execution_is_accepted_and_found_where_the_answer_says(
     assert Activity.objects.filter(action="execution.start").count() == 1
 
 
-def test_starting_takes_four_round_trips(author: APIClient, greeting: dict[str, Any]) -> None:
-    """Workflow and powers; begin and ceilings; execution, audit trail and first run; commit.
-
-    One more in this test's own transaction: a savepoint, unlike BEGIN, is waited for.
-    """
-    execute(author, greeting)
-
-    with round_trips() as trips:
-        assert execute(author, greeting).status_code == 202
-
-    assert len(trips) == 4 + 1
-
-
-def test_a_password_s_token_takes_one_round_trip_more(
-    author: APIClient, greeting: dict[str, Any]
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("signed_in_by", ["nobody asks", "password", "API token"])
+def test_starting_takes_two_round_trips(
+    author: APIClient, greeting: dict[str, Any], signed_in_by: str
 ) -> None:
-    client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=bearer(Membership.objects.get().user))
+    """Sign-in, workflow, powers and limits; then the whole transaction, from BEGIN to COMMIT."""
+    client = author
+    if signed_in_by == "password":
+        client = APIClient()
+        client.credentials(HTTP_AUTHORIZATION=bearer(Membership.objects.get().user))
+    elif signed_in_by == "API token":
+        made = author.post("/v1/ApiToken", {"name": "starts"}, format="json").json()
+        client = APIClient()
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {made['token']}")
     execute(client, greeting)
 
     with round_trips() as trips:
         assert execute(client, greeting).status_code == 202
 
-    assert len(trips) == 5 + 1
+    assert len(trips) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_listens_to_a_start_is_told_in_its_transaction(
+    author: APIClient, greeting: dict[str, Any]
+) -> None:
+    def refuse(**_: Any) -> None:
+        assert WorkflowExecution.objects.count() == 1
+        raise errors.QuotaExceeded("Not this one.", retry_after=1)
+
+    executions_started.connect(refuse)
+    try:
+        refused = execute(author, greeting)
+    finally:
+        executions_started.disconnect(refuse)
+
+    assert refused.status_code == 429
+    assert WorkflowExecution.objects.count() == 0
+
+
+def test_what_is_read_ahead_is_read_anew_for_each_request(
+    author: APIClient, greeting: dict[str, Any]
+) -> None:
+    person, program = APIClient(), APIClient()
+    person.credentials(HTTP_AUTHORIZATION=bearer(Membership.objects.get().user))
+    made = author.post("/v1/ApiToken", {"name": "starts"}, format="json").json()
+    program.credentials(HTTP_AUTHORIZATION=f"Bearer {made['token']}")
+    for client in (person, program):
+        assert execute(client, greeting).status_code == 202
+
+    Workspace.objects.update(archived_at=timezone.now())
+    archived = [execute(client, greeting).status_code for client in (person, program)]
+    Workspace.objects.update(archived_at=None)
+    Membership.objects.all().delete()
+    expelled = [execute(client, greeting).status_code for client in (person, program)]
+    ApiToken.objects.update(revoked_at=timezone.now())
+    revoked = execute(program, greeting).json()
+
+    assert archived == [409, 409]
+    assert expelled == [401, 404]  # who loses a role is signed out
+    assert revoked["code"] == "token_revoked"
+    assert WorkflowExecution.objects.count() == 2
 
 
 def test_a_payload_that_breaks_the_schema_names_the_field(

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from executions import credentials
 from executions.models import Activity, Workflow
+from tests.support.workflows import ACTOR
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/v1/Workflow/import-n8n"
@@ -37,7 +39,14 @@ def test_an_export_becomes_a_workflow_with_a_report(author: APIClient) -> None:
 
 
 def test_what_comes_of_it_can_be_published_where_nothing_is_left_to_do(author: APIClient) -> None:
-    pk = post(author, sample("feed-digest")).json()["workflow"]["id"]
+    made = post(author, sample("feed-digest")).json()
+    pk = made["workflow"]["id"]
+    workspace = Workflow.objects.get(pk=pk).workspace
+    for one in made["report"]["toCreate"]["credentials"]:
+        credentials.create(
+            workspace, name=one["name"], type="secret", fields={"value": "canary-71"},
+            hosts=["*"], actor=ACTOR,
+        )  # fmt: skip
 
     assert author.post(f"/v1/Workflow/{pk}/publish", {}, format="json").status_code == 201
 

@@ -306,7 +306,6 @@ def test_a_step_outside_of_a_credentials_boundary_is_not_published(
         charging("{{ input.url }}"),
         charging("https://{{ input.host }}/"),
         charging("", **{"with": {"url": "https://api.example.com/", **HEADER}}),
-        charging("https://other.example/", credential="unheard_of"),
     ],
 )
 def test_a_step_that_fits_or_is_known_only_when_it_runs_is_published(
@@ -334,7 +333,9 @@ def test_a_credential_of_other_workflows_is_refused(author: APIClient, admin: AP
     assert allowed.status_code == 201
 
 
-def test_a_credential_that_does_not_exist_is_a_warning(author: APIClient) -> None:
+def test_a_credential_that_does_not_exist_is_a_problem_until_it_does(
+    author: APIClient, admin: APIClient
+) -> None:
     workflow = draft(
         author,
         charging(
@@ -349,14 +350,33 @@ def test_a_credential_that_does_not_exist_is_a_warning(author: APIClient) -> Non
     )
 
     validated = author.post(f"{workflow}/validate").json()
-    published = author.post(f"{workflow}/publish").json()
+    refused = author.post(f"{workflow}/publish")
 
-    assert validated["valid"] is True
-    assert [(w["path"], w["code"]) for w in published["warnings"]] == [
+    assert validated["valid"] is False
+    assert [(p["path"], p["code"]) for p in validated["problems"]] == [
         ("tasks[0].credential", "unknown_credential"),
         ("tasks[0].with.headers.x", "unknown_credential"),
     ]
-    assert validated["warnings"] == published["warnings"]
+    assert validated["problems"][0]["message"] == (
+        'step "pay" needs the credential "bank", which the workspace "default" does not have; '
+        "create it there, or name another one"
+    )
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == validated["problems"]
+
+    keep(admin, hosts=["api.example.com"])
+    [left] = author.post(f"{workflow}/publish").json()["errors"]
+    assert '"nobody"' in left["message"]
+
+
+def test_what_only_looks_like_a_credential_is_no_problem(author: APIClient) -> None:
+    step = {"id": "say", "use": "data.set", "with": {"values": {"a": "{{ vars.secrets }}"}}}
+    definition = {"schema": "valkyr/1", "name": "says", "tasks": [step]}
+    definition["variables"] = {"secrets": "nobody"}
+
+    answer = author.post(f"{draft(author, definition)}/publish")
+
+    assert answer.status_code == 201, answer.content
 
 
 def test_a_workflow_from_code_says_where_it_is_and_refuses_every_change(author: APIClient) -> None:

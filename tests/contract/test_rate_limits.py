@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,9 +18,9 @@ from rest_framework.test import APIClient
 
 from executions.admission import rates
 from executions.admission.rates import Rate
+from tests.support import nursery
 from tests.support.outages import redis_away
 from tests.support.rates import forget_rates
-from tests.support.stack import PROJECT
 from tests.support.waiting import wait_until
 from valkyr_project.embedded import Redis
 
@@ -71,7 +70,7 @@ def test_a_principal_may_ask_so_often_a_minute_and_others_go_on(
     refused = answers[-1]
     assert refused["Content-Type"] == "application/problem+json"
     assert refused.json()["code"] == "throttled"
-    assert "More than 3 requests of yours in a minute" in refused.json()["detail"]
+    assert "More than 3 API requests in a minute" in refused.json()["detail"]
     assert 0 < int(refused["Retry-After"]) <= 60
     assert refused["RateLimit-Policy"] == '"minute";q=3;w=60'
     assert refused["RateLimit"] == f'"minute";r=0;t={refused["Retry-After"]}'
@@ -184,15 +183,11 @@ def test_two_processes_count_together() -> None:
     forget_rates()
     rate = Rate("tries", "somebody", 40)
     here = [rates.count([rate]) is None for _ in range(30)]
-    other = subprocess.run(
+    other = nursery.run(
         [sys.executable, "-c", COUNTING],
-        cwd=PROJECT,
-        env=os.environ | {"DJANGO_SETTINGS_MODULE": "valkyr_project.settings"},
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=60,
-        check=True,
+        environment=os.environ | {"DJANGO_SETTINGS_MODULE": "valkyr_project.settings"},
     )
+    assert other.returncode == 0, other.stderr
     there = json.loads(other.stdout)
 
     assert (sum(here), sum(there)) == (30, 10)
@@ -260,14 +255,9 @@ def test_a_counter_names_neither_person_nor_address() -> None:
 
 @pytest.mark.parametrize("name", ["VALKYR_API_RATE", "VALKYR_TRIGGER_RATE", "VALKYR_REFUSAL_RATE"])
 def test_a_rate_below_nothing_is_refused_at_the_start(name: str) -> None:
-    found = subprocess.run(
+    found = nursery.run(
         [sys.executable, "-c", "import django; django.setup()"],
-        cwd=PROJECT,
-        env=os.environ | {name: "-1"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+        environment=os.environ | {name: "-1"},
     )
 
     assert found.returncode != 0

@@ -13,7 +13,7 @@ from runners.models import Run
 from runners.waits.wake_runs import wake
 from tests.support import admin_rows as rows
 from tests.support.segments import claimed, recorded, run_of
-from tests.support.simulation import world
+from tests.support.single_thread import world
 from tests.support.workflows import publish, start, task
 
 pytestmark = pytest.mark.django_db

@@ -7,6 +7,7 @@ import pytest
 from django_celery_beat.models import PeriodicTask
 from rest_framework.test import APIClient
 
+from executions.database.clock import database_now
 from executions.models import Activity, Trigger, Workspace
 from executions.publishing import versioning
 from executions.triggers.webhook import secret_of
@@ -160,6 +161,26 @@ def test_administrators_see_and_change_the_secret(admin: APIClient) -> None:
     assert admin.get(f"/v1/Trigger/{trigger.pk}/secret").json()["secret"] == new
     actions = Activity.objects.filter(object_id=trigger.pk).order_by("id")
     assert [a.action for a in actions] == ["trigger.reveal", "trigger.rotate", "trigger.reveal"]
+    assert actions[1].details["overlapSeconds"] == 24 * 3600
+
+
+def test_a_rotation_says_how_long_the_former_secret_is_accepted(admin: APIClient) -> None:
+    trigger = only_trigger(triggered(HOOK))
+    address = f"/v1/Trigger/{trigger.pk}"
+
+    def until(**body: Any) -> Any:
+        answer = admin.post(f"{address}/rotate-secret", body, format="json")
+        assert answer.status_code == 200, answer.json()
+        return admin.get(address).json()["formerSecretUntil"]
+
+    assert admin.get(address).json()["formerSecretUntil"] is None
+    week, hour = until(overlapSeconds=604_800), until(overlapSeconds=3_600)
+    assert week > hour > database_now().isoformat()
+    assert until(overlapSeconds=0) is None
+    for wrong in (-1, 604_801, "60"):
+        refused = admin.post(f"{address}/rotate-secret", {"overlapSeconds": wrong}, format="json")
+        assert refused.status_code == 422
+        assert refused.json()["errors"][0]["path"] == "overlapSeconds"
 
 
 def test_only_webhooks_have_a_secret(admin: APIClient) -> None:

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -217,10 +218,35 @@ def test_signatures_too_old_to_be_accepted_again_are_forgotten(hook: Trigger) ->
     assert WebhookDelivery.objects.count() == 1
 
 
-def test_a_new_secret_shuts_the_old_one_out(hook: Trigger) -> None:
+@pytest.mark.parametrize("auth", ["hmac", "bearer"])
+def test_the_former_secret_is_accepted_until_the_overlap_ends(auth: str) -> None:
+    hook = only_trigger(triggered({"type": "WEBHOOK", "auth": auth}))
+    first = secret_of(hook.pk, hook.secret_version)
+
+    def status(body: bytes, secret: str) -> int:
+        bearer = {"Authorization": f"Bearer {secret}"}
+        own = signed(hook, body, secret=secret) if auth == "hmac" else bearer
+        return send(hook.pk, body, own).status_code
+
+    second = webhook.rotate(hook.pk, actor=ACTOR)
+
+    assert (status(b"[1]", first), status(b"[2]", second)) == (202, 202)
+    until = Trigger.objects.get(pk=hook.pk).former_secret_until
+    assert until is not None
+    assert timedelta(hours=23) < until - database_now() <= timedelta(hours=24)
+
+    third = webhook.rotate(hook.pk, actor=ACTOR, overlap=60)
+    found = [status(b"[%d]" % n, secret) for n, secret in enumerate((first, second, third), 3)]
+    assert found == [401, 202, 202], "one former secret is accepted"
+
+    Trigger.objects.filter(pk=hook.pk).update(former_secret_until=database_now())
+    assert (status(b"[6]", second), status(b"[7]", third)) == (401, 202)
+
+
+def test_a_new_secret_without_an_overlap_shuts_the_old_one_out(hook: Trigger) -> None:
     old = secret_of(hook.pk, hook.secret_version)
 
-    new = webhook.rotate(hook.pk, actor=ACTOR)
+    new = webhook.rotate(hook.pk, actor=ACTOR, overlap=0)
 
     assert send(hook.pk, b"{}", signed(hook, b"{}", secret=old)).status_code == 401
     assert send(hook.pk, b"{}", signed(hook, b"{}", secret=new)).status_code == 202

@@ -27,7 +27,7 @@ def test_executions_end_though_all_connections_are_cut(fleet: Fleet) -> None:
     ids = start_many(publish({"tasks": tasks}), [{}] * EXECUTIONS)
     for ended in (1, EXECUTIONS // 3, 2 * EXECUTIONS // 3):
         wait_until(lambda ended=ended: _ended(ids) >= ended, 60, f"the end of {ended}")
-        assert _cut(), "nobody was connected"
+        wait_until(_cut, 10, "somebody who is connected")  # all may have been cut just now
     assert set(wait_for_end(ids).values()) == {"SUCCESS"}
     assert all(member.alive() for member in fleet.members.values())
     audit(ids)

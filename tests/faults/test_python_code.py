@@ -1,5 +1,7 @@
 """Code that workflows bring along runs in real workers, which go on whatever it does."""
 
+from pathlib import Path
+
 from executions.models import WorkflowExecution
 from runners.models import Run
 from tests.support.auditor import audit
@@ -14,6 +16,18 @@ HOSTILE = {
     "spies": ("open('/proc/self/environ').read()", "PERMANENT"),
 }
 GOOD = "def main(inputs):\n    return inputs['a'] * 2\n"
+
+
+def test_a_worker_without_bubblewrap_says_so_when_it_starts(fleet: Fleet, tmp_path: Path) -> None:
+    worker = fleet.worker("poor", "default", "prefork", 1, PATH=str(tmp_path))
+    try:
+        fleet.ensure()
+
+        said = worker.log.read_text()
+        assert said.count("python.code runs in the built-in sandbox") == 1
+        assert "there is no program bwrap on the PATH" in said
+    finally:
+        fleet.remove("poor")
 
 
 def test_hostile_code_fails_its_step_and_the_workers_go_on(fleet: Fleet) -> None:

@@ -1,20 +1,29 @@
 """Redis killed and started again, empty: every message is gone, every row is there."""
 
+import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from redis import Redis as Client
 
-from executions.models import WorkflowExecution
+from executions.admission import rates
+from executions.database.clock import database_now
+from executions.models import RateCount, WorkflowExecution
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.outages import redis_away
+from tests.support.stack import PROJECT
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start_many, task, wait_for_end
 from valkyr_project.embedded import Redis
 
 EXECUTIONS = 100
+WORKERS = 2  # of the queue `default`, in a fleet
+EXECUTING = 4  # processes of these
 
 
 def test_all_of_a_hundred_executions_end_though_redis_forgot_them(
@@ -74,12 +83,16 @@ def test_workers_take_messages_again_after_redis_refused_their_acknowledgements(
     quick = publish({"tasks": [effect("work")]})
     with Client.from_url(redis.url) as server:
         held = start_many(workflow, [{}] * 16)
-        wait_until(lambda: _ended(held) >= 1, 60, "the end of the first step")
-        # Every step in hand ends while its message cannot be acknowledged.
+        wait_until(lambda: _running(held) == EXECUTING, 60, "a step in each process")
+        # Now, before a worker that has a place free asks for a message. Redis would refuse that
+        # too; the worker would connect again, and see no step's end meanwhile.
+        before = _unacknowledged(server)
         server.config_set("min-replicas-to-write", 1)
         try:
-            most = Run.objects.filter(execution__in=held, state="RUNNING").count()
-            wait_until(lambda: _unacknowledged(server) >= most > 0, 60, "as many refusals")
+            wait_until(lambda: not _running(held), 60, "the end of the steps in hand")
+            wait_until(
+                lambda: _unacknowledged(server) - before >= WORKERS, 60, "a refusal to each worker"
+            )
         finally:
             server.config_set("min-replicas-to-write", 0)
     ids = start_many(quick, [{}] * 5)
@@ -101,5 +114,40 @@ def _unacknowledged(server: Client) -> int:
     return int(told.get("cmdstat_zrem", {}).get("rejected_calls", 0))
 
 
+def _running(ids: list[UUID]) -> int:
+    return Run.objects.filter(execution__in=ids, state="RUNNING").count()
+
+
 def _ended(ids: list[UUID]) -> int:
     return WorkflowExecution.objects.filter(pk__in=ids, finished_at__isnull=False).count()
+
+
+SIGNING_IN = """
+import json, django
+django.setup()
+from executions.admission import rates
+tries = [rates.count(rates.of_sign_in("192.0.2.%d" % n, "Ada")) for n in range(15)]
+print(json.dumps([excess is None for excess in tries]))
+"""
+
+
+def test_processes_without_redis_count_sign_ins_together(engine: None, tmp_path: Path) -> None:
+    # Nothing listens there.
+    environment = Fleet(tmp_path, "redis://127.0.0.1:1/0").environment
+
+    def let_in() -> int:
+        told = subprocess.run(
+            [sys.executable, "-c", SIGNING_IN],
+            cwd=PROJECT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        return sum(json.loads(told.stdout))
+
+    assert (let_in(), let_in()) == (15, 5), "twenty with one name, whoever counts"
+    RateCount.objects.update(ends_at=database_now())
+    assert rates.prune() == 16
+    assert (let_in(), RateCount.objects.count()) == (15, 16)

@@ -3,21 +3,25 @@
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
+import psycopg
 import pytest
 from django.contrib.auth import get_user_model
 
 from executions.models import Membership
-from runners.models import Run
+from runners.models import HeldPermit, Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet, database_url
 from tests.support.nursery import Forked, from_libraries
 from tests.support.outages import marks_of, wait_for_mark
+from tests.support.remote_handlers import EFFECT
 from tests.support.segments import run_of
 from tests.support.signed_in import pair_of
 from tests.support.waiting import wait_until
@@ -30,6 +34,7 @@ from tests.support.workflows import (
     task,
     wait_for_end,
 )
+from valkyr_plugins.limits.models import Quota
 from valkyr_project.embedded.child import free_port
 
 
@@ -156,6 +161,61 @@ def test_nothing_is_lost_while_runners_are_killed_again_and_again(
 
     assert set(wait_for_end(ids, 120).values()) == {"SUCCESS"}
     audit(ids)
+
+
+def test_a_quota_holds_while_runners_are_killed(client: Callable[..., Forked]) -> None:
+    quota = Quota.objects.create(
+        workspace=default_workspace(), resource="module", target="test.effect", max_concurrent=2
+    )
+    try:
+        ids = start_many(publish({"tasks": [remote("work", seconds=0.3)]}), [{}] * 24)
+        done = Run.objects.filter(execution_id__in=ids, queue="gpu", state="SUCCESS")
+        with seen_at_once(ids) as seen:
+            running = [client(f"q{number}", slots=3) for number in range(4)]
+            for turn in range(3):
+                wait_until(lambda n=turn: done.count() >= 4 * (n + 1), 60, "some steps")  # type: ignore[misc]
+                running[turn].kill()
+                running.append(client(f"q{turn + 4}", slots=3))
+            assert set(wait_for_end(ids, 120).values()) == {"SUCCESS"}
+    finally:
+        quota.delete()
+
+    assert 1 <= max(effects for effects, _, _ in seen) <= 2
+    assert 1 <= max(leases for _, leases, _ in seen) <= 2
+    assert {without_place for _, _, without_place in seen} == {0}
+    wait_until(lambda: not HeldPermit.objects.exists(), 30, "the end of all permits")
+    audit(ids)
+
+
+# In one snapshot: the effects that last, the leases that hold, and those of them without a place.
+AT_ONCE = """
+SELECT (SELECT count(*) FROM pg_stat_activity WHERE application_name = %s), count(r.id),
+       count(r.id) FILTER (WHERE h.id IS NULL)
+  FROM runners_run r
+  LEFT JOIN executions_quotahold h ON h.run_id = r.id AND h.token = r.lease_token
+ WHERE r.execution_id = ANY(%s) AND r.state IN ('LEASED', 'RUNNING')
+   AND r.lease_until > clock_timestamp()
+"""
+
+
+@contextmanager
+def seen_at_once(ids: Sequence[UUID]) -> Iterator[list[tuple[int, int, int]]]:
+    """What a session of its own sees, over and over, while the block runs."""
+    seen: list[tuple[int, int, int]] = []
+    over = threading.Event()
+
+    def look() -> None:
+        with psycopg.connect(database_url(), autocommit=True) as own:
+            while not over.is_set():
+                seen.extend(own.execute(AT_ONCE, [EFFECT, list(ids)]).fetchall())
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        looking.join()
 
 
 @contextmanager

@@ -2,10 +2,14 @@
 
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 from executions import lifecycle
 from runners.models import Run
+from runners.pipeline.crashes import mend
+from runners.process.cause_of_death import SILENT
+from runners.process.identity import started
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.outages import marks_of, wait_for_mark
@@ -73,20 +77,43 @@ def test_a_stuck_thread_is_fenced_and_its_worker_goes_on(fleet: Fleet) -> None:
 def test_the_late_result_of_a_frozen_worker_is_fenced(fleet: Fleet) -> None:
     """The lease is 6 s here; with the real 20 s a frozen step is done again within 30 s.
 
-    The step would take 5 s: time to freeze it, and over when it thaws.
+    The step would take 5 s: time to freeze it, and over when it thaws. Where its process was not
+    ended while it was frozen or as it woke, it has a late result.
     """
     workflow = publish({"tasks": [effect("work", hangSeconds=5), effect("more", after="work")]})
     execution = start(workflow)
     frozen = wait_for_mark(execution)
+    log = fleet.member_of(frozen["pid"]).log
     os.kill(frozen["pid"], signal.SIGSTOP)
     try:
         again = wait_for_mark(execution, number=2, seconds=40)
     finally:
-        os.kill(frozen["pid"], signal.SIGCONT)
+        with suppress(ProcessLookupError):
+            os.kill(frozen["pid"], signal.SIGCONT)
     assert again["token"] > frozen["token"]
     assert wait_for_end([execution])[execution] == "SUCCESS"
-    log = fleet.member_of(frozen["pid"]).log
-    wait_until(lambda: f"fenced: run {frozen['run']}" in log.read_text(), 20, "the late result")
+    wait_until(
+        lambda: f"fenced: run {frozen['run']}" in log.read_text() or not started(frozen["pid"]),
+        20,
+        "the late result, or the end of its process",
+    )
+    run = Run.objects.get(execution_id=execution, step_path="work.main")
+    assert (run.state, run.lease_token) == ("SUCCESS", again["token"])
+    assert run.leased_by.split("|")[1] == str(again["pid"])
+    assert run.crashes == 0
+    assert audit([execution]).repeats == 1
+
+
+def test_the_late_result_of_a_worker_that_lost_its_lease_unnoticed_is_fenced(fleet: Fleet) -> None:
+    """It goes on, though its run was given to another: no clock of its own tells it."""
+    stubborn = effect("work", hangSeconds=6, ignoreTimeout=True)
+    execution = start(publish({"tasks": [stubborn, effect("more", after="work")]}))
+    late = wait_for_mark(execution)
+    log = fleet.member_of(late["pid"]).log
+    assert mend(late["run"], late["token"], 0, SILENT)
+    again = wait_for_mark(execution, number=2, seconds=40)
+    assert wait_for_end([execution])[execution] == "SUCCESS"
+    wait_until(lambda: f"fenced: run {late['run']}" in log.read_text(), 20, "the late result")
     run = Run.objects.get(execution_id=execution, step_path="work.main")
     assert (run.state, run.lease_token) == ("SUCCESS", again["token"])
     assert run.leased_by.split("|")[1] == str(again["pid"])

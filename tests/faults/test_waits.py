@@ -1,5 +1,8 @@
 """Waits on real workers: they hold none, outlive them all, and end in time."""
 
+import signal
+import subprocess
+import sys
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +17,7 @@ from runners.models import Run, Waiter
 from runners.waits import approvals, callbacks
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
+from tests.support.stack import PROJECT
 from tests.support.waiting import wait_until
 from tests.support.workflows import (
     ACTOR,
@@ -195,3 +199,46 @@ def test_an_event_with_costly_filters_is_delivered_message_by_message_and_none_i
     for pk in even:
         lifecycle.cancel(pk, actor=ACTOR)
     audit(ids)
+
+
+# It puts its run to sleep, says so and waits for a line before it commits; the first thing that it
+# would do after the commit ends it.
+DIES_ASLEEP = """
+import os, signal, sys, uuid, django
+django.setup()
+from django.db import transaction
+from tests.support.segments import claimed, recorded
+held = claimed(uuid.UUID(sys.argv[1]), "ask.main")
+with transaction.atomic():
+    transaction.on_commit(lambda: os.kill(os.getpid(), signal.SIGKILL))
+    recorded(held)
+    print("asleep", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_an_event_is_heard_that_came_while_a_process_fell_asleep_and_died(fleet: Fleet) -> None:
+    # No worker serves the queue: the process below carries the step.
+    ask = task("ask", "flow.wait_for_event", queue="nobody", **{"with": {"event": "order.lost"}})
+    execution = start(publish({"tasks": [ask], "output": "{{ tasks.ask.output.event }}"}))
+    with subprocess.Popen(
+        [sys.executable, "-c", DIES_ASLEEP, str(execution)],
+        cwd=PROJECT,
+        env=fleet.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "asleep\n"
+        event = publish_event(default_workspace(), "order.lost", {"n": 1}, actor=ACTOR).event
+        wait_until(lambda: Event.objects.get(pk=event.pk).delivered_at, 10, "the event delivered")
+        process.communicate("commit\n", timeout=30)
+    assert process.returncode == -signal.SIGKILL
+    assert run_of(execution, "ask").state == "WAITING", "nobody saw it wait when the event came"
+
+    wait_until(lambda: run_of(execution, "ask").state == "PENDING", 30, "the run awake")
+
+    assert run_of(execution, "ask").wake["eventId"] == event.event_id
+    lifecycle.cancel(execution, actor=ACTOR)

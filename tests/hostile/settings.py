@@ -11,6 +11,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "valkyr_plugins.mfa.middleware.SecondFactorMiddleware",
     "allauth.account.middleware.AccountMiddleware",  # the plugin sso needs it
 ]
 DATABASES["default"]["ATOMIC_REQUESTS"] = True

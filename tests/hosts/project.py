@@ -102,7 +102,7 @@ class HostProject:
             env=self._environment() | named,
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=600,  # a host's own migrations take long on a busy machine
             check=False,
         )
 

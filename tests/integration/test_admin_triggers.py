@@ -107,6 +107,15 @@ def test_a_new_secret_is_shown_once(boss: Client, hook: Trigger) -> None:
     assert b'type="submit"' not in answer.content
     hook.refresh_from_db()
     assert hook.secret_version == 2
+    page = boss.get(f"{TRIGGERS}{hook.pk}/change/").content.decode()
+    assert f"accepted until {hook.former_secret_until:%Y-%m-%d %H:%M} UTC" in page
+
+
+def test_a_new_secret_may_end_the_former_one_at_once(boss: Client, hook: Trigger) -> None:
+    boss.post(f"{TRIGGERS}{hook.pk}/rotate-secret/", {**ASKED, "overlap": "0"})
+
+    hook.refresh_from_db()
+    assert (hook.secret_version, hook.former_secret_until) == (2, None)
 
 
 @pytest.mark.parametrize("action", ["reveal-secret", "rotate-secret"])

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from dlq.models import DeadLetterEntry
 from executions.models import WorkflowExecution
-from tests.support.simulation import World, world
+from tests.support.single_thread import World, world
 from tests.support.workflows import publish, start, task
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,7 +10,7 @@ from django.db import connection
 
 from tests.support.auditor import Audit, audit
 from tests.support.engine_database import engine_database
-from tests.support.simulation import world
+from tests.support.single_thread import world
 from tests.support.workflows import effect, publish, start
 
 TWO = {"tasks": [effect("one"), effect("two", after="one")]}

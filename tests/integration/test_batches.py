@@ -15,7 +15,7 @@ from runners.recovery.sweeper import leases
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.segments import Held, claimed, lease_runs_out, recorded
-from tests.support.simulation import World, configured, world
+from tests.support.single_thread import World, configured, world
 from tests.support.workflows import publish, start, states, task
 
 

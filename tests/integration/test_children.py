@@ -24,7 +24,7 @@ from runners.recovery.sweeper import executions as duty
 from tests.support import modules
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
-from tests.support.simulation import World, world
+from tests.support.single_thread import World, world
 from tests.support.workflows import ACTOR, effect, limited_workspace, publish, start, states, task
 from valkyr_plugins.timetravel.rollback import roll_back
 

@@ -16,7 +16,7 @@ from tests.support import gossip
 from tests.support.engine_database import engine_database
 from tests.support.partner import Partner
 from tests.support.segments import run_of
-from tests.support.simulation import World, world
+from tests.support.single_thread import World, world
 from tests.support.workflows import ACTOR, default_workspace, publish, start, task
 from valkyr_plugins.timetravel.fork import fork
 
@@ -63,6 +63,14 @@ def attacker() -> Iterator[Partner]:
 def keep(workspace: Workspace, *hosts: str, **more: Any) -> Credential:
     given: dict[str, Any] = {"type": "bearer", "fields": {"token": TOKEN}, "hosts": hosts} | more
     return credentials.create(workspace, name="bank", actor=ACTOR, **given)
+
+
+def published_before(workspace: Workspace, *tasks: dict[str, Any]) -> Any:
+    """A workflow of these tasks, published while there was a credential for everything."""
+    open_one = keep(workspace, "*", modules=["*"])
+    workflow = publish({"tasks": list(tasks)})
+    Credential.objects.filter(pk=open_one.pk).delete()
+    return workflow
 
 
 def at(server: Partner) -> str:
@@ -135,7 +143,7 @@ def test_neither_a_requeue_nor_a_fork_leads_a_credential_elsewhere(
 def test_another_workflow_and_another_module_get_no_credential(
     queue: World, workspace: Workspace, bank: Partner
 ) -> None:
-    allowed = publish({"tasks": [asks()]})
+    allowed = published_before(workspace, asks())
     kept = keep(workspace, at(bank), workflows=[str(allowed.pk)])
 
     mine = start(allowed, {"url": bank.url})
@@ -151,7 +159,7 @@ def test_another_workflow_and_another_module_get_no_credential(
 def test_a_workflow_that_is_not_named_gets_no_credential(
     queue: World, workspace: Workspace, bank: Partner
 ) -> None:
-    allowed, other = publish({"tasks": [asks()]}), publish({"tasks": [asks()]})
+    allowed, other = (published_before(workspace, asks()) for _ in range(2))
     keep(workspace, at(bank), workflows=[str(allowed.pk)])
 
     theirs = start(other, {"url": bank.url})
@@ -166,7 +174,7 @@ def test_a_module_that_judges_no_hosts_needs_to_be_named(
 ) -> None:
     step = task("tell", "test.gossip", **{"with": {"value": "x", "ways": []}, "retry": "none"})
     step["credential"] = "bank"
-    flow = publish({"tasks": [step]})
+    flow = published_before(workspace, step)
     kept = keep(
         workspace, "api.example.com", type="basic", fields={"username": "u", "password": TOKEN}
     )
@@ -187,18 +195,9 @@ def test_a_module_that_judges_no_hosts_needs_to_be_named(
 
 
 def test_a_restricted_secret_is_not_written_to_a_file(queue: World, workspace: Workspace) -> None:
-    flow = publish(
-        {
-            "tasks": [
-                task(
-                    "ask",
-                    "file.write",
-                    retry="none",
-                    **{"with": {"path": "file://a.txt", "content": "{{ secrets.bank.token }}"}},
-                )
-            ]
-        }
-    )
+    given = {"path": "file://a.txt", "content": "{{ secrets.bank.token }}"}
+    step = task("ask", "file.write", retry="none", **{"with": given})
+    flow = published_before(workspace, step)
     keep(workspace, "api.example.com")
 
     execution = start(flow)
@@ -211,7 +210,8 @@ def test_a_restricted_secret_names_no_file(
     queue: World, workspace: Workspace, bank: Partner
 ) -> None:
     given = {"url": "{{ input.url }}", "saveTo": "{{ secrets.bank.token }}.txt"}
-    flow = publish({"tasks": [task("ask", "http.request", retry="none", **{"with": given})]})
+    step = task("ask", "http.request", retry="none", **{"with": given})
+    flow = published_before(workspace, step)
     keep(workspace, at(bank))
 
     execution = start(flow, {"url": bank.url})

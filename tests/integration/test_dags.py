@@ -11,7 +11,7 @@ from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.real_graphs import NAMES, real_graph
-from tests.support.simulation import world
+from tests.support.single_thread import world
 from tests.support.workflows import publish, start
 
 

@@ -13,7 +13,9 @@ from django.urls import URLPattern, get_resolver
 from executions.accounts.token_sessions import SessionAccess
 
 # What needs no row: whether the process lives, where to go first, what an address is not for.
-WITHOUT_DATABASE = {"/", "/docs", "/openapi.json", "/v1/schema/workflow", "/actuator/health/live"}
+WITHOUT_DATABASE = {
+    "/", "/docs", "/docs/errors", "/openapi.json", "/v1/schema/workflow", "/actuator/health/live",
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -5,12 +5,14 @@ and by what they say of each other and of the code. `make check` holds them agai
 schemas.
 """
 
+import json
 import os
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from valkyr_project.processes.commands import ProcessCommand
 PROJECT = Path(__file__).parents[2]
 DEPLOY = PROJECT / "deploy"
 KUBERNETES = DEPLOY / "kubernetes"
+PINNED = re.compile(r"[a-z0-9/-]+:[\w.-]+@sha256:[0-9a-f]{64}")
 PASSWORDS = {
     line.partition("=")[0]: "x" * 8
     for line in (DEPLOY / "compose.env.example").read_text().splitlines()
@@ -55,6 +58,47 @@ def compose(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+def test_the_worker_that_runs_code_gets_a_profile_and_loses_nothing(tmp_path: Path) -> None:
+    more = ("--file", str(DEPLOY / "compose.code-sandbox.yaml"))
+    profile = tmp_path / "seccomp.json"
+    profile.write_text("{}")
+
+    done = compose(*more, "config", **PASSWORDS, VALKYR_SECCOMP=str(profile))
+
+    assert done.returncode == 0, done.stderr
+    found = yaml.safe_load(done.stdout)["services"]
+    assert set(found) == set(services())
+    for name, one in found.items():
+        if name != "worker-default":
+            assert one.get("security_opt") == services()[name].get("security_opt"), name
+    worker = found["worker-default"]
+    assert worker["environment"]["VALKYR_CODE_SANDBOX"] == "bubblewrap"
+    assert "no-new-privileges:true" in worker["security_opt"]
+    assert f"seccomp:{profile}" in str(worker["security_opt"]).replace("=", ":")
+    for name in ("web", "worker-control", "worker-default"):
+        assert found[name]["environment"]["VALKYR_PYTHON_CODE"] == "1", name
+    assert compose(*more, "config", **PASSWORDS).returncode != 0, "no profile, no start"
+
+
+def test_the_profile_adds_six_calls_to_what_it_is_given() -> None:
+    default = '{"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [{"names": ["read"]}]}'
+    done = subprocess.run(
+        [needs("jq"), "--from-file", str(DEPLOY / "seccomp.code-sandbox.jq")],
+        input=default,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    given, added = json.loads(done.stdout)["syscalls"]
+    assert given == {"names": ["read"]}
+    assert added["action"] == "SCMP_ACT_ALLOW"
+    page = (PROJECT / "docs" / "how-to" / "code-sandbox.md").read_text()
+    assert len(added["names"]) == 6
+    assert [name for name in added["names"] if f"`{name}`" not in page] == []
+
+
 def manifests() -> Iterator[tuple[str, dict[str, Any]]]:
     for path in sorted((KUBERNETES / "base").glob("*.yaml")):
         for document in yaml.safe_load_all(path.read_text()):
@@ -82,6 +126,26 @@ def services() -> dict[str, dict[str, Any]]:
 
 def ours() -> dict[str, dict[str, Any]]:
     return {name: one for name, one in services().items() if one["image"].startswith("valkyr")}
+
+
+def test_every_image_of_others_is_pinned_by_tag_and_digest() -> None:
+    named = {one["image"] for one in services().values()} - {
+        one["image"] for one in ours().values()
+    }
+    dockerfile = (DEPLOY / "Dockerfile").read_text()
+    bases = re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)
+    assert set(bases) == {"${PYTHON}"}, "an image that no ARG names"
+    assert not re.search(r"^# *syntax=", dockerfile, re.MULTILINE), "an image of the builder's"
+    named |= set(re.findall(r"^ARG PYTHON=(\S+)", dockerfile, re.MULTILINE))
+    in_pods = {
+        container["image"]
+        for pod in pods().values()
+        for container in [*pod.get("initContainers", []), *pod["containers"]]
+    }
+
+    assert len(named) == 7
+    assert [one for one in sorted(named) if not PINNED.fullmatch(one)] == []
+    assert in_pods == {"valkyr"}, "kustomization.yaml names the image"
 
 
 def test_compose_reads_its_file_and_starts_every_kind_of_process() -> None:
@@ -174,6 +238,55 @@ def test_every_selector_finds_the_pods_it_means() -> None:
             wanted = spec.get("matchLabels", spec)
             found = [one for one in labels if wanted.items() <= one.items()]
             assert len(found) == 1, document["metadata"]["name"]
+
+
+def test_pods_may_call_dns_database_and_broker_alone() -> None:
+    policies = [one for _, one in manifests() if one["kind"] == "NetworkPolicy"]
+    leaving = {
+        one["metadata"]["name"]: one["spec"]
+        for one in policies
+        if "Egress" in one["spec"]["policyTypes"]
+    }
+
+    ours = {"matchLabels": {"app.kubernetes.io/name": "valkyr"}}
+    assert all(spec["podSelector"] == ours for spec in leaving.values())
+    assert "egress" not in leaving["valkyr-calls-nobody"], "what no other policy opens is closed"
+    opened = [rule for spec in leaving.values() for rule in spec.get("egress", [])]
+    for rule in opened:
+        assert rule["to"], rule
+        assert {"ipBlock": {"cidr": "0.0.0.0/0"}} not in rule["to"], rule
+    ports = {port["port"] for rule in opened for port in rule["ports"]}
+    assert ports == {53, 5432, 6432, 6379, 5671, 5672}
+
+
+def test_the_example_of_open_hosts_is_for_pods_that_there_are() -> None:
+    policy = yaml.safe_load((KUBERNETES / "hosts.example.yaml").read_text())
+    [chosen] = policy["spec"]["podSelector"]["matchExpressions"]
+    found = {
+        document["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/component"]
+        for _, document in manifests()
+        if document["kind"] == "Deployment"
+    }
+
+    assert policy["spec"]["policyTypes"] == ["Egress"]
+    assert set(chosen["values"]) == found - {"beat", "flower"}
+
+
+def test_the_example_opens_no_private_address_and_no_metadata() -> None:
+    policy = yaml.safe_load((KUBERNETES / "hosts.example.yaml").read_text())
+    closed = ["10.1.2.3", "172.31.0.1", "192.168.1.1", "100.64.0.1", "169.254.169.254"]
+    blocks = [
+        (to["ipBlock"], [port["port"] for port in rule["ports"]])
+        for rule in policy["spec"]["egress"]
+        for to in rule["to"]
+    ]
+
+    [(internet, ports)] = [one for one in blocks if one[0]["cidr"] == "0.0.0.0/0"]
+    assert ports == [443]
+    for address in map(ip_address, closed):
+        assert any(address in ip_network(one) for one in internet["except"]), address
+    others = [ip_network(block["cidr"]) for block, _ in blocks if block is not internet]
+    assert all(one.num_addresses == 1 for one in others), "a range in place of a system"
 
 
 def test_a_worker_is_given_longer_than_its_own_end_takes() -> None:

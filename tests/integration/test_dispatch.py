@@ -11,7 +11,7 @@ from celery import current_app
 from celery._state import _task_stack
 
 from runners.dispatch import messages as dispatch
-from runners.dispatch.canvas import Chain, Chord, SegmentLink
+from runners.dispatch.canvas import Chain, Chord, Parcel, SegmentLink
 from runners.models import Run
 from tests.support.cut_line import cut_line
 from tests.support.fleet import publishing_to
@@ -34,7 +34,7 @@ def redis() -> Iterator[Redis]:
 
 
 def send(*canvas: Chain | Chord) -> None:
-    dispatch.publish([dispatch.Parcel(uuid4(), uuid4(), 5, canvas)])
+    dispatch.publish([Parcel(uuid4(), uuid4(), 5, canvas)])
 
 
 def test_a_chord_that_is_sent_is_not_waited_for(redis: Redis) -> None:
@@ -48,7 +48,7 @@ def test_a_higher_priority_is_taken_first_of_all_ten(redis: Redis) -> None:
     shuffled = [5, 0, 9, 3, 4, 8, 1, 7, 2, 6]
     for priority in shuffled:
         chain = Chain((SegmentLink(f"step{priority}.main", queue, "a step"),))
-        dispatch.publish([dispatch.Parcel(uuid4(), uuid4(), priority, (chain,))])
+        dispatch.publish([Parcel(uuid4(), uuid4(), priority, (chain,))])
     taken = []
     with current_app.connection_for_read() as link, link.SimpleQueue(queue) as messages:
         for _ in shuffled:
@@ -86,7 +86,7 @@ def test_a_message_that_cannot_be_made_is_not_tried_each_second() -> None:
     bad: Any = object()  # no queue has such a name
     canvas = Chain((SegmentLink(run.segment, bad, "only"),))
 
-    dispatch.publish([dispatch.Parcel(execution, uuid4(), 5, (canvas,))])
+    dispatch.publish([Parcel(execution, uuid4(), 5, (canvas,))])
 
     run.refresh_from_db()
     assert run.published_at is not None
@@ -183,7 +183,7 @@ def send_many(number: int, queue: str, version: UUID | None = None) -> list[str]
     """A message for each of so many executions of a version, together; their ids in order."""
     chain = Chain((SegmentLink("step.main", queue, "a step"),))
     version = version or uuid4()
-    parcels = [dispatch.Parcel(uuid4(), version, 5, (chain,)) for _ in range(number)]
+    parcels = [Parcel(uuid4(), version, 5, (chain,)) for _ in range(number)]
     dispatch.publish(parcels)
     return [str(parcel.execution_id) for parcel in parcels]
 

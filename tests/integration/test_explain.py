@@ -16,7 +16,7 @@ from runners import statements
 from runners.explain.explanation import MAX_RUNS, Explained, Explanation, explain
 from tests.support import modules
 from tests.support.segments import run_of
-from tests.support.simulation import World, world
+from tests.support.single_thread import World, world
 from tests.support.workflows import ACTOR, effect, publish, start, task
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ import pytest
 from dlq.models import DeadLetterEntry
 from runners.models import Run
 from tests.support.engine_database import engine_database
-from tests.support.simulation import World, world
+from tests.support.single_thread import World, world
 from tests.support.workflows import effect, publish, start, task
 
 

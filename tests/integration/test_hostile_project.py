@@ -26,9 +26,9 @@ HOST = {"DJANGO_SETTINGS_MODULE": "tests.hostile.settings", "VALKYR_API_RATE": "
 # Open to everybody: health, webhooks, callbacks, tokens, the schema of workflows.
 OPEN = (
     "/v1/auth/token", "/v1/auth/revoke", "/v1/hooks/", "/v1/callbacks/", "/v1/schema/workflow",
-    "/actuator/",
+    "/docs/errors", "/actuator/",
 )  # fmt: skip
-PAGES = ("/studio/", "/sso/")  # these lead to the sign-in page
+PAGES = ("/studio/", "/sso/", "/mfa/")  # these lead to the sign-in page
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD")
 
 

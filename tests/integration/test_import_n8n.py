@@ -38,7 +38,7 @@ def test_a_folder_becomes_workflows_with_a_table_each_and_sums(folder: Path) -> 
     assert "order webhook → order-webhook" in said
     assert "left     Tell Ann" in said
     assert "ready to publish" in said
-    assert "3 to mend before publishing" in said
+    assert "3 to fix before publishing" in said
     assert said.splitlines()[-1] == "2 workflows; nodes: 9 mapped, 4 changed, 1 left."
     assert Activity.objects.filter(action="workflow.create").count() == 2
 

@@ -4,13 +4,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runners.models import Runner
 from runners.pipeline.crashes import MOST_DELAY, backoff
+from runners.process import last_words
 from runners.process.cause_of_death import Death, judge
-from runners.process.identity import awaited, process_identity, started
+from runners.process.identity import awaited, ended_itself, process_identity, started
 
 pytestmark = pytest.mark.django_db
 SLEEPER = [sys.executable, "-c", "import sys; sys.stdin.read()"]
@@ -70,6 +73,22 @@ def test_a_process_that_cannot_be_seen_from_here_blames_nobody(
 
 def test_a_process_that_lives_and_was_cut_off_makes_no_suspect() -> None:
     assert judge(process_identity()) == Death(lost=1)
+
+
+@pytest.mark.parametrize("holder", [child_of, threads_of], ids=["alone", "shared"])
+def test_a_process_that_ended_itself_for_its_leases_sake_blames_nobody(
+    holder: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VALKYR_HEALTH_DIR", str(tmp_path / "signs"))
+    with subprocess.Popen(SLEEPER, stdin=subprocess.PIPE) as process:
+        start = started(process.pid)
+        last_words.leave(process.pid)
+        process.kill()
+    was = child_of(os.getpid(), pid=str(process.pid), start=start)
+    was = was if holder is child_of else "|".join(was.split("|")[:5])
+    assert judge(was) == Death(lost=1)
+    assert ended_itself(was)
+    assert not ended_itself(child_of(os.getpid()))
 
 
 def test_a_worker_that_said_that_it_leaves_counts_for_nothing(parent: int) -> None:

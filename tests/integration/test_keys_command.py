@@ -65,7 +65,8 @@ def test_it_shows_the_keys_and_what_each_seals_and_needs_no_installation_key(
         line.split()
         == (
             f"{primary} primary seals 2 of executions.Credential.sealed, "
-            "1 of executions.KeptAnswer.sealed, 0 of valkyr_alerts.AlertRule.sealed"
+            "1 of executions.KeptAnswer.sealed, 0 of valkyr_alerts.AlertRule.sealed, "
+            "0 of valkyr_mfa.SecondFactor.sealed"
         ).split()
     )
 
@@ -83,8 +84,8 @@ def test_a_full_turn_leaves_one_new_key_and_every_value(monkeypatch: pytest.Monk
     (left, primary) = ids()
     assert left == (primary,) != (old,)
     assert later.key_id == primary
-    assert "executions.Credential.sealed: 1 sealed anew" in resealed
-    assert "executions.KeptAnswer.sealed: 1 sealed anew" in resealed
+    assert "executions.Credential.sealed: 1 sealed again" in resealed
+    assert "executions.KeptAnswer.sealed: 1 sealed again" in resealed
     store._Kept.opened = None
     found = credentials.values_of(credential.workspace_id, ["shop", "later"])
     assert found == {"shop": {"value": "of shop"}, "later": {"value": "of later"}}
@@ -162,7 +163,7 @@ def test_more_values_than_a_batch_are_all_sealed_anew(monkeypatch: pytest.Monkey
 
     printed = keys("reseal")
 
-    assert "7 sealed anew" in printed
+    assert "7 sealed again" in printed
     assert "  executions.Credential.sealed: 3 …" in printed
     assert set(Credential.objects.values_list("key_id", flat=True)) == {ids()[1]}
 

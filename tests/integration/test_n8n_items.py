@@ -10,7 +10,7 @@ from executions import payloads
 from executions.models import WorkflowExecution
 from tests.plugins.n8n.exports import converted, export, node
 from tests.support.engine_database import engine_database
-from tests.support.simulation import World, world
+from tests.support.single_thread import World, world
 from tests.support.workflows import publish, start
 
 TEAS = [

@@ -10,7 +10,7 @@ from executions.models import WorkflowExecution
 from runners.models import Run
 from tests.support.engine_database import engine_database
 from tests.support.modules import ODD
-from tests.support.simulation import world
+from tests.support.single_thread import world
 from tests.support.workflows import effect, publish, start, task
 
 

@@ -29,6 +29,7 @@ WRITTEN_BY_HAND = {
     "", ".conf", ".css", ".html", ".in", ".js", ".py", ".sh", ".sql", ".toml", ".ts", ".tsx",
     ".txt", ".yaml", ".yml",
 }  # fmt: skip
+FAULTS = re.compile(r"`make chaos ARGS=\"--only ([a-z,-]+)[ \"]")
 MADE = re.compile("/(?:node_modules|static/executions/studio|support/axe)/")
 SELECTION = re.compile(r"make test ARGS=\"-k ('[^']+'|\w+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -95,10 +96,11 @@ def test_every_file_a_page_names_is_there(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_proof_a_page_names_is_a_test(path: Path) -> None:
+    # pytest's -k looks at the names of files too.
     names = {
         name
         for file in (ROOT / "tests").rglob("test_*.py")
-        for name in re.findall(r"^def (test_\w+)", file.read_text(), re.MULTILINE)
+        for name in (file.name, *re.findall(r"^def (test_\w+)", file.read_text(), re.MULTILINE))
     }
     words = {
         word
@@ -109,11 +111,30 @@ def test_every_proof_a_page_names_is_a_test(path: Path) -> None:
     assert [word for word in sorted(words) if not any(word in name for name in names)] == []
 
 
+def test_every_fault_a_page_names_is_one_of_chaos() -> None:
+    known = set(
+        re.findall(r'^    "([a-z-]+)",$', _sources(ROOT / "tests/chaos/faults"), re.MULTILINE)
+    )
+    named = {
+        slug
+        for page in PAGES
+        for slugs in FAULTS.findall(page.read_text())
+        for slug in slugs.split(",")
+    }
+
+    assert len(named) > 15
+    assert sorted(named - known) == []
+
+
 @pytest.mark.parametrize(
     "path", sorted((ROOT / "docs" / "explanation" / "adr").glob("*.md")), ids=lambda path: path.name
 )
 def test_a_decision_fits_on_forty_lines(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 40
+
+
+def _sources(folder: Path) -> str:
+    return "\n".join(file.read_text() for file in sorted(folder.glob("*.py")))
 
 
 def broken_links(path: Path) -> list[str]:

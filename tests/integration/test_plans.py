@@ -35,7 +35,7 @@ SELDOM = {
 }
 # On tables without anything finished they are about most rows: a whole table is read for these.
 WIDE = {"active", "asleep", "backlog", "held_by", "overlooked", "stalled"}
-OF_PLUGINS = {"lease": of_remote}
+OF_PLUGINS = {"reserve": of_remote}
 INDEXES = Path(__file__).parents[2] / "docs/reference/indexes.md"
 
 

@@ -9,7 +9,7 @@ import pytest
 from executions.models import WorkflowExecution
 from runners.models import Run
 from tests.support.engine_database import engine_database
-from tests.support.simulation import world
+from tests.support.single_thread import world
 from tests.support.workflows import effect, publish, start, task
 
 # About a second of work, within what a worker allows.

@@ -13,12 +13,13 @@ from django.test.utils import CaptureQueriesContext
 from dlq.models import DeadLetterEntry
 from dlq.resolve.requeue import requeue
 from executions import credentials
+from executions.errors import InvalidDefinition
 from executions.models import Credential, WorkflowExecution, Workspace
 from runners.models import Run
 from tests.support import gossip
 from tests.support.engine_database import engine_database
 from tests.support.segments import claimed, recorded, run_of
-from tests.support.simulation import World, world
+from tests.support.single_thread import World, world
 from tests.support.workflows import ACTOR, default_workspace, effect, publish, start, states, task
 from valkyr_plugins.timetravel.fork import replay
 from valkyr_plugins.timetravel.verify import verify
@@ -203,9 +204,22 @@ def test_the_hash_and_the_key_stay_when_the_value_changes(
 def test_a_missing_credential_or_field_is_named_and_not_tried_again(
     queue: World, workspace: Workspace
 ) -> None:
-    nothing = ended(queue, tells(value="{{ secrets.nobody }}"))
-    field = ended(queue, tells(value="{{ secrets.shop.token }}"))
-    own = ended(queue, tells(value="x", credential="bank"))
+    # Published while they are there; gone when the steps run.
+    for name in ("nobody", "bank"):
+        credentials.create(
+            workspace, name=name, type="secret", fields={"value": KEY}, hosts=["*"], actor=ACTOR
+        )
+    begun = [
+        start(publish({"tasks": [step]}))
+        for step in (
+            tells(value="{{ secrets.nobody }}"),
+            tells(value="{{ secrets.shop.token }}"),
+            tells(value="x", credential="bank"),
+        )
+    ]
+    Credential.objects.filter(name__in=["nobody", "bank"]).delete()
+    queue.drain()
+    nothing, field, own = begun
 
     assert [run_of(one, "tell.main").error_type for one in (nothing, field, own)] == [
         "PERMANENT"
@@ -233,7 +247,17 @@ def test_another_workspaces_credential_is_none_of_ours(queue: World, workspace: 
         actor=ACTOR,
     )
 
-    execution = ended(queue, tells(value="{{ secrets.theirs }}"))
+    with pytest.raises(InvalidDefinition) as refused:
+        publish({"tasks": [tells(value="{{ secrets.theirs }}")]})
+    assert [each.code for each in refused.value.problems] == ["unknown_credential"]
+
+    # Published while there was one of this name here.
+    ours = credentials.create(
+        workspace, name="theirs", type="secret", fields={"value": KEY}, hosts=["*"], actor=ACTOR
+    )
+    execution = start(publish({"tasks": [tells(value="{{ secrets.theirs }}")]}))
+    Credential.objects.filter(pk=ours.pk).delete()
+    queue.drain()
 
     assert '"theirs", which its workspace does not have' in run_of(execution, "tell.main").error
 

@@ -140,7 +140,7 @@ def test_a_hot_statement_uses_its_index(large_table: None, name: str) -> None:
 
 
 def test_leased_runs_begin_by_their_ids(large_table: None) -> None:
-    nodes = _plan("ready", leases)
+    nodes = _plan("lease", leases)
     used = {node["Index Name"] for node in nodes if "Index Name" in node}
     assert used == {PRIMARY}
     assert not _sequential(nodes)
@@ -198,7 +198,7 @@ def test_listeners_of_an_event_are_read_in_the_order_of_their_index(large_table:
 def test_runs_of_a_remote_queue_are_read_in_the_order_in_which_they_are_leased(
     large_table: None,
 ) -> None:
-    nodes = _plan("lease", leases)
+    nodes = _plan("reserve", leases)
     runs = {n["Index Name"] for n in nodes if str(n.get("Index Name")).startswith("run")}
     assert runs == {"run_remote", PRIMARY}
     assert not _sequential(nodes) & {"runners_run", "executions_workflowexecution"}

@@ -11,15 +11,17 @@ from dataclasses import dataclass
 
 import pytest
 
-from runners.process import activity_slots
+from runners.process import activity_slots, last_words
 from runners.process.activity import DESCRIPTOR
 from runners.stalls.watchdog import MOST_PERIOD
 from tests.support.waiting import wait_until, wait_until_gone
 
-LIMIT = 1.0
+LIMIT, STOPPED = 1.0, 3.0
+RUN = "018f0000-0000-7000-8000-000000000001"
 # Watched like a worker's process; does what its one argument says, then rests.
-WATCHED = """
+WATCHED = f"""
 import os, signal, sys, threading, time
+from uuid import UUID
 from runners.process import activity
 activity.be_watched()
 print(flush=True)
@@ -28,6 +30,9 @@ if told == "lose the heart":
     beats = threading.Thread(target=activity.heart_begins)
     beats.start()
     beats.join()
+if told == "execute":
+    activity.executes(UUID("{RUN}"), 1)
+    print(flush=True)
 if told == "leave":
     activity.be_left_alone()
 while True:
@@ -71,6 +76,7 @@ def watched() -> Iterator[Watched]:
     assert process.stdout is not None
     process.stdout.readline()
     given = str(descriptor), str(LIMIT), str(process.pid), str(activity_slots.start_of(process.pid))
+    given += (str(STOPPED),)
     begun = subprocess.run(
         [sys.executable, "-m", "runners.stalls.watchdog", *given],
         input=json.dumps({}).encode(),
@@ -88,10 +94,24 @@ def watched() -> Iterator[Watched]:
         os.close(descriptor)
 
 
-def test_a_process_that_was_stopped_is_left_alone(watched: Watched) -> None:
+def test_a_process_that_is_stopped_amid_a_step_ends_before_its_lease(
+    watched: Watched,
+) -> None:
+    watched.tell("execute")
+    watched.process.stdout.readline()  # type: ignore[union-attr]
+    start = str(activity_slots.start_of(watched.process.pid))
     watched.process.send_signal(signal.SIGSTOP)
     stopped = watched.tick()
-    wait_until(lambda: _seconds_since(stopped) > LIMIT + 3 * MOST_PERIOD, what="several looks")
+    wait_until(lambda: _seconds_since(stopped) > STOPPED - 1, what="most of the time")
+    assert watched.lives()
+    wait_until(lambda: not watched.lives(), 20, "the end of the process")
+    assert last_words.left_by(watched.process.pid, start)
+
+
+def test_a_process_that_is_stopped_without_a_step_is_left_alone(watched: Watched) -> None:
+    watched.process.send_signal(signal.SIGSTOP)
+    stopped = watched.tick()
+    wait_until(lambda: _seconds_since(stopped) > STOPPED + 3 * MOST_PERIOD, what="several looks")
     assert watched.lives()
     watched.process.send_signal(signal.SIGCONT)
     wait_until(lambda: watched.tick() > stopped, what="the next tick")

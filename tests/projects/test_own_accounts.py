@@ -1,12 +1,16 @@
 """Accounts of a project's own: a UUID as key, an email address as name, a table with a space."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import httpx
+import pyotp
 import pytest
 
 from tests.projects.conftest import Running
+from tests.projects.people.seed_words import PASSWORD
 from tests.support.waiting import wait_until
 
 # Migrating and filling a database, which the first test of a file waits for, takes its time.
@@ -155,3 +159,46 @@ def test_every_page_opens_on_two_admin_sites_with_unfold_and_without(
     opened = re.fullmatch(r"(\d+) opened", told[-1])
     assert opened is not None
     assert int(opened[1]) > 300
+
+
+def submit(browser: httpx.Client, address: str, **fields: str) -> httpx.Response:
+    """Open a page as a browser does, send its form with these fields, and follow."""
+    browser.get(address).raise_for_status()
+    token = {"csrfmiddlewaretoken": browser.cookies["csrftoken"]}
+    headers = {"Referer": str(browser.base_url)}
+    return browser.post(address, data=token | fields, headers=headers)
+
+
+def test_a_second_factor_is_set_up_and_asked_for_on_djangos_own_admin(people: Running) -> None:
+    name = "twice@example.org"
+    people.project.rows(
+        'INSERT INTO "staff people" (person_uid, email, team, password, is_superuser, is_staff,'
+        " is_active) SELECT gen_random_uuid(), %s, '', password, true, true, true"
+        " FROM \"staff people\" WHERE email = 'bob@example.org'",
+        name,
+    )
+    given = {"username": name, "password": PASSWORD}
+    options: Any = {"base_url": people.project.address, "follow_redirects": True, "timeout": 30}
+    with httpx.Client(**options) as browser:
+        submit(browser, "/admin/login/?next=/admin/", **given)
+        listed = browser.get("/admin/valkyr_mfa/secondfactor/").text
+        assert "/admin/valkyr_mfa/secondfactor/manage/" in listed
+        token = {"csrfmiddlewaretoken": browser.cookies["csrftoken"]}
+        page = browser.post("/mfa/begin", data=token).text
+        found = re.search(r"<code>([A-Z2-7 ]+)</code>", page)
+        assert found is not None
+        app = pyotp.TOTP(found[1].replace(" ", ""))
+        done = submit(browser, "/mfa/confirm", code=app.now())
+        assert "The second factor is set up." in done.text
+        assert browser.get("/office/").url.path == "/office/"
+
+    with httpx.Client(**options) as browser:
+        asked = submit(browser, "/office/login/?next=/office/", **given)
+        assert asked.url.path == "/mfa/code"
+        assert browser.get("/v1/Me").status_code == 401
+        # The app's next code: that of the set-up counts no more.
+        opened = submit(
+            browser, str(asked.url), code=app.at(datetime.now(UTC) + timedelta(seconds=30))
+        )
+        assert opened.url.path == "/office/"
+        assert browser.get("/v1/Me").json()["username"] == name

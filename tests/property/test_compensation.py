@@ -1,6 +1,6 @@
 """Random workflows with undo steps fail or are cancelled: everything that succeeded is undone once.
 
-Workers, messages and time are acted in one thread (tests/support/simulation.py), the rows are
+Workers, messages and time are acted in one thread (tests/support/single_thread.py), the rows are
 PostgreSQL's.
 """
 
@@ -26,7 +26,7 @@ from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.graphs import Drawn, draw
 from tests.support.interpreter import agrees, places
-from tests.support.simulation import world
+from tests.support.single_thread import world
 from tests.support.workflows import ACTOR, publish, start
 
 SETTINGS = settings(

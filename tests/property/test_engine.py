@@ -1,6 +1,6 @@
 """The engine's own functions against a sequential interpreter: random graphs, any order of events.
 
-Workers, messages and time are acted in one thread (tests/support/simulation.py), the rows are
+Workers, messages and time are acted in one thread (tests/support/single_thread.py), the rows are
 PostgreSQL's.
 """
 
@@ -17,7 +17,7 @@ from tests.support import left_out
 from tests.support.auditor import Audit
 from tests.support.graphs import Drawn, draw
 from tests.support.interpreter import agrees, places
-from tests.support.simulation import world
+from tests.support.single_thread import world
 from tests.support.workflows import ACTOR, describe, publish, start
 
 SETTINGS = settings(

@@ -12,7 +12,7 @@ from executions.errors import WrongState
 from runners.models import Run
 from tests.property.test_engine import ended_as_drawn
 from tests.support.graphs import Drawn, draw
-from tests.support.simulation import world
+from tests.support.single_thread import world
 from tests.support.workflows import ACTOR, publish, start
 from valkyr_plugins.timetravel.fork import fork
 from valkyr_plugins.timetravel.restore_points import DONE

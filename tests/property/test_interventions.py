@@ -1,6 +1,6 @@
 """People intervene at any moment in random nested workflows: they cancel, and roll back.
 
-Workers, messages and time are acted in one thread (tests/support/simulation.py), the rows are
+Workers, messages and time are acted in one thread (tests/support/single_thread.py), the rows are
 PostgreSQL's.
 """
 
@@ -18,7 +18,7 @@ from runners.models import Run
 from tests.property.test_engine import ended_as_drawn
 from tests.support.auditor import audit
 from tests.support.graphs import draw
-from tests.support.simulation import World, world
+from tests.support.single_thread import World, world
 from tests.support.workflows import ACTOR, publish, start, states
 from valkyr_plugins.timetravel.rollback import roll_back
 

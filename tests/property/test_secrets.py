@@ -56,19 +56,24 @@ def base64_within(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
+def within(write: Callable[[str], str]) -> Callable[[str], str]:
+    """The form without the quotes that it puts around; the secret's own stay."""
+    return lambda text: write(text)[1:-1]
+
+
 FORMS: list[Callable[[str], str]] = [
     str,
     lambda text: quote(text, safe=""),
     quote,
     quote_plus,
-    json.dumps,
-    lambda text: json.dumps(text, ensure_ascii=False),
-    lambda text: json.dumps(json.dumps(text)),
-    repr,
+    within(json.dumps),
+    within(lambda text: json.dumps(text, ensure_ascii=False)),
+    within(lambda text: json.dumps(json.dumps(text))),
+    within(repr),
     html.escape,
-    lambda text: repr(text.encode()),
+    lambda text: repr(text.encode())[2:-1],
     lambda text: quote(json.dumps(text)),
-    lambda text: json.dumps(base64_within(text)),
+    base64_within,
     lambda text: text.encode().hex(),
 ]
 secrets = st.text(st.characters(exclude_categories=["C"]), min_size=SHORTEST, max_size=40)
@@ -81,7 +86,7 @@ def test_a_secret_in_any_form_and_any_surroundings_is_gone(
 ) -> None:
     # A reference that holds the value, or letters of it, could make it up again.
     assume(not any(part in NAME for part in (secret, secret[:3], secret[-3:])))
-    shown = form(secret).strip("\"'")
+    shown = form(secret)
 
     scrubbed = Scrubber({secret: NAME}).text(f"{before}{shown}{after}")
 

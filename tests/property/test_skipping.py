@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dlq.models import DeadLetterEntry
 from dlq.resolve.fix_or_skip import skip
 from tests.support.graphs import draw
-from tests.support.simulation import world
+from tests.support.single_thread import world
 from tests.support.workflows import ACTOR, describe, publish, start, states
 from valkyr_plugins.timetravel.verify import verify
 

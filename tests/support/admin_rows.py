@@ -245,6 +245,8 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
             alerted(of.workspace)
         if apps.is_installed("valkyr_plugins.circuits"):
             circuits(of.workspace)
+        if apps.is_installed("valkyr_plugins.mfa"):
+            second_factor(person(f"mallory-{uuid7()}"))
 
 
 def limited(execution: WorkflowExecution) -> None:
@@ -282,6 +284,16 @@ def circuits(of: Workspace) -> None:
         workspace=of, target=f"http.request:{uuid7()}", failures=2, last_error=HOSTILE
     )
     CircuitRule.objects.create(pattern=f"http.request:{uuid7()}", failure_threshold=3)
+
+
+def second_factor(of: Any) -> None:
+    """A confirmed factor of an account, with a recovery code."""
+    from valkyr_plugins.mfa import factors
+    from valkyr_plugins.mfa.models import RecoveryCode, SecondFactor
+
+    made = factors.begin(of)
+    SecondFactor.objects.filter(pk=made.pk).update(confirmed_at=timezone.now())
+    RecoveryCode.objects.create(factor=made, digest="0" * 64)
 
 
 def person(name: str) -> Any:

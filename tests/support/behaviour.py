@@ -53,11 +53,18 @@ def _delay(inputs: dict[str, Any], attempts: int) -> tuple[str, Any]:
     return SUCCESS, Anything()
 
 
+def _approved(inputs: dict[str, Any], attempts: int) -> tuple[str, Any]:
+    """Whoever decides, approves."""
+    return "approved", Anything()
+
+
 DOES = {
+    "flow.approval": _approved,
     "flow.delay": _delay,
     "flow.noop": _noop,
     "flow.switch": _switch,
     "flow.fail": _fail,
+    "flow.wait_for_event": _delay,
     "test.effect": _effect,
     "test.wait": _wait,
 }

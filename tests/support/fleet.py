@@ -167,7 +167,8 @@ class Fleet:
             "VALKYR_REMOTE_QUEUES": os.environ.get("VALKYR_REMOTE_QUEUES", ""),
             "VALKYR_PYTHON_CODE": "1",
             "VALKYR_KEY": os.environ["VALKYR_KEY"],
-            "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.row_steps",
+            "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.row_steps,"
+            "tests.support.knocking_step",
             "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
             "VALKYR_SQL_ALLOWED_HOSTS": database_url()
             .rpartition("@")[2]
@@ -281,7 +282,11 @@ def database_url() -> str:
     """Where this process's database (the tests' own) is."""
     given = connection.settings_dict
     user = f"{quote(given['USER'])}:{quote(given['PASSWORD'])}@" if given["USER"] else ""
-    return f"postgres://{user}{given['HOST']}:{given['PORT']}/{given['NAME']}"
+    servers = zip(given["HOST"].split(","), given["PORT"].split(","), strict=True)
+    places = ",".join(f"{host}:{port}" for host, port in servers)
+    kept = given["OPTIONS"].get("target_session_attrs")
+    which = f"?target_session_attrs={kept}" if kept else ""
+    return f"postgres://{user}{places}/{given['NAME']}{which}"
 
 
 @contextmanager

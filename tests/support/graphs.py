@@ -47,7 +47,7 @@ def draw(
     undo: bool = False,
 ) -> Drawn:
     """A workflow of one to `most` tasks; its effect steps take up to `seconds`, 0 where time is
-    acted (tests/support/simulation.py).
+    acted (tests/support/single_thread.py).
 
     Bodies are nested up to `depth` deep, steps that wait do so for up to `waits` seconds (None:
     there are none), and at most about `steps` steps run in all. With `undo`, most tasks have one.

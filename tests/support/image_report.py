@@ -12,6 +12,15 @@ from django.conf import settings
 # What only web processes and only workers load.
 OF_ROLES = ("valkyr_project.urls", "celery.worker.consumer", "runners.tasks")
 
+# What Celery reads once a process: settings of roles, and entries that are in none.
+CELERY = (
+    "broker_transport_options",
+    "db_reuse_max",
+    "broker_url",
+    "beat_schedule",
+    "task_serializer",
+)
+
 
 def main() -> None:
     """Print it as JSON."""
@@ -19,6 +28,7 @@ def main() -> None:
     django.setup(set_prefix=False)
     from valkyr_project.celery import app
 
+    app.finalize()
     report = {
         "settings": {name: getattr(settings, name) for name in dir(settings) if name.isupper()},
         "environment": dict(os.environ),
@@ -26,7 +36,7 @@ def main() -> None:
         "parent": os.getppid(),
         "session": os.getsid(0),
         "loaded": loaded,
-        "celery_configured": app.configured,
+        "celery": {name: app.conf[name] for name in CELERY},
         "chance": [random.random(), str(uuid.uuid4())],
     }
     print(json.dumps(report, default=lambda value: type(value).__name__))

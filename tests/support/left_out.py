@@ -13,8 +13,9 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
+from tests.support import nursery
+
 PACKAGE = "valkyr_plugins"
-PROJECT = Path(__file__).parents[2]
 ASKED = os.environ.get("VALKYR_PLUGINS") == "none"
 # What a file says that needs plugins: an import, the mark, or a support file that imports some.
 SIGNS = (
@@ -56,12 +57,7 @@ def run_without(
     inherited = {
         name: value for name, value in os.environ.items() if name != "VALKYR_REMOTE_QUEUES"
     }
-    return subprocess.run(
+    return nursery.run(
         [sys.executable, "-W", "ignore", "-c", program],
-        cwd=PROJECT,
-        env=inherited | {"VALKYR_PLUGINS": plugins, "VALKYR_DEBUG": "1"} | named,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
+        environment=inherited | {"VALKYR_PLUGINS": plugins, "VALKYR_DEBUG": "1"} | named,
     )

@@ -81,6 +81,10 @@ class Answers(BaseHTTPRequestHandler):
     def answer_echo(self) -> None:
         self.reply(200, json.dumps(self.seen).encode(), Content_Type="application/json")
 
+    def answer_knock(self) -> None:
+        self.seen["at"] = time.time()
+        self.reply(204)
+
     def answer_status(self) -> None:
         status = int(self.query["code"][0])
         retry = {"Retry_After": self.query["retry"][0]} if "retry" in self.query else {}

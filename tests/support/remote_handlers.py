@@ -1,6 +1,7 @@
 """What the tests' remote runners can do: `test.effect` leaves its mark as in a worker.
 
-Loaded by the reference client, which knows nothing of Valkyr; the marks' table is DATABASE's.
+Loaded by the reference client, which knows nothing of Valkyr; the marks' table is DATABASE's. As
+long as an effect lasts it has a session there, named EFFECT, which ends with its process.
 """
 
 import os
@@ -9,6 +10,7 @@ from typing import Any
 
 import psycopg
 
+EFFECT = "remote effect"
 INSERT = """
 INSERT INTO test_effects (key, execution, step, attempt, run, token, pid)
 SELECT %(key)s, execution_id, step_path, attempt, id, lease_token, %(pid)s
@@ -21,12 +23,13 @@ RETURNING (SELECT count(*) FROM test_effects t
 def effect(job: Any) -> dict[str, Any]:
     """Leave a mark, linger as told, and say who did it."""
     given = {"key": job.key, "run": job.run["id"], "pid": os.getpid()}
-    with psycopg.connect(os.environ["DATABASE"], autocommit=True) as own:
+    database = os.environ["DATABASE"]
+    with psycopg.connect(database, autocommit=True, application_name=EFFECT) as own:
         row = own.execute(INSERT, given).fetchone()
-    assert row is not None
-    job.details = {"tries": row[0] + 1}
-    hangs = row[0] < job.inputs.get("hangTimes", 1)
-    time.sleep(job.inputs.get("hangSeconds", 0) if hangs else job.inputs.get("seconds", 0))
+        assert row is not None
+        job.details = {"tries": row[0] + 1}
+        hangs = row[0] < job.inputs.get("hangTimes", 1)
+        time.sleep(job.inputs.get("hangSeconds", 0) if hangs else job.inputs.get("seconds", 0))
     return {"by": os.getpid(), "value": job.inputs.get("value")}
 
 

@@ -48,8 +48,9 @@ def copy_database(source: str, target: str) -> None:
 class Standby:
     """A server that follows another one, made by `pg_basebackup`."""
 
-    def __init__(self, home: Path, followed: str) -> None:
+    def __init__(self, home: Path, followed: str, *, durable: bool = False) -> None:
         """Copy the server at the URL `followed`; start nothing yet."""
+        self._durable = durable
         self._account = server_account()
         self._bin = postgres_bin(self._account)
         self._place = open_place(home, "standby", self._account)
@@ -61,7 +62,8 @@ class Standby:
     def start(self) -> None:
         """Start it; returns once it answers and follows."""
         # A standby must have room for at least what its primary has room for.
-        settings = SETTINGS | FOLLOWED | {"port": str(self._port), "fsync": "off"}
+        settings = SETTINGS | FOLLOWED | {"port": str(self._port)}
+        settings["fsync"] = "on" if self._durable else "off"
         words = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         with self._place.open_log() as log:
             self._child = spawn(
@@ -72,6 +74,18 @@ class Standby:
                 account_arguments=self._account.popen_arguments(),
             )
         wait_until(self._answers, 60, "the standby's first answer")
+
+    def is_waited_for_by(self, followed: str) -> None:
+        """Let the server that it follows confirm a commit once this one has it on its disk too."""
+        with psycopg.connect(followed, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            connection.execute("SELECT pg_reload_conf()")
+            query = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
+            wait_until(
+                lambda: connection.execute(query).fetchone() is not None,
+                20,
+                "the standby to be waited for",
+            )
 
     def pause(self) -> None:
         """Replay nothing more: it falls behind."""
@@ -85,6 +99,26 @@ class Standby:
     def resume(self) -> None:
         """Follow again."""
         self._ask("SELECT pg_wal_replay_resume()")
+
+    def is_not_waited_for_by(self, followed: str) -> None:
+        """Let the server that it follows confirm commits that this one does not have."""
+        with psycopg.connect(followed, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET synchronous_standby_names = ''")
+            connection.execute("SELECT pg_reload_conf()")
+
+    def fall_behind(self) -> None:
+        """Receive nothing more, as with the line to its primary cut."""
+        self._ask("ALTER SYSTEM SET primary_conninfo = 'host=127.0.0.1 port=1'")
+        self._ask("SELECT pg_reload_conf()")
+        wait_until(
+            lambda: self._ask("SELECT count(*) FROM pg_stat_wal_receiver") == 0,
+            20,
+            "the end of the standby's receiver",
+        )
+
+    def promote(self) -> None:
+        """Follow nobody any more, and take writes; returns once it does."""
+        assert self._ask("SELECT pg_promote(true, 60)") is True, self._place.last_lines()
 
     def stop(self) -> None:
         """End it at once."""
@@ -119,5 +153,6 @@ class Standby:
 
     def _ask(self, query: str) -> object:
         with psycopg.connect(self.url, autocommit=True, connect_timeout=5) as connection:
-            row = connection.execute(query).fetchone()  # type: ignore[arg-type]
+            found = connection.execute(query)  # type: ignore[arg-type]
+            row = found.fetchone() if found.description else None
         return row[0] if row else None

@@ -6,19 +6,19 @@ from uuid import UUID
 from django.db import connection
 
 from runners.models import Run
-from runners.pipeline import claim_run, execute, record_result
+from runners.pipeline import claim_run, execute, load_segment, record_result
 from runners.segment.state import SegmentState
-from runners.segment.work import Work
+from runners.segment.work import LiveRun, Work
 
 Held = tuple[SegmentState, Work]
 
 
-def seen(execution_id: UUID, segment: str) -> tuple[SegmentState, claim_run.LiveRun]:
+def seen(execution_id: UUID, segment: str) -> tuple[SegmentState, LiveRun]:
     """The segment's live run as a worker sees it before it claims."""
     version = Run.objects.filter(execution_id=execution_id).values_list(
         "execution__version_id", flat=True
     )[0]
-    found = claim_run.load(execution_id, version, segment)
+    found = load_segment.load(execution_id, version, segment)
     assert found is not None, f"segment {segment} has no live run"
     return found
 

@@ -152,5 +152,5 @@ def test_a_queue_of_the_projects_own_keeps_its_name(settings: Any) -> None:
 def test_a_queue_of_ours_cannot_be_the_projects(settings: Any) -> None:
     settings.VALKYR = {"CELERY_QUEUES": ["io"]}
 
-    with pytest.raises(Exception, match="one of ours"):
+    with pytest.raises(Exception, match="Valkyr uses for itself"):
         valkyr_settings()

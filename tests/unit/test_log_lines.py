@@ -2,6 +2,7 @@
 
 import json
 import logging
+import subprocess
 import sys
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from executions.observability import log_context
+from tests.support.stack import PROJECT
 from valkyr_project.logs import Fields, JsonLine, TextLine, configuration
 
 
@@ -98,3 +100,20 @@ def test_settings_that_make_no_sense_name_their_variable() -> None:
         configuration("xml", "INFO")
     with pytest.raises(ImproperlyConfigured, match="VALKYR_LOG_LEVEL is 'LOUD'"):
         configuration("json", "loud")
+
+
+def test_logging_that_is_set_up_already_only_changes_its_levels() -> None:
+    script = """
+import logging
+from valkyr_project.logs import configuration, set_up
+set_up(configuration("json", "WARNING"))
+handlers = list(logging.root.handlers)
+set_up(configuration("json", "ERROR"))
+assert logging.root.handlers == handlers and logging.root.level == logging.ERROR
+logging.config.dictConfig({"version": 1, "root": {"handlers": []}})
+set_up(configuration("text", "INFO"))
+assert type(logging.root.handlers[0].formatter).__name__ == "TextLine"
+"""
+    environment = {"VALKYR_SECRET_KEY": "check-" + "0123456789abcdef" * 4}
+
+    subprocess.run([sys.executable, "-c", script], cwd=PROJECT, env=environment, check=True)

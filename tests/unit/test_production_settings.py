@@ -4,11 +4,11 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support import nursery
 from valkyr_project.processes.production import Installation, is_local, refusals, warnings
 
 KEY = "0123456789abcdef" * 4
@@ -124,23 +124,10 @@ def test_a_host_is_local_only_if_it_can_be_nothing_else(host: str, local: bool) 
 
 def check(**environment: str) -> subprocess.CompletedProcess[str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    return subprocess.run(
-        [
-            sys.executable,
-            "-W",
-            "error",
-            "manage.py",
-            "check",
-            "--deploy",
-            "--fail-level",
-            "WARNING",
-        ],
-        cwd=Path(__file__).parents[2],
-        env=kept | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+    # That no warning comes of it either is what `.ci/check` asks, with the same command.
+    return nursery.run(
+        [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
+        environment=kept | environment,
     )
 
 
@@ -167,18 +154,14 @@ def test_the_deployment_check_is_silent_with_production_settings_and_loud_withou
 def files_root(**environment: str) -> str:
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     script = "from valkyr_plugins.connectors.conf import settings; print(settings().files_root)"
-    done = subprocess.run(
+    done = nursery.run(
         [sys.executable, "-c", script],
-        cwd=Path(__file__).parents[2],
-        env=kept
+        environment=kept
         | {"VALKYR_SECRET_KEY": KEY, "VALKYR_HOME": "/tmp/h"}
         | {"DJANGO_SETTINGS_MODULE": "valkyr_project.settings"}
         | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
     )
+    assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 

@@ -1,6 +1,6 @@
 """A replica's settings follow the primary's, and give up sooner."""
 
-from executions.configuration import environment
+from executions import environment
 from valkyr_project.database import PATIENCE_SECONDS, database
 
 PRIMARY = {

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 
 from valkyr.cli.errors import CliError, Exit, refused
+from valkyr.cli.interrupts import ends_when_interrupted
 
 PAGE = 500
 # A request that may be sent again is tried so often; the pauses between, in seconds.
@@ -89,7 +90,10 @@ class ApiClient:
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
         time_outs = httpx.Timeout(30, read=patience)
         try:
-            with self._http.stream("GET", path, headers=headers, timeout=time_outs) as answer:
+            with (
+                ends_when_interrupted(),
+                self._http.stream("GET", path, headers=headers, timeout=time_outs) as answer,
+            ):
                 if not answer.is_success:
                     answer.read()
                     raise self._refusal(answer)
@@ -104,7 +108,8 @@ class ApiClient:
         pauses = iter(PAUSES if again else ())
         while True:
             try:
-                answer = self._http.request(method, path, **more)
+                with ends_when_interrupted():
+                    answer = self._http.request(method, path, **more)
                 break
             except httpx.HTTPError as error:
                 pause = next(pauses, None) if isinstance(error, BROKEN) else None

@@ -33,10 +33,12 @@ PARTS = {
     "valkyr.E021": "database",
     "valkyr.E022": "database",
     "valkyr.E023": "database",
+    "valkyr.I040": "sandbox",
+    "valkyr.W041": "sandbox",
 }
 ORDER = (
-    "settings", "addresses", "celery", "database", "migrations", "clock", "people", "modules",
-    "broker", "queues", "beat",
+    "settings", "addresses", "celery", "database", "sandbox", "migrations", "clock", "people",
+    "modules", "broker", "queues", "beat",
 )  # fmt: skip
 POSTGRESQL = 150_000
 APART = timedelta(seconds=5)
@@ -92,6 +94,8 @@ def examine(choices: Choices) -> Report:
     findings: list[DoctorFinding] = []
     looked = [*ORDER[: ORDER.index("database") + 1]]
     findings += _static()
+    if _runs_code():
+        looked.append("sandbox")
     if not _has(findings, "database"):
         findings += _database()
     if not _has(findings, "database"):
@@ -143,6 +147,17 @@ def _told(run: Callable[[], list[Any]]) -> list[DoctorFinding]:
             part = PARTS.get(name, "settings")
             found.append(DoctorFinding(part, name, str(one.msg), one.hint or "", not serious))
     return found
+
+
+def _runs_code() -> bool:
+    """Whether workflows may bring code along; the check of its sandbox says nothing otherwise."""
+    from django.apps import apps
+
+    if not apps.is_installed("valkyr_plugins.connectors"):
+        return False
+    from valkyr_plugins.connectors.code.python_code import is_on
+
+    return is_on()
 
 
 def _database() -> Iterator[DoctorFinding]:

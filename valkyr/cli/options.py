@@ -104,7 +104,11 @@ def shared_options() -> list[click.Option]:
     return [
         _option("--url", metavar="URL", help="The installation's address. [env: VALKYR_URL]"),
         _option("--token", metavar="TOKEN", help="An API token. [env: VALKYR_TOKEN]"),
-        _option("--profile", metavar="NAME", help="A profile of yours. [env: VALKYR_PROFILE]"),
+        _option(
+            "--profile",
+            metavar="NAME",
+            help="A profile from your profile file. [env: VALKYR_PROFILE]",
+        ),
         _option("--local", is_flag=True, help="Use this Django project, without a server."),
         _option(
             *("--as", "user"),

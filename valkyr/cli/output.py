@@ -119,15 +119,18 @@ class CommandOutput:
 
     def error(self, error: CliError) -> None:
         """Why the command ends."""
+        click.echo(self.error_text(error), err=True, nl=False)
+
+    def error_text(self, error: CliError) -> str:
+        """Why the command ends, in the form that was chosen, with the end of its last line."""
         if self.json:
-            click.echo(json.dumps({"error": error.as_json()}, ensure_ascii=False), err=True)
-            return
+            return json.dumps({"error": error.as_json()}, ensure_ascii=False) + "\n"
         lines = [f"Error: {error.message}"]
         lines += [
             f"  {found.get('path') or '.'}: {found.get('message')}" for found in error.problems
         ]
         lines += [error.hint] if error.hint else []
-        click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", "\n".join(lines)), err=True)
+        return CONTROL.sub("\N{REPLACEMENT CHARACTER}", "\n".join(lines)) + "\n"
 
     def _table(self, headings: Sequence[str], rows: Sequence[Sequence[str]], cut: bool) -> None:
         if self.console is None:

@@ -47,7 +47,7 @@ def load(path: Path) -> ProfileFile:
     except FileNotFoundError:
         return ProfileFile()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise usage(f"{path} cannot be read: {error}.", "Mend it, or delete it.") from None
+        raise usage(f"{path} cannot be read: {error}.", "Fix it, or delete it.") from None
     rows = found.get("profiles", {})
     if not isinstance(rows, dict) or not all(_fits(row) for row in rows.values()):
         raise usage(

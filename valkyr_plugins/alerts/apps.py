@@ -15,7 +15,7 @@ class AlertsConfig(PluginConfig):
     settings_class = AlertSettings
     api = "valkyr_plugins.alerts.urls"
     api_tags = {
-        "AlertRule": "Who is told of what goes wrong, how, and how often.",
+        "AlertRule": "Who is notified of what goes wrong, how, and how often.",
         "Alert": "What alert rules noticed.",
         "AlertDelivery": "The messages of alert rules, and what came of each.",
     }

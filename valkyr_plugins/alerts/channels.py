@@ -179,7 +179,7 @@ def headline(message: Mapping[str, Any]) -> str:
 def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What is said of each alert, and its link; (text, "") where there is none."""
     if message["reason"] == "TEST":
-        return [("This is a test: whoever reads it will be told of alerts.", message["link"])]
+        return [("This is a test: alerts of this rule arrive here.", message["link"])]
     said = [(_said(message["reason"], alert), alert["link"]) for alert in message["alerts"]]
     if message["more"]:
         said.append((f"And {message['more']:,} more.", ""))

@@ -101,7 +101,7 @@ def _of_words(rule: AlertRule) -> Iterator[DefinitionProblem]:
     if not name or len(rule.name) > 100 or clipped(rule.name, 200) != name:
         yield DefinitionProblem("name", "bad_name", "Give one line of 1 to 100 characters.")
     if not rule.kinds:
-        yield DefinitionProblem("kinds", "required", "Name at least one thing to be told of.")
+        yield DefinitionProblem("kinds", "required", "Name at least one kind of alert.")
     known = ", ".join(AlertKind.values)
     for kind in sorted(set(rule.kinds) - set(AlertKind.values)):
         yield DefinitionProblem("kinds", "unknown", f"{clipped(kind, 40)!r} is none of: {known}.")

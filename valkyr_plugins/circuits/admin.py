@@ -180,6 +180,10 @@ class CircuitRuleAdmin(ScopedAdmin):
         """Superusers alone: a rule holds for every workspace."""
         return is_superuser(request)
 
+    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Any) -> QuerySet[Any]:
+        """All rows or none: they belong to no workspace."""
+        return rows if is_superuser(request) else rows.none()
+
 
 def mark_of(row: CircuitBreaker) -> Any:
     """The state's word, icon and colour."""

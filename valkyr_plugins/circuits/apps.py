@@ -23,7 +23,11 @@ class CircuitsConfig(PluginConfig):
         from runners.public.models import WaitKind
         from valkyr_plugins.circuits import breaker_rows, gate, reports
 
-        gates.register(gate.ask, gates.Stage.TARGET)
+        gates.register(
+            gate.ask,
+            gates.Stage.TARGET,
+            gates.LeaseGate("circuits", gate.ask_all, gate.undo_all, gate.restore),
+        )
         explain.HOLDS[WaitKind.CIRCUIT] = reports.reasons
         recovery.EVERY_SECOND["circuits"] = gate.wake_held
         recovery.EVERY_FIVE_SECONDS["unused_circuits"] = gate.forget_unused

@@ -15,8 +15,7 @@ class CircuitSettings(SettingsModel):
 
     circuit_breaker_enabled: Flag = setting(
         True,
-        "Whether targets that fail "
-        "[rest](../explanation/architecture.md#7a-circuits-and-other-gates); 0: every call is made",
+        "Whether targets that fail [rest](../explanation/gates.md#circuits); 0: every call is made",
         variables=("CIRCUIT_BREAKER_ENABLED",),
     )
     default_failure_threshold: int = setting(

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 from uuid import UUID
 
 from executions.public.access import Actor, record
@@ -24,13 +25,13 @@ from valkyr_plugins.circuits.breaker import (
     answered,
     called,
     closed,
-    enter,
     failed,
     free,
     room,
     undone,
 )
 from valkyr_plugins.circuits.conf import config
+from valkyr_plugins.circuits.entering import WantedCall, enter_all, enter_one
 from valkyr_plugins.circuits.memory import Key, Memory
 from valkyr_plugins.circuits.models import CircuitBreaker
 
@@ -100,13 +101,80 @@ def ask(asked: Asked) -> "Passing | Wait | None":
         return None
     known = memory()
     known.refresh()
-    key = Key(asked.context.version.workspace_id, target)
+    call = _call(asked, target)
+    return _answer(call, known.entry(call.key, call.caller) or enter_one(call, known), known)
+
+
+def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]":
+    """The same about steps that are leased together, in a fixed number of queries.
+
+    No query where all their targets are known to answer.
+    """
+    if not config().enabled:
+        return [None] * len(asked)
+    known = memory()
+    known.refresh()
+    calls = [_call_or_error(one) for one in asked]
+    unsure: dict[Key, list[WantedCall]] = {}
+    entries: dict[UUID, Entry] = {}
+    for call in calls:
+        if isinstance(call, WantedCall):
+            entry = known.entry(call.key, call.caller)
+            if entry is None:
+                unsure.setdefault(call.key, []).append(call)
+            else:
+                entries[call.caller.run_id] = entry
+    entries |= enter_all(unsure, known)
+    return [
+        _answer_or_error(call, entries[call.caller.run_id], known)
+        if isinstance(call, WantedCall)
+        else call
+        for call in calls
+    ]
+
+
+def undo_all(permits: "Sequence[Passing]") -> None:
+    """These calls were not made: another gate held their steps back."""
+    by_key: dict[Key, list[Passing]] = {}
+    for permit in permits:
+        if permit.entry is not Entry.FREE:
+            by_key.setdefault(permit.key, []).append(permit)
+    moves = {key: partial(_undone, passings) for key, passings in by_key.items()}
+    for key, done in breaker_rows.change_all(moves).items():
+        _learn(key, done)
+
+
+def restore(run_id: UUID, token: int, kept: Any) -> "Passing":
+    """The permit of a leased run, from `Passing.kept`."""
+    key = Key(UUID(kept["workspace"]), kept["target"])
+    return Passing(key, Caller(run_id, token, 0), Entry(kept["entry"]), None)
+
+
+def _call(asked: Asked, target: str) -> WantedCall:
     seconds = asked.work.step.timeout_seconds + engine().grace + SPARE_SECONDS
-    caller = Caller(asked.work.run_id, asked.work.token, seconds)
-    entry = known.entry(key, caller) or _enter(key, caller, known)
+    key = Key(asked.context.version.workspace_id, target)
+    return WantedCall(asked, key, Caller(asked.work.run_id, asked.work.token, seconds))
+
+
+def _call_or_error(asked: Asked) -> WantedCall | Exception | None:
+    try:
+        target = target_of(asked)
+    except Exception as error:
+        return error
+    return None if target is None else _call(asked, target)
+
+
+def _answer(call: WantedCall, entry: Entry, known: Memory) -> "Passing | Wait":
     if entry is Entry.HELD:
-        return _hold(asked, key, known)
-    return Passing(key, caller, entry, known.limits(target).timeout)
+        return _hold(call.asked, call.key, known)
+    return Passing(call.key, call.caller, entry, known.limits(call.key.target).timeout)
+
+
+def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing | Wait | Exception":
+    try:
+        return _answer(call, entry, known)
+    except StepError as error:
+        return error
 
 
 def target_of(asked: Asked) -> str | None:
@@ -128,10 +196,20 @@ class Passing:
     entry: Entry
     timeout: float | None
 
+    @property
+    def kept(self) -> dict[str, str]:
+        """What `restore` makes it from."""
+        workspace = str(self.key.workspace_id)
+        return {"workspace": workspace, "target": self.key.target, "entry": self.entry.value}
+
     def undo(self) -> None:
         """It was not made."""
         if self.entry is not Entry.FREE:
-            self._move(lambda circuit, now: undone(circuit, self.entry, self.caller, now))
+            self._move(partial(_undone, [self]))
+
+    def lost(self) -> None:
+        """Nobody knows how it ended: others may call in its place."""
+        self.undo()
 
     def ended(self, failure: Failure | None) -> None:
         """Count a failure of the target; anything else is an answer, even a refusal."""
@@ -157,23 +235,21 @@ class Passing:
 
     def _move(self, move: breaker_rows.Move) -> None:
         """Change the circuit; who was held for it goes on if that set it free."""
-        done = breaker_rows.change(self.key, move)
-        memory().note(self.key, done.after, done.now)
-        if free(done.after, done.now) and not free(done.before, done.now):
-            wake(self.key)
+        _learn(self.key, breaker_rows.change(self.key, move))
 
 
-def _enter(key: Key, caller: Caller, known: Memory) -> Entry:
-    """Look at the circuit; where the call needs a place or is to probe, take it."""
-    limits = known.limits(key.target)
-    circuit, now = breaker_rows.look(key)
-    entry = enter(circuit, caller, limits, now)[1]
-    if entry in (Entry.FREE, Entry.HELD):
-        known.note(key, circuit, now)
-        return entry
-    done = breaker_rows.change(key, lambda circuit, now: enter(circuit, caller, limits, now)[0])
-    known.note(key, done.after, done.now)
-    return enter(done.before, caller, limits, done.now)[1]
+def _undone(passings: Sequence[Passing], circuit: Circuit, now: datetime) -> Circuit:
+    """The circuit after none of these calls was made."""
+    for passing in passings:
+        circuit = undone(circuit, passing.entry, passing.caller, now)
+    return circuit
+
+
+def _learn(key: Key, done: breaker_rows.Change) -> None:
+    """Note a circuit that was changed; after the commit, wake who was held where it is free now."""
+    memory().note(key, done.after, done.now)
+    if free(done.after, done.now) and not free(done.before, done.now):
+        transaction.on_commit(partial(wake, key), robust=True)
 
 
 def _hold(asked: Asked, key: Key, known: Memory) -> Wait:
@@ -200,7 +276,7 @@ def given_up(target: str, circuit: Circuit, held: float) -> StepError:
     error = f" Its last failure: {sentence(circuit.last_error)}" if circuit.last_error else ""
     return StepError(
         f"{target} {how}{since}, and this step was held for {held:,.0f} s, as long as it may be "
-        f"(circuitWaitSeconds).{error} Mend the target or reset its circuit, then requeue "
+        f"(circuitWaitSeconds).{error} Fix the target or reset its circuit, then requeue "
         "the dead letter.",
         ErrorType.CIRCUIT_OPEN,
         details={

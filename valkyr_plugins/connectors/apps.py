@@ -1,5 +1,7 @@
 """The plugin `connectors`."""
 
+from typing import Any
+
 from executions.public.plugins import PluginConfig
 from valkyr_plugins.connectors.conf import ConnectorSettings
 from valkyr_plugins.connectors.types import NEEDS, TYPES
@@ -14,3 +16,18 @@ class ConnectorsConfig(PluginConfig):
     modules = TYPES
     needs = NEEDS
     settings_class = ConnectorSettings
+
+    def ready(self) -> None:
+        """Register the check, and have each worker say which sandbox its steps get."""
+        from celery.signals import celeryd_after_setup
+
+        from valkyr_plugins.connectors import checks  # noqa: F401 - registers on import
+
+        # After logging is set up, and before processes of the pool are forked.
+        celeryd_after_setup.connect(_announce, weak=False, dispatch_uid=f"{self.name}.sandbox")
+
+
+def _announce(**_: Any) -> None:
+    from valkyr_plugins.connectors.code.sandbox import announce
+
+    announce()

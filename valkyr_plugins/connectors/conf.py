@@ -1,6 +1,6 @@
 """What the settings let steps reach and do."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from executions.public.configuration import Flag, Networks, SettingsModel, Words, read, setting
 
@@ -59,6 +59,12 @@ class ConnectorSettings(SettingsModel):
         "Landlock (Linux 5.13 or newer), and is refused where the kernel, or a container's seccomp "
         "profile, denies these",
     )
+    code_sandbox: Literal["auto", "bubblewrap", "builtin"] = setting(
+        "auto",
+        "What confines the code of `python.code` ([which to take](../how-to/code-sandbox.md)): "
+        "`bubblewrap` and nothing else, `builtin`, or `auto`: bubblewrap where it works, else the "
+        "built-in sandbox",
+    )
     slack_api_url: str = setting(
         "https://slack.com/api",
         "Where `slack.post` sends messages with a bot's token; `https://slack-gov.com/api` for "
@@ -79,7 +85,7 @@ class ConnectorSettings(SettingsModel):
         "What a million tokens cost: a YAML or JSON file, or JSON itself, such as "
         '`{"gpt-4o*": {"input": 2.5, "output": 10, "cached": 1.25, "currency": "USD"}}`. Of the '
         "patterns that match a model's name the most specific counts; without `currency` it is the "
-        "installation's. A file is read anew once it has changed",
+        "installation's. A file is read again once it has changed",
         unset="none: tokens are counted, amounts are not",
     )
 

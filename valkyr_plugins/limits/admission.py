@@ -7,7 +7,7 @@ from django.dispatch import receiver
 
 from executions.public.errors import QuotaExceeded
 from executions.public.events import executions_asked
-from executions.public.quotas import Ceilings, of_tier, read_ceilings, windowed
+from executions.public.quotas import Ceilings, CeilingsQuery, ceilings_query, of_tier, windowed
 from valkyr_plugins.limits import statements
 from valkyr_plugins.limits.budget_enforcement import spent_of
 from valkyr_plugins.limits.known_limits import known
@@ -19,10 +19,14 @@ class SpenderStopped(QuotaExceeded):
     code = "budget_spent"
 
 
-@read_ceilings.provide
-def ceilings(workspace_id: UUID, user_id: Any) -> Ceilings:
+@ceilings_query.provide
+def asked(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
     """What limits a workspace and, in it, one principal: its tier and the quotas. One query."""
-    rows = statements.fetch("ceilings", {"workspace": workspace_id, "user": user_id})
+    of = {"workspace": workspace_id, "user": user_id}
+    return CeilingsQuery(statements.asked("ceilings", of), _ceilings)
+
+
+def _ceilings(rows: list[tuple[Any, ...]]) -> Ceilings:
     quotas = []
     for exists, whose, per_hour, per_day in (row[6:] for row in rows):
         if exists:

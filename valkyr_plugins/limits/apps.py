@@ -35,8 +35,18 @@ class LimitsConfig(PluginConfig):
         )
         from valkyr_plugins.limits.costs import COSTS
 
-        gates.register(budget_enforcement.ask, gates.Stage.REFUSE)
-        gates.register(quota_gate.ask, gates.Stage.HOLD)
+        gates.register(
+            budget_enforcement.ask,
+            gates.Stage.REFUSE,
+            gates.LeaseGate("budgets", budget_enforcement.ask_all),
+        )
+        gates.register(
+            quota_gate.ask,
+            gates.Stage.HOLD,
+            gates.LeaseGate(
+                "quotas", quota_gate.ask_all, quota_gate.undo_permits, quota_gate.restore
+            ),
+        )
         HOLDS[WaitKind.QUOTA] = quotas.reasons
         EVERY_SECOND["budgets"] = budget_enforcement.sweep
         READINGS["budgets"] = budgets.budget_ratios

@@ -61,16 +61,16 @@ class Spent:
 
     @property
     def sentence(self) -> str:
-        """Whose budget is spent, how much of how much, and when it begins anew."""
+        """Whose budget is spent, how much of how much, and when it resets."""
         whose = f"the workspace {self.workspace!r}"
         if self.user_id is not None:
             whose = f"user {self.user_id} in {whose}"
-        anew = "it does not begin anew by itself"
+        again = "it does not reset by itself"
         if self.ends_at is not None:
-            anew = f"it begins anew at {self.ends_at:%Y-%m-%d %H:%M} UTC"
+            again = f"it resets at {self.ends_at:%Y-%m-%d %H:%M} UTC"
         return (
             f"The {self.period} budget of {whose} is spent: {plain(self.spent)} of "
-            f"{amount(self.amount, self.currency)}; {anew}. Raise it, or wait."
+            f"{amount(self.amount, self.currency)}; {again}. Raise it, or wait."
         )
 
     @property
@@ -91,13 +91,13 @@ def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spen
 
     With `killing` only one that has a kill switch. One query.
     """
-    found = _fetch({"workspace": workspace_id, "user": user_id, "killing": killing})
+    found = _fetch({"workspaces": [workspace_id], "users": [user_id], "killing": killing})
     return max(found, key=lambda spent: spent.retry_after, default=None)
 
 
 def all_killing() -> list[Spent]:
     """Every spent budget that has a kill switch."""
-    return _fetch({"workspace": None, "user": None, "killing": True})
+    return _fetch({"workspaces": None, "users": [], "killing": True})
 
 
 def _fetch(params: dict[str, Any]) -> list[Spent]:
@@ -110,12 +110,44 @@ def ask(asked: Asked) -> None:
     Any spent budget counts, whatever its currency: what a step will spend is not known before it
     runs. One query, for steps that cost in workspaces that have budgets.
     """
-    workspace_id = asked.context.version.workspace_id
-    if not asked.module.costs or workspace_id not in known().budgets:
+    if not _draws(asked):
         return
-    spent = spent_of(workspace_id, asked.context.principal_id)
+    spent = spent_of(asked.context.version.workspace_id, asked.context.principal_id)
     if spent is not None:
-        raise BudgetSpent(spent.sentence, details=spent.facts)
+        raise _refusal(spent)
+
+
+def ask_all(asked: Sequence[Asked]) -> list[Exception | None]:
+    """The same about steps that are leased together: BudgetSpent for those refused. One query."""
+    spenders = {_spender(one) for one in asked if _draws(one)}
+    if not spenders:
+        return [None] * len(asked)
+    workspaces, users = map(list, zip(*spenders, strict=True))
+    found = _fetch({"workspaces": workspaces, "users": users, "killing": False})
+    answers: list[Exception | None] = []
+    for one in asked:
+        workspace_id, user_id = _spender(one)
+        mine = [
+            spent
+            for spent in found
+            if spent.workspace_id == workspace_id and spent.user_id in (None, user_id)
+        ]
+        lasting = max(mine, key=lambda spent: spent.retry_after) if mine and _draws(one) else None
+        answers.append(None if lasting is None else _refusal(lasting))
+    return answers
+
+
+def _spender(asked: Asked) -> tuple[UUID, Any]:
+    return asked.context.version.workspace_id, asked.context.principal_id
+
+
+def _draws(asked: Asked) -> bool:
+    """Whether there may be a budget that the step draws on."""
+    return asked.context.version.workspace_id in known().budgets and asked.costs
+
+
+def _refusal(spent: Spent) -> BudgetSpent:
+    return BudgetSpent(spent.sentence, details=spent.facts)
 
 
 # The kill switch: a spent budget that has one ends what its spender has under way.

@@ -12,8 +12,8 @@ class LimitsSettings(SettingsModel):
 
     keep_costs_days: float = setting(
         400,
-        "How long an entry of what a step cost is kept, also when its execution is gone; 0 is for "
-        "ever",
+        "How long an entry of what a step cost is kept, also when its execution is gone; 0 is "
+        "forever",
         unit="days",
         ge=0,
     )

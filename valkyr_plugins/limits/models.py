@@ -74,10 +74,14 @@ class Quota(SpenderLimit):
 
 
 class QuotaHold(models.Model):
-    """One place of a quota with `max_concurrent`, held by a run until it ends or `until` passes."""
+    """One place of a quota with `max_concurrent`, held by a run until it ends or `until` passes.
+
+    `token` is that of the lease for which it was taken.
+    """
 
     quota = models.ForeignKey(Quota, on_delete=models.CASCADE, related_name="holds")
     run_id = models.UUIDField()
+    token = models.IntegerField(default=0, db_default=0)
     until = models.DateTimeField()
 
     class Meta:

@@ -76,8 +76,6 @@ def _module(name: str) -> list[DefinitionProblem]:
         why = "runs in memory together with other steps, and is not held back"
     elif spec.container:
         why = "runs no step of its own; limit the types in its body"
-    elif name == "remote.step":
-        why = "is done by remote runners, which take as many as they ask for; start fewer of them"
     else:
         return []
     return [_target("cannot_be_limited", f"The module type {name!r} {why}.")]

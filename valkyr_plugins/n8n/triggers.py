@@ -146,7 +146,7 @@ def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
         months = _every(_number(rule, "monthsInterval", 1, 12, 1))
         return f"{minute} {hour} {day} {months} *", ""
     days_apart = _number(rule, "daysInterval", 1, 31, 1)
-    remark = "Every few days begins anew with each month here." if days_apart > 1 else ""
+    remark = "Every few days restarts with each month here." if days_apart > 1 else ""
     return f"{minute} {hour} {_every(days_apart)} * *", remark
 
 

@@ -14,7 +14,7 @@ class RedriveConfig(PluginConfig):
     verbose_name = "Redrives"
     settings_class = RedriveSettings
     api = "valkyr_plugins.redrive.urls"
-    api_tags = {"Redrive": "Dead letters sent home together, at a pace."}
+    api_tags = {"Redrive": "Bulk requeue of dead letters at a set rate."}
     api_enums = {
         "ItemState": "valkyr_plugins.redrive.models.ItemState",
         "RedriveState": "valkyr_plugins.redrive.models.RedriveState",

@@ -34,7 +34,7 @@ class RedriveScope(models.TextChoices):
 
     STEP = "STEP", "the failed step, in its execution"
     FROM = "FROM", "from a chosen step on, in a new execution"
-    EXECUTION = "EXECUTION", "the whole execution, anew"
+    EXECUTION = "EXECUTION", "the whole execution, again"
 
 
 class ItemState(models.TextChoices):

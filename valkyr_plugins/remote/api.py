@@ -1,6 +1,7 @@
 """The door of remote runners: lease, heartbeat, complete, fail."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +16,14 @@ from executions.public.api import Body, CamelCaseSerializer, Endpoint, Json, Tex
 from executions.public.configuration import limits
 from executions.public.definitions import DefinitionProblem
 from runners.public.api import RunShape, RunSummary
-from runners.public.leased_runs import MAX_DELAY_SECONDS, traceparents
+from runners.public.leased_runs import (
+    MAX_AMOUNT,
+    MAX_DELAY_SECONDS,
+    MAX_MODELS,
+    MAX_NAME,
+    Expense,
+    traceparents,
+)
 from runners.public.models import Run
 from runners.public.modules import ErrorType
 from valkyr_plugins.remote import leasing, reporting
@@ -37,6 +45,8 @@ NAME = RegexValidator(
     r"\A[A-Za-z0-9][A-Za-z0-9._:@-]*\Z",
     "Expected letters, digits, and . _ : @ - after the first.",
 )
+
+CURRENCY = RegexValidator(r"\A([A-Z]{3})?\Z", "Expected three capitals, such as EUR, or nothing.")
 
 
 class Seconds(serializers.FloatField):
@@ -82,6 +92,10 @@ class LeasedRun(RunSummary):
     )
     leaseToken = serializers.CharField(help_text="To be shown with everything reported of it.")
     timeoutSeconds = serializers.FloatField(help_text="How long it may take, from now.")
+    targetTimeoutSeconds = serializers.FloatField(
+        allow_null=True,
+        help_text="How long a call of the step's target may take, where a rule says so.",
+    )
     lastDetails = Json(
         source="heartbeat_details",
         allow_null=True,
@@ -96,7 +110,7 @@ class LeasedRun(RunSummary):
     class Meta(RunSummary.Meta):
         fields = [
             *RunSummary.Meta.fields, "inputs", "credential", "leaseToken", "timeoutSeconds",
-            "lastDetails", "traceparent",
+            "targetTimeoutSeconds", "lastDetails", "traceparent",
         ]  # fmt: skip
 
 
@@ -120,19 +134,68 @@ class Renewed(CamelCaseSerializer):
     )
 
 
-class Completion(Body):
+class ExpenseShape(Body):
+    """What a step spent on one model or service."""
+
+    model = Text(required=False, default="", allow_blank=True, max_length=MAX_NAME)
+    inputTokens = Whole(required=False, default=0, min_value=0, max_value=MAX_TOKENS)
+    outputTokens = Whole(required=False, default=0, min_value=0, max_value=MAX_TOKENS)
+    tokens = Whole(
+        required=False,
+        default=0,
+        min_value=0,
+        max_value=MAX_TOKENS,
+        help_text="All of them; the sum of input and output unless given.",
+    )
+    amount = serializers.DecimalField(
+        required=False,
+        default=Decimal(0),
+        max_digits=18,
+        decimal_places=8,
+        min_value=Decimal(0),
+        max_value=MAX_AMOUNT,
+        help_text="Money, in `currency`.",
+    )
+    currency = Text(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=3,
+        validators=[CURRENCY],
+        help_text="Three capitals (ISO 4217); empty for the installation's own.",
+    )
+
+
+class Reports(Body):
+    """What every report of an end may say."""
+
+    leaseToken = Text(max_length=200)
+    costs: Any = serializers.ListField(
+        child=ExpenseShape(),
+        required=False,
+        default=list,
+        max_length=MAX_MODELS,
+        help_text="What the step spent, by model: counted against budgets and quotas on tokens.",
+    )
+
+
+class Completion(Reports):
     """A step that is done."""
 
-    leaseToken = Text(max_length=200)
     outputs = Json(allow_null=True)
     outcome = Text(required=False, default="success", max_length=100)
-    costTokens = Whole(required=False, default=0, min_value=0, max_value=MAX_TOKENS)
+    costTokens = Whole(
+        required=False,
+        default=0,
+        min_value=0,
+        max_value=MAX_TOKENS,
+        help_text="As `costs` of one model without a name.",
+    )
 
 
-class FailureReport(Body):
+class FailureReport(Reports):
     """A step that failed."""
 
-    leaseToken = Text(max_length=200)
     error = Text(max_length=10_000, help_text="A sentence for people; no secrets.")
     errorType: Any = serializers.ChoiceField(
         REPORTED, help_text="TRANSIENT and TIMEOUT are tried again."
@@ -187,6 +250,8 @@ class LeaseRun(Endpoint):
 class HeartbeatRun(Endpoint):
     """A run that is being worked."""
 
+    urgent = True
+
     @operation(
         "updateRunHeartbeat", "Run", {200: Renewed}, request=Heartbeat, errors=[403, 404, 409]
     )
@@ -205,6 +270,8 @@ class HeartbeatRun(Endpoint):
 class CompleteRun(Endpoint):
     """A run that is done."""
 
+    urgent = True
+
     @operation("completeRun", "Run", {200: RunShape}, request=Completion, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Record the result, and go on with what follows.
@@ -215,13 +282,18 @@ class CompleteRun(Endpoint):
         """
         _, may = _held(self, id)
         given = self.body(Completion)
-        reported = reporting.Reported(given["outputs"], given["outcome"], given["costTokens"])
+        spent = _spent(given["costs"])
+        if given["costTokens"]:
+            spent = (*spent, Expense(tokens=given["costTokens"]))
+        reported = reporting.Reported(given["outputs"], given["outcome"], spent)
         reporting.complete(id, given["leaseToken"], reported)
         return _answer(id, may)
 
 
 class FailRun(Endpoint):
     """A run that failed."""
+
+    urgent = True
 
     @operation("failRun", "Run", {200: RunShape}, request=FailureReport, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -239,6 +311,7 @@ class FailRun(Endpoint):
             ErrorType(given["errorType"]),
             given["retryAfter"],
             given["fingerprint"],
+            _spent(given["costs"]),
         )
         return _answer(id, may)
 
@@ -262,11 +335,26 @@ def _held(endpoint: Endpoint, run_id: UUID) -> tuple[Run, Powers]:
     return obtain(endpoint.user, rows, run_id, Action.RUN)
 
 
+def _spent(costs: Sequence[Mapping[str, Any]]) -> tuple[Expense, ...]:
+    return tuple(
+        Expense(
+            tokens=cost["tokens"],
+            amount=cost["amount"],
+            currency=cost["currency"],
+            model=cost["model"],
+            input_tokens=cost["inputTokens"],
+            output_tokens=cost["outputTokens"],
+        )
+        for cost in costs
+    )
+
+
 def _shown(leased: leasing.Leased, traceparent: str | None) -> Run:
     run: Any = leased.run
     run.traceparent = traceparent
     run.inputs, run.credential = leased.inputs, leased.credential
     run.leaseToken, run.timeoutSeconds = leased.token, leased.timeout_seconds
+    run.targetTimeoutSeconds = leased.target_timeout_seconds
     return leased.run
 
 

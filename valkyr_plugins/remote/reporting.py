@@ -17,10 +17,12 @@ from runners.public.leased_runs import (
     MAX_DETAILS_BYTES,
     MAX_FINGERPRINT,
     MAX_MESSAGE_CHARACTERS,
+    Expense,
     Failure,
     Looked,
     classify,
     config,
+    costs_of,
     look,
     scrubber,
     storable_text,
@@ -69,7 +71,7 @@ class Reported:
 
     outputs: Any
     outcome: str = "success"
-    tokens: int = 0
+    spent: tuple[Expense, ...] = ()
 
 
 def complete(run_id: UUID, token: str, reported: Reported) -> None:
@@ -85,7 +87,7 @@ def complete(run_id: UUID, token: str, reported: Reported) -> None:
     try:
         scrub = leased_runs.scrubber(looked)
     except StepError as error:
-        _report_failure(looked, token, classify(error))
+        _report_failure(looked, token, classify(error), reported.spent)
         return
     outputs = reported.outputs if scrub is None else scrub.value(reported.outputs, what)
     text = payloads.dump(outputs, what)
@@ -94,11 +96,11 @@ def complete(run_id: UUID, token: str, reported: Reported) -> None:
         result = (found.outputs, found.outcome)
         return found.state == RunState.SUCCESS and result == (outputs, reported.outcome)
 
-    result = Result(outputs, reported.outcome)
+    result, costs = Result(outputs, reported.outcome), costs_of(reported.spent)
     _report(
         looked,
         token,
-        lambda number: leased_runs.record_success(looked, number, result, text, reported.tokens),
+        lambda number: leased_runs.record_success(looked, number, result, text, costs),
         same,
     )
 
@@ -110,31 +112,42 @@ def fail(
     error_type: ErrorType,
     retry_after: float | None,
     fingerprint: str = "",
+    spent: tuple[Expense, ...] = (),
 ) -> None:
     """Record a failure: it is retried, goes along an error edge, or is dead. Raises LeaseOver.
 
-    `retry_after` is in seconds; `fingerprint` is what the runner calls this kind of failure.
+    `retry_after` is in seconds; `fingerprint` is what the runner calls this kind of failure;
+    `spent` is what the attempt cost all the same.
     """
     looked = _look(run_id, token)
     try:
         scrub = leased_runs.scrubber(looked)
     except StepError as error:
-        _report_failure(looked, token, classify(error))
+        _report_failure(looked, token, classify(error), spent)
         return
     if scrub is not None:
         message, fingerprint = scrub.message(message), scrub.message(fingerprint)
     clean = storable_text(message, MAX_MESSAGE_CHARACTERS)
     named = storable_text(fingerprint, MAX_FINGERPRINT)
     failure = Failure(error_type, clean, EXCEPTION, retry_after, None, "", fingerprint=named)
-    _report_failure(looked, token, failure)
+    _report_failure(looked, token, failure, spent)
 
 
-def _report_failure(looked: Looked, token: str, failure: Failure) -> None:
+def _report_failure(
+    looked: Looked, token: str, failure: Failure, spent: tuple[Expense, ...]
+) -> None:
+    costs = costs_of(spent)
+
     def same(found: Run) -> bool:
         result = (found.error, found.error_type)
         return found.state in FAILED and result == (failure.message, failure.error_type)
 
-    _report(looked, token, lambda number: leased_runs.record_failure(looked, number, failure), same)
+    _report(
+        looked,
+        token,
+        lambda number: leased_runs.record_failure(looked, number, failure, costs),
+        same,
+    )
 
 
 def _look(run_id: UUID, token: str) -> Looked:

@@ -4,7 +4,8 @@ The engine hands its inputs to a remote runner and records what comes back; noth
 executed here.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from pydantic import ConfigDict, Field
 
@@ -31,6 +32,10 @@ class RemoteInputs(ModuleInputs):
         description="What it may end with, where it decides how the workflow goes on.",
         examples=[["good", "bad"]],
     )
+    costs: bool = Field(
+        False,
+        description="Whether it spends money or tokens: it is refused once a budget is spent.",
+    )
 
 
 class RemoteStep(Module[RemoteInputs]):
@@ -53,6 +58,9 @@ class RemoteStep(Module[RemoteInputs]):
         Bad("a handler's name of a page", {"handler": "x" * 10_000}, "handler"),
         Bad("a queue of our own workers", {"handler": "render-video"}, "only a remote runner"),
     )
+
+    def costs_with(self, config: Any) -> bool:
+        return isinstance(config, Mapping) and config.get("costs") is True
 
     def execute(self, inputs: RemoteInputs, ctx: StepContext) -> Result:
         raise StepError(

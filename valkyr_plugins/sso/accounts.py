@@ -17,7 +17,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError
 
 from executions.public.access import Actor, record
-from executions.public.accounts import follow
+from executions.public.accounts import follow, shut_out
 from executions.public.database import transaction
 from valkyr_plugins.sso.configuration import SingleSignOn, groups_in, roles_for
 from valkyr_plugins.sso.responses import Refused
@@ -28,13 +28,21 @@ log = logging.getLogger(__name__)
 def admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
     """The user who signs in, with memberships as the provider's groups say; raises Refused.
 
-    One transaction; of two first sign-ins at once one makes the account and both get it. The
-    request says from where, for the audit trail.
+    One transaction; of two first sign-ins at once one makes the account and both get it. Who is
+    refused and has an account loses its sessions and tokens, in another one. The request says from
+    where, for the audit trail.
     """
     try:
-        return _admit(claims, sso, request)
-    except IntegrityError:
-        return _admit(claims, sso, request)
+        try:
+            return _admit(claims, sso, request)
+        except IntegrityError:
+            return _admit(claims, sso, request)
+    except Refused as error:
+        user = _known(claims, sso)
+        if user is not None:
+            why = f"the sign-in through the identity provider was refused: {error}"
+            shut_out(user, actor=_actor(user, request), reason=why)
+        raise
 
 
 @transaction.atomic

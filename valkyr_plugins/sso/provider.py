@@ -14,12 +14,11 @@ from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.models import SocialToken
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
-from django.db import close_old_connections
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.crypto import get_random_string
 
-from executions.public.database import connection
+from executions.public.database import connection, step_aside
 from valkyr_plugins.sso.responses import ProviderTrouble
 
 # An ID token believed only when everything OpenID Connect asks for holds (Core, 3.1.3.7).
@@ -157,7 +156,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
 def _let_go() -> None:
     """Give the database's connection back: nobody waits for one that waits for a provider."""
     if not connection.in_atomic_block:
-        close_old_connections()
+        step_aside()
 
 
 def _discovered(document: Any, issuer: str) -> dict[str, Any]:

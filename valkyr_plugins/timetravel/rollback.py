@@ -57,7 +57,8 @@ def roll_back(
             details={"to": point.label, "epoch": execution.epoch, **figures},
         )
         announce(execution)
-    return WorkflowExecution.objects.get(pk=execution_id)
+        # As it was set back: after the commit workers go on with it at once.
+        return WorkflowExecution.objects.get(pk=execution_id)
 
 
 def _workspace(execution_id: UUID) -> UUID:

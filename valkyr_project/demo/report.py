@@ -93,7 +93,7 @@ def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool)
         parts += ["", _requeue(stack, mended["id"])]
     parts += [
         "",
-        "  In the admin, `ship.main` needs no mending: the carrier is awake again."
+        "  In the admin, `ship.main` needs no fixing: the carrier is awake again."
         if partner_stays
         else "  The partner stopped with this command, so a requeued step would find nobody; "
         "`make demo ARGS=--stay` keeps it.",
@@ -104,7 +104,7 @@ def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool)
 def _requeue(stack: Stack, entry: str) -> str:
     secrets = stack.home / "secrets.env"
     return f"""\
-  Mend the mail address of a dead order, and its execution goes on from there:
+  Fix the mail address of a dead order, and its execution goes on from there:
 
     . '{secrets}'
     TOKEN=$(curl -s {stack.url}/v1/auth/token -H 'Content-Type: application/json' \\
@@ -112,4 +112,4 @@ def _requeue(stack: Stack, entry: str) -> str:
       | python3 -c 'import json, sys; print(json.load(sys.stdin)["access"])')
     curl -s {stack.url}/v1/DeadLetterQueue/{entry}/requeue \\
       -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\
-      -d '{{"data": "mended@example.com"}}'"""
+      -d '{{"data": "fixed@example.com"}}'"""

@@ -4,11 +4,10 @@ The server is Valkey, which speaks Redis's protocol and comes as a wheel for eve
 """
 
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
-
-import redis
 
 from valkyr_project.embedded.account import ServerError, server_account
 from valkyr_project.embedded.child import free_port, spawn, stop
@@ -17,6 +16,7 @@ from valkyr_project.embedded.leftovers import stop_leftovers
 
 STOP_STEPS = ((signal.SIGTERM, 10.0),)
 START_SECONDS = 60.0
+ANSWER_SECONDS = 5.0
 CONFIGURATION = """\
 bind 127.0.0.1
 port {port}
@@ -75,16 +75,13 @@ class Redis:
     def wait(self) -> None:
         """Return once the server has loaded its data and answers; raises ServerError."""
         deadline = time.monotonic() + START_SECONDS
-        with redis.Redis.from_url(self.url) as client:
-            while not self._answers(client):
-                if not self.alive():
-                    self._launch_again(deadline)
-                    return self.wait()
-                if time.monotonic() > deadline:
-                    raise ServerError(f"Redis did not answer within {START_SECONDS:.0f} s.")
-                time.sleep(0.02)
+        while not self._answers():
+            if not self.alive():
+                self._launch_again(deadline)
+            if time.monotonic() > deadline:
+                raise ServerError(f"Redis did not answer within {START_SECONDS:.0f} s.")
+            time.sleep(0.02)
         self._place.remember_port(self._port)
-        return None
 
     def start(self) -> str:
         """Launch, wait, and return the URL."""
@@ -120,10 +117,14 @@ class Redis:
         write_private(self._configuration, text)
         self._account.own(self._configuration)
 
-    def _answers(self, client: "redis.Redis") -> bool:
+    def _answers(self) -> bool:
+        """Whether a PING is answered; spoken here, since a client is 15 MiB of the supervisor."""
         try:
-            return bool(client.ping())
-        except redis.RedisError:  # refused, or still loading its file
+            with socket.create_connection(("127.0.0.1", self._port), ANSWER_SECONDS) as link:
+                link.sendall(f"AUTH {self._place.password()}\r\nPING\r\nQUIT\r\n".encode())
+                with link.makefile("rb") as answers:
+                    return answers.read().splitlines()[:2] == [b"+OK", b"+PONG"]
+        except OSError:  # refused; while it loads its file, it answers with an error
             return False
 
     def _launch_again(self, deadline: float) -> None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from executions.addresses import explanation
 from executions.observability import log_context
 from executions.observability.trace_context import incoming, read
 
@@ -42,7 +43,9 @@ class Gate:
         else:
             await self._app(scope, body.receive, body.unless_too_large(send))
         if body.too_large:
-            await _refuse(send, self._limit)
+            detail = f"The body is too large; at most {self._limit:,} bytes are taken."
+            end = (b"connection", b"close")
+            await refuse(send, 413, "Content Too Large", "body_too_large", detail, end)
 
 
 class _Body:
@@ -88,24 +91,27 @@ def _declared(scope: Message) -> int:
     return 0
 
 
-async def _refuse(send: Send, limit: int) -> None:
+async def refuse(
+    send: Send, status: int, title: str, code: str, detail: str, *more: tuple[bytes, bytes]
+) -> None:
+    """Send a problem (RFC 9457) as the answer, with these headers more."""
     body = json.dumps(
         {
-            "type": "urn:valkyr:problem:body_too_large",
-            "title": "Content Too Large",
-            "status": 413,
-            "detail": f"The body is too large; at most {limit:,} bytes are taken.",
-            "code": "body_too_large",
+            "type": explanation(code),
+            "title": title,
+            "status": status,
+            "detail": detail,
+            "code": code,
         }
     ).encode()
     headers = [
         (b"content-type", b"application/problem+json"),
         (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
         (b"cache-control", b"no-store"),
         (b"x-content-type-options", b"nosniff"),
+        *more,
     ]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 

@@ -9,6 +9,7 @@ sent from a coroutine, in Django's way.
 
 import asyncio
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import IO, Any
 
 from asgiref.sync import sync_to_async
@@ -20,7 +21,10 @@ from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
+from executions.database.stepping_aside import leave
 from executions.vendor_seams.django_requests import set_handler
+from valkyr_project.http.load_shedding import place_for, shed
+from valkyr_project.http.places import Overloaded, RequestPlace
 
 
 class DisconnectWatch:
@@ -74,7 +78,12 @@ class Handler(ASGIHandler):
         except RequestAborted:
             return
         try:
-            answer = await self._answered(scope, receive, body)
+            try:
+                place = await place_for(scope)
+            except Overloaded:
+                await shed(send)
+                return
+            answer = await self._answered(scope, receive, body, place)
             if answer.streaming:
                 await self._stream(answer, receive, send)
             else:
@@ -82,15 +91,28 @@ class Handler(ASGIHandler):
         finally:
             body.close()
 
-    async def _answered(self, scope: Any, receive: Any, body: IO[bytes]) -> Any:
-        """The answer, made in a thread that may ask whether anybody waits for it."""
+    async def _answered(
+        self, scope: Any, receive: Any, body: IO[bytes], place: RequestPlace | None
+    ) -> Any:
+        """The answer, made in a thread that may ask whether anybody waits for it.
+
+        A thread that waits gives the place back before its answer is made.
+        """
         departure = scope["valkyr.gone"] = DisconnectWatch(receive)
+        give_back = None
+        if place is not None:
+            loop = asyncio.get_running_loop()
+            give_back = partial(loop.call_soon_threadsafe, place.give_back)
+        token = leave.set(give_back)
         try:
             return await sync_to_async(
                 self._answer, thread_sensitive=False, executor=self._threads
             )(scope, body)
         finally:
             departure.forget()
+            leave.reset(token)
+            if place is not None:
+                place.give_back()
 
     async def get_response_async(self, request: Any) -> Any:
         """The answer to who subscribes by a socket, made in that socket's thread."""

@@ -9,6 +9,9 @@ from django.conf import settings
 from django.db.migrations.loader import MigrationLoader
 from django.utils.module_loading import import_string
 
+from executions.vendor_seams import django_settings
+from valkyr_project.celery import app
+
 MODULES = (
     "celery.app.amqp", "celery.app.control", "celery.app.events", "celery.app.log",
     "celery.backends.redis", "celery.bin.base", "celery.bin.beat", "celery.bin.worker",
@@ -16,7 +19,8 @@ MODULES = (
     "celery.fixups.django", "flower.command", "celery.worker.consumer", "celery.worker.worker",
     "django.contrib.staticfiles.management.commands.collectstatic",
     "django.core.management.commands.migrate",
-    "executions.vendor_seams.kombu_connection", "kombu.transport.redis", "psycopg_pool",
+    "executions.vendor_seams.celery_results", "executions.vendor_seams.kombu_connection",
+    "executions.vendor_seams.kombu_redis", "kombu.transport.redis", "psycopg_pool",
     "tornado.platform.asyncio", "uvicorn.lifespan.off", "uvicorn.loops.asyncio",
     "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto",
     "valkyr_project.http.handler", "valkyr_project.http.server", "valkyr_project.http.websockets",
@@ -29,11 +33,14 @@ MODULES = (
 def load() -> None:
     """Import it all; `DJANGO_SETTINGS_MODULE` and the stack's environment are set."""
     django.setup(set_prefix=False)
-    for app in apps.get_app_configs():
-        if find_spec(f"{app.name}.tasks"):
-            import_module(f"{app.name}.tasks")
+    for one in apps.get_app_configs():
+        if find_spec(f"{one.name}.tasks"):
+            import_module(f"{one.name}.tasks")
     for name in MODULES:
         import_module(name)
     for name in settings.MIDDLEWARE:
         import_string(name)
     MigrationLoader(None)  # imports all migrations, which readiness compares with the database's
+    # Bound here, tasks are not bound in each process, in pages of its own.
+    app.finalize()
+    django_settings.code()

@@ -1,6 +1,5 @@
 """What a forked process takes of its own: environment, title, settings, log lines."""
 
-import logging.config
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,8 @@ from setproctitle import setproctitle
 
 from executions.configuration import forget
 from executions.vendor_seams import django_settings
+from valkyr_project import logs
+from valkyr_project.celery import read_again
 
 
 def take(program: ModuleType, words: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -21,4 +22,5 @@ def take(program: ModuleType, words: Sequence[str], environment: Mapping[str, st
     # Settings depend on the role, such as the pool of connections (VALKYR_POOL).
     django_settings.read_again()
     forget()
-    logging.config.dictConfig(settings.LOGGING)
+    read_again()
+    logs.set_up(settings.LOGGING)

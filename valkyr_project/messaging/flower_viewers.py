@@ -17,7 +17,7 @@ from kombu.exceptions import OperationalError
 from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.web import RequestHandler, StaticFileHandler
 
-from executions.configuration import environment as env
+from executions import environment as env
 
 log = logging.getLogger(__name__)
 

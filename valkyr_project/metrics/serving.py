@@ -11,7 +11,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from celery.signals import beat_init, worker_init, worker_process_init
 from prometheus_client import make_wsgi_app
 
-from executions.configuration import environment as env
+from executions import environment as env
 from executions.observability import metric_values
 from executions.observability.metrics_access import access
 

@@ -19,6 +19,7 @@ from executions.live.event_stream import PLACES
 from executions.observability import metric_values
 from executions.observability.metrics import REQUESTS
 from executions.observability.metrics_access import access
+from valkyr_project.http import load_shedding
 
 PATH = "/metrics"
 PAGE, NOTHING = "(page)", "(none)"
@@ -52,6 +53,11 @@ class Everything(Collector):
         yield from DATABASE.collect()
         yield GaugeMetricFamily(
             "valkyr_live_viewers", "Who watches live through this web process.", PLACES.taken()
+        )
+        yield GaugeMetricFamily(
+            "valkyr_http_requests_waiting",
+            "Requests that wait until this web process has fewer; some of them are shed.",
+            load_shedding.places().waiting,
         )
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from executions.configuration import environment as env
+from executions import environment as env
 
 CELERY = (sys.executable, "-m", "valkyr_project.messaging.celery_command")
 # Nobody reads gossip; mingle waits a second at every start for revoked ids we never use.

@@ -147,7 +147,7 @@ def _password(name: str, url: str) -> Iterable[str]:
         yield f"{name} has a password that everybody tries first. Choose a random one."
     elif not password and parts.hostname and not is_local(parts.hostname) and not _has_key(url):
         yield (
-            f"{name} names a server elsewhere ({parts.hostname}) without a password. Whoever "
+            f"{name} names a server elsewhere ({parts.hostname}) without a password. Anyone who "
             "reaches it could read everything. Set one, or keep that network to yourself."
         )
 

@@ -21,9 +21,7 @@ from valkyr_project.up.options import Options, UpError
 SECRETS_FILE = "secrets.env"
 KEY_FILE = "installation.key"
 KEY_GIVEN = ("VALKYR_KEY_FILE", "VALKYR_KEY", "VALKYR_KEY_URI")
-HEADER = (
-    "# Made by `make up` at its first start. Whoever reads this can sign in and forge sessions.\n"
-)
+HEADER = "# Made by `make up` at its first start. Who reads this can sign in and forge sessions.\n"
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ environment:
   PORT                    web, API and admin (8000)
   FLOWER_PORT             Flower (5555)
   VALKYR_HOME             data, passwords and logs (.valkyr)
-  DATABASE_URL            a PostgreSQL of yours in place of the embedded one
-  REDIS_URL               a Redis of yours in place of the embedded one
+  DATABASE_URL            your own PostgreSQL in place of the embedded one
+  REDIS_URL               your own Redis in place of the embedded one
   VALKYR_ADMIN_USERNAME   the administrator made at the first start (admin)
   VALKYR_ADMIN_PASSWORD   that administrator's password (random)
   RUNNER_CONCURRENCY      processes of the default worker (processors, at most 10)

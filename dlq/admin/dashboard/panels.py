@@ -202,7 +202,7 @@ def _full(number: int | None) -> bool:
 
 
 def _oldest(found: datetime | None, now: datetime) -> str:
-    return f"oldest for {marks.span(now - found)}" if found else "none waits"
+    return f"oldest for {marks.span(now - found)}" if found else "none"
 
 
 # What somebody should do something about at once, above all else, with what to do.

@@ -187,7 +187,7 @@ def due(policy: CheckpointPolicy | None, passed: Passed) -> bool:
 
 # The named retry policies, and a step's own policy written out.
 #
-# Numbers: docs/explanation/architecture.md, section 7. A version stores the policy written out, so
+# Numbers: docs/explanation/failures.md. A version stores the policy written out, so
 # that a later change here alters nothing that runs.
 
 

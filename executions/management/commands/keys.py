@@ -22,7 +22,7 @@ again without the old one.
 ACTIONS = {
     "show": "list the data keys: which one seals, and how many values each has sealed",
     "rotate": "add a data key; it seals whatever is stored from now on",
-    "reseal": "seal every stored value anew with the newest data key",
+    "reseal": "seal every stored value again with the newest data key",
     "retire": "remove data keys that seal nothing any more",
     "rewrap": "seal the data keys with the installation's present key",
 }
@@ -75,7 +75,7 @@ class Command(BaseCommand):
     def _reseal(self, options: dict[str, Any]) -> None:
         broken = []
         for one in key_rotation.reseal(_actor(), self._tell):
-            self._say(f"{one.column}: {one.done} sealed anew")
+            self._say(f"{one.column}: {one.done} sealed again")
             broken += [f"{one.column} of {pk}" for pk in one.broken]
         if broken:
             more = "" if len(broken) <= MOST_NAMED else f" and {len(broken) - MOST_NAMED} more"

@@ -14,7 +14,7 @@ examples:
   manage.py verify_audit --head 812:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 
 Without --head, the removal of the newest rows together with their seals is not found, nor a chain
-that was computed anew. exit codes: 0 all fits, 1 something does not
+that was computed again. exit codes: 0 all fits, 1 something does not
 """
 
 

@@ -13,7 +13,7 @@ class Command(BaseCommand):
 
     help = (
         "Make a database that was restored from a backup safe to work with: workers of the time "
-        "before can record nothing, and everybody signs in anew. Run it once, with every process "
+        "before can record nothing, and everybody signs in again. Run it once, with every process "
         "stopped; docs/how-to/backup.md has the whole procedure."
     )
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         newest = f"{done.newest:%Y-%m-%d %H:%M:%S} UTC" if done.newest else "no execution at all"
         return (
-            f"{done.runs} runs under way are taken over by whoever claims them next; "
+            f"{done.runs} runs under way are taken over by the next worker that claims them; "
             f"{done.sessions} sessions ended.\n"
             f"The newest execution here: {newest}. What was accepted later is lost: ask those who "
             "send triggers to send it again.\n"

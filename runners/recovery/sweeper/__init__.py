@@ -6,6 +6,7 @@ Plugins add duties of their own. One sweep of a kind runs at a time.
 import logging
 
 from executions.database.advisory_locks import AdvisoryLock, alone
+from runners.gates import held_permits
 from runners.observability import metrics
 from runners.recovery.duties import EVERY_FIVE_SECONDS, EVERY_SECOND, Duty
 from runners.recovery.sweeper import (
@@ -28,12 +29,14 @@ OFTEN: dict[str, Duty] = {
 SELDOM: dict[str, Duty] = {
     "places": admission.workspace_places,
     "expired": leases.expired_leases,
+    "permits": held_permits.reclaim,  # after what ends leases
     "lost": messages.lost_messages,
     "stalled": executions.stalled_executions,
     "joins": executions.unplanned_joins,
     "overdue": executions.overdue_executions,
     "children": executions.child_executions,
     "events": waits.undelivered_events,
+    "missed": waits.missed_events,
     "leftovers": executions.leftover_runs,
     "admission": admission.waiting_executions,
     "cache": old_rows.expired_results,

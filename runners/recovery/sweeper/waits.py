@@ -12,7 +12,7 @@ from executions.models import Event
 from runners import statements
 from runners.dispatch import messages
 from runners.waits import wake_runs
-from runners.waits.events import DELIVER, stamped
+from runners.waits.events import DELIVER, deliver_missed, stamped
 
 BATCH = 1_000
 TIMERS_SECONDS = 0.7  # this sweep comes every second
@@ -53,3 +53,13 @@ def undelivered_events() -> int:
     for event_id, looked_at in found:
         messages.tell(DELIVER, event_id, stamped(looked_at))
     return len(found)
+
+
+# Runs that fell asleep while an event came, and whose process died before it looked back.
+
+MISSED_BATCH = 50
+
+
+def missed_events() -> int:
+    """Have events delivered anew that came while runs fell asleep; returns how many runs."""
+    return deliver_missed(AGE.total_seconds(), MISSED_BATCH)

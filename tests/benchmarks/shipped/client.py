@@ -79,7 +79,9 @@ class StackClient:
         self.stack, self._cast = stack, cast
         facts = stack.facts
         self.url = facts["url"]
-        self.http = httpx.Client(base_url=self.url, timeout=60)
+        # Web processes close a connection that says nothing for 5 s.
+        kept = httpx.Limits(keepalive_expiry=2)
+        self.http = httpx.Client(base_url=self.url, timeout=60, limits=kept)
         self.database = psycopg.connect(facts["database_url"], autocommit=True)
         self._broker = facts["redis_url"]
 

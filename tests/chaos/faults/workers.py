@@ -3,10 +3,11 @@
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from executions.database.clock import database_now
 from runners.models import Run
+from runners.process.identity import started
 from tests.chaos.fault import Fault, Load
 from tests.chaos.world import World
 from tests.support.outages import kill, marks_of, wait_for_mark
@@ -61,7 +62,8 @@ def frozen(world: World, *pids: int) -> Iterator[None]:
         yield
     finally:
         for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):  # its watchdog ended it
+                os.kill(pid, signal.SIGCONT)
 
 
 def _past_its_lease(world: World) -> None:
@@ -75,7 +77,11 @@ def _past_its_lease(world: World) -> None:
         with frozen(world, mark["pid"]):
             again = wait_for_mark(execution, number=2, seconds=90)
         world.recovered("step done again", (again["at"] - stopped).total_seconds())
-        wait_until(lambda before=before: world.fenced() > before, 30, "the fenced late result")
+        wait_until(
+            lambda before=before, pid=mark["pid"]: world.fenced() > before or not started(pid),
+            30,
+            "the fenced late result, or the end of the process before it",
+        )
         run = Run.objects.get(execution_id=execution, step_path="work.main")
         assert run.lease_token == again["token"], "the late result was recorded"
         assert len(marks_of(execution, "work.main")) == 2
@@ -98,8 +104,8 @@ ALL_KILLED = Fault(
 FROZEN_WORKER = Fault(
     "frozen",
     "SIGSTOP of a worker past its lease, then SIGCONT",
-    "the step is done by another in under 30 s; the late result is fenced, the success is "
-    "recorded once",
+    "the step is done by another in under 30 s; the frozen process ends or its late result is "
+    "fenced, the success is recorded once",
     30,
     _past_its_lease,
     load=Load(rate=2),

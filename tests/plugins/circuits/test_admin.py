@@ -128,6 +128,20 @@ def test_superusers_alone_write_rules(client: Client, op: Client, django_user_mo
     assert admin.get(RULES).status_code == 403
 
 
+@pytest.mark.parametrize("below", ["", "change/", "delete/", "history/"])
+def test_to_others_a_rules_pages_do_not_exist(
+    client: Client, django_user_model: Any, below: str
+) -> None:
+    rule = CircuitRule.objects.create(pattern="secret.example.com", failure_threshold=2)
+
+    answer = member(client, django_user_model, "ADMIN").get(
+        f"{RULES}{rule.pk}/{below}", follow=True
+    )
+
+    assert answer.status_code in (200, 403, 404)
+    assert rule.pattern not in answer.content.decode()
+
+
 @pytest.mark.parametrize(
     "numbers",
     [{"failure_threshold": "0"}, {"recovery_seconds": "-1"}, {"window_seconds": "nan"}],

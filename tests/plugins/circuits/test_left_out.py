@@ -15,7 +15,7 @@ from executions.definition.graph.document import normalise
 from executions.definition.graph.resolve import resolve as resolved
 from executions.events import LASTING
 from runners.explain.holds import HOLDS
-from runners.pipeline import gates
+from runners.gates import gates
 from runners.ports import open_circuits
 from runners.recovery.duties import EVERY_FIVE_SECONDS, EVERY_SECOND
 print(resolve("/v1/CircuitBreaker").func is resolve("/v1/Nothing").func)

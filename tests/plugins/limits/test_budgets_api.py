@@ -161,7 +161,7 @@ def test_a_spender_who_was_stopped_is_told_when_to_come_back(
     assert (answer.status_code, told["code"]) == (429, "budget_spent")
     assert 0 < int(answer["Retry-After"]) <= 86_400
     assert (told["budgetId"], told["spent"], told["amount"]) == (made["id"], "5.25", "5")
-    assert "it begins anew at" in told["detail"]
+    assert "it resets at" in told["detail"]
     assert not WorkflowExecution.objects.exists()
 
 

@@ -11,9 +11,9 @@ from executions.api import openapi
 from django.urls import resolve
 from dlq.metrics import READINGS
 from dlq.retention import pruning
-from executions.quotas.limits import read_ceilings
+from executions.quotas.limits import ceilings_query
 from runners.explain.holds import HOLDS
-from runners.pipeline import gates
+from runners.gates import gates
 from runners.ports import record_costs
 from runners.recovery.duties import EVERY_SECOND
 PATHS = ("Quota", "Budget", "CostEntry", "Spend")
@@ -25,7 +25,7 @@ print("/v1/Workspace/{id}/usage" in document["paths"])
 print([tag["name"] for tag in document["tags"] if tag["name"] in ("Quota", "Budget", "CostEntry")])
 print("budgets" in READINGS, "budgets" in EVERY_SECOND)
 print("costs" in pruning.kinds(), "quota" in HOLDS)
-print(read_ceilings.provided, record_costs.provided, gates.Stage.REFUSE in gates._stages.values())
+print(ceilings_query.provided, record_costs.provided, gates.Stage.REFUSE in gates._stages.values())
 print([model.__name__ for model in apps.get_models() if model.__name__ in ("Quota", "Budget")])
 print([name for name in sys.modules if name.startswith("valkyr_plugins.limits")])
 """

@@ -112,7 +112,6 @@ def test_every_change_is_written_down(admin: APIClient) -> None:
         ({"resource": "module", "target": "no.such", "maxPerHour": 5}, "target"),
         ({"resource": "module", "target": "flow.noop", "maxPerHour": 5}, "target"),
         ({"resource": "module", "target": "flow.loop", "maxPerHour": 5}, "target"),
-        ({"resource": "module", "target": "remote.step", "maxPerHour": 5}, "target"),
         ({"resource": "module", "target": "http.request"}, "maxPerHour"),
         ({"resource": "tokens", "maxConcurrent": 5}, "maxConcurrent"),
         ({"resource": "tokens", "maxPerDay": 5, "target": "x" * 101}, "target"),

@@ -1,5 +1,6 @@
 """What publishing many workflows costs: statements that do not grow with them, and little CPU."""
 
+import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -18,12 +19,22 @@ from valkyr_plugins.python_workflows.workflow import DECLARED
 
 pytestmark = pytest.mark.django_db
 MANY = 200
-MOST_SECONDS = 2.0
+MOST_YARDSTICKS = 16  # twice what it takes
 
 
 @pytest.fixture(autouse=True)
 def _workspace(db: None) -> None:
     default_workspace()
+
+
+def yardstick() -> float:
+    """CPU seconds of a fixed piece of work, 0.16 on two quiet cores: machines differ, and vary."""
+    begun = time.process_time()
+    rows = {"rows": [{"number": n, "text": str(n)} for n in range(50)]}
+    for _ in range(2_000):
+        again = json.loads(json.dumps(rows))
+        sorted((row["number"], row["text"]) for row in again["rows"])
+    return time.process_time() - begun
 
 
 def step(number: int) -> dict[str, Any]:
@@ -58,7 +69,7 @@ def queries_of(given: list[CodeDefinition]) -> int:
     return len(captured)
 
 
-def test_two_hundred_workflows_are_published_within_two_seconds_of_cpu() -> None:
+def test_two_hundred_workflows_are_published_for_little_cpu() -> None:
     given = said(MANY)
     publish_many_from_code(said(1, title="Warm"))
 
@@ -66,7 +77,7 @@ def test_two_hundred_workflows_are_published_within_two_seconds_of_cpu() -> None
     made = publish_many_from_code(given)
     spent = time.process_time() - begun
 
-    assert spent < MOST_SECONDS
+    assert spent < MOST_YARDSTICKS * yardstick()
     assert sum(one.created for one in made.values()) == MANY
     assert Workflow.objects.filter(latest_version__isnull=False).count() == MANY
     assert WorkflowVersion.objects.count() == MANY + 1
@@ -101,7 +112,7 @@ def _forgotten() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_forgotten")
-def test_two_hundred_functions_are_traced_and_published_within_two_seconds_of_cpu() -> None:
+def test_two_hundred_functions_are_traced_and_published_for_little_cpu() -> None:
     names = {"Order": Order, "__name__": "shop.workflows"} | {
         name: getattr(valkyr, name) for name in ("approve", "each", "modules", "when", "workflow")
     }
@@ -114,7 +125,7 @@ def test_two_hundred_functions_are_traced_and_published_within_two_seconds_of_cp
     publish_all()
     spent = time.process_time() - begun
 
-    assert spent < MOST_SECONDS
+    assert spent < MOST_YARDSTICKS * yardstick()
     assert WorkflowVersion.objects.count() == MANY + 1
     with CaptureQueriesContext(connection) as captured:
         publish_all()

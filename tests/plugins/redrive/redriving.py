@@ -6,7 +6,7 @@ from uuid import UUID
 
 from dlq.models import DeadLetterEntry
 from executions.models import Workspace
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import ACTOR, effect, publish, start_many
 from valkyr_plugins.redrive import driver, lifecycle
 from valkyr_plugins.redrive.lifecycle import RedriveOptions, make

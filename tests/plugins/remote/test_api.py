@@ -15,7 +15,7 @@ from executions import credentials, lifecycle
 from executions.access import TokenLimits
 from executions.access.actor import Actor
 from executions.database.clock import database_now
-from executions.models import Activity, WorkflowExecution, Workspace
+from executions.models import Activity, Credential, WorkflowExecution, Workspace
 from runners.models import Run, Runner
 from runners.planning import plan_execution
 from runners.recovery.sweeper import old_rows
@@ -33,7 +33,7 @@ LEASED = {
     "startedAt", "finishedAt", "heartbeatAt", "outcome", "error", "errorType", "retryAfter",
     "durationMs", "costTokens", "waitsFor", "cachedFrom", "superseded", "inputs", "credential",
     "crashes", "crashCause", "suspect", "leaseToken", "timeoutSeconds", "lastDetails",
-    "traceparent",
+    "targetTimeoutSeconds", "traceparent",
 }  # fmt: skip
 ENDS = ("complete", "fail")
 
@@ -148,6 +148,32 @@ def test_a_completed_run_lets_its_execution_go_on(
     plan_execution.advance(UUID(execution))  # a worker renders the output
     ended = author.get(f"/v1/WorkflowExecution/{execution}").json()
     assert (ended["state"], ended["output"]) == ("SUCCESS", {"frames": 7})
+
+
+@pytest.mark.parametrize("verb", ENDS)
+def test_what_a_runner_spent_is_written_down_by_model(
+    runner: APIClient, author: APIClient, execution: str, verb: str
+) -> None:
+    [run] = lease(runner)
+    costs = [
+        {"model": "m-1", "inputTokens": 40, "outputTokens": 2, "amount": "0.015", "currency": ""},
+        {"model": "m-1", "inputTokens": 8, "amount": 0.005},
+        {"tokens": 7, "amount": "1", "currency": "JPY"},
+        {},
+    ]
+
+    answers = [
+        tell(runner, run, verb, costs=costs) for _ in range(2)
+    ]  # the second: its answer lost
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    found = author.get("/v1/CostEntry").json()
+    assert sorted(
+        (one["model"], one["currency"], one["tokens"], one["inputTokens"], float(one["amount"]))
+        for one in found
+        if one["tokens"]
+    ) == [("", "JPY", 7, 0, 1.0), ("m-1", "USD", 50, 48, 0.02)]
+    assert answers[0].json()["costTokens"] == 57
 
 
 def test_a_runner_that_may_not_see_payloads_is_not_shown_them_afterwards(
@@ -381,6 +407,27 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("complete", {"leaseToken": "x", "outputs": 1, "costTokens": 2**63}, "costTokens"),
     ("complete", {"leaseToken": "x", "outputs": 1, "costTokens": 1.5}, "costTokens"),
     ("complete", {"leaseToken": "x", "outputs": 1, "variables": {}}, "variables"),
+    *[
+        (verb, {**report(verb, "x"), "costs": costs}, path)
+        for verb in ("complete", "fail")
+        for costs, path in [
+            (5, "costs"),
+            ([5], "costs[0]"),
+            ([{}] * 51, "costs"),
+            ([{}, {"tokens": -1}], "costs[1].tokens"),
+            ([{"inputTokens": 1.5}], "costs[0].inputTokens"),
+            ([{"outputTokens": 2**63}], "costs[0].outputTokens"),
+            ([{"amount": "-1"}], "costs[0].amount"),
+            ([{"amount": "NaN"}], "costs[0].amount"),
+            ([{"amount": "1e99"}], "costs[0].amount"),
+            ([{"amount": True}], "costs[0].amount"),
+            ([{"amount": "0.000000001"}], "costs[0].amount"),
+            ([{"currency": "eur"}], "costs[0].currency"),
+            ([{"currency": "EURO"}], "costs[0].currency"),
+            ([{"model": "m" * 201}], "costs[0].model"),
+            ([{"colour": 1}], "costs[0].colour"),
+        ]
+    ],
     ("fail", {"leaseToken": "x", "errorType": "PERMANENT"}, "error"),
     ("fail", {"leaseToken": "x", "error": "", "errorType": "PERMANENT"}, "error"),
     ("fail", {"leaseToken": "x", "error": "x"}, "errorType"),
@@ -499,11 +546,17 @@ def test_a_runner_gets_a_secret_only_where_its_credential_says_so(
     more: dict[str, Any],
     refused: bool,
 ) -> None:
+    def keep(**given: Any) -> Credential:
+        fields = {"value": "canary-7261"}
+        return credentials.create(
+            workspace, name="farm", type="secret", fields=fields, actor=ANN, **given
+        )
+
+    # Published while it might go anywhere.
+    open_one = keep(hosts=["*"], remote=True)
     execution = begin(render(inputs={"key": "{{ secrets.farm }}"}), params={"scene": 1})
-    given: dict[str, Any] = {"hosts": ["farm.example.com"]} | more
-    credentials.create(
-        workspace, name="farm", type="secret", fields={"value": "canary-7261"}, actor=ANN, **given
-    )
+    Credential.objects.filter(pk=open_one.pk).delete()
+    keep(**({"hosts": ["farm.example.com"]} | more))
 
     leased = lease(runner)
 

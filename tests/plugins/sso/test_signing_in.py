@@ -1,6 +1,7 @@
 """Single sign-on against a real identity provider, and against one that lies."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from django.core.management import CommandError, call_command
 from django.db import connections
 from django.test import Client
 
-from executions.models import Activity, Membership, ServiceAccount, Tier, Workspace
+from executions.database.clock import database_now
+from executions.models import Activity, ApiToken, Membership, ServiceAccount, Tier, Workspace
 from tests.support.identity import (
     Liar,
     Provider,
@@ -219,6 +221,65 @@ def test_a_user_who_is_switched_off_stays_out(client: Client, provider: Provider
 
     assert answer.status_code == 403
     assert "switched off" in answer.content.decode()
+
+
+def token_of(username: str) -> ApiToken:
+    user = get_user_model().objects.get(username=username)
+    return ApiToken.objects.create(
+        user=user, workspace=user.valkyr_memberships.get().workspace, name="mine",
+        digest=username, prefix="vlk_", scopes=["view"],
+        expires_at=database_now() + timedelta(days=9),
+    )  # fmt: skip
+
+
+def test_tokens_of_a_user_who_is_switched_off_end_for_good(
+    client: Client, provider: Provider, sso: Any
+) -> None:
+    provider.person("t1", preferred_username="zoe", groups=["engineers"])
+    sign_in(client, provider, "t1")
+    token = token_of("zoe")
+
+    users = get_user_model().objects.filter(username="zoe")
+    users.update(is_active=False)
+    users.update(is_active=True)
+
+    token.refresh_from_db()
+    assert token.revoked_at is not None
+
+
+def test_who_is_refused_at_the_door_loses_sessions_and_tokens(
+    client: Client, provider: Provider, sso: Any
+) -> None:
+    provider.person(
+        "t2", preferred_username="tom", email="t@example.org", email_verified=True,
+        groups=["engineers"],
+    )  # fmt: skip
+    sign_in(client, provider, "t2")
+    token = token_of("tom")
+    assert client.get("/v1/Workflow").status_code == 200
+    sso(domains=("example.com",))
+
+    assert sign_in(Client(), provider, "t2").status_code == 403
+
+    token.refresh_from_db()
+    assert token.revoked_at is not None
+    assert client.get("/v1/Workflow").status_code == 401
+    line = Activity.objects.get(action="user.shut_out")
+    assert (line.after, line.actor_name) == ({"tokens": 1, "sessions": 1}, "tom")
+
+
+def test_who_loses_a_group_loses_the_tokens_of_its_workspace(
+    client: Client, provider: Provider, sso: Any
+) -> None:
+    provider.person("t3", preferred_username="tea", groups=["engineers"])
+    sign_in(client, provider, "t3")
+    token = token_of("tea")
+    provider.person("t3", preferred_username="tea", groups=[])
+
+    sign_in(client, provider, "t3")
+
+    token.refresh_from_db()
+    assert token.revoked_at is not None
 
 
 def test_a_state_serves_once_and_only_in_the_browser_that_began(

@@ -15,7 +15,7 @@ from runners.models import Run
 from tests.support.engine_database import engine_database
 from tests.support.jobs import working
 from tests.support.sharing import assign_perm
-from tests.support.simulation import World, configured, world
+from tests.support.single_thread import World, configured, world
 from tests.support.workflows import (
     ACTOR,
     default_workspace,

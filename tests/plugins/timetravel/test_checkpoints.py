@@ -15,7 +15,7 @@ from runners.models import Run
 from runners.states import WaitKind
 from runners.waits import wake_runs
 from tests.support.engine_database import engine_database
-from tests.support.simulation import World, configured, world
+from tests.support.single_thread import World, configured, world
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
 from valkyr_plugins.timetravel import checkpoints
 from valkyr_plugins.timetravel.models import Checkpoint

@@ -14,7 +14,7 @@ from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
-from tests.support.simulation import World, configured, world
+from tests.support.single_thread import World, configured, world
 from tests.support.workflows import (
     ACTOR,
     effect,

@@ -16,7 +16,7 @@ from runners.waits.approvals import decide
 from runners.waits.events import signal
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
-from tests.support.simulation import World, configured, world
+from tests.support.single_thread import World, configured, world
 from tests.support.workflows import (
     ACTOR,
     default_workspace,

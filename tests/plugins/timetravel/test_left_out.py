@@ -14,7 +14,7 @@ from runners.repair.forks import fork_execution
 from tests.support import admin_rows
 from tests.support.engine_database import engine_database
 from tests.support.left_out import run_without
-from tests.support.simulation import World, world
+from tests.support.single_thread import World, world
 from tests.support.workflows import ACTOR, effect, publish, start, states
 from valkyr_plugins.redrive.options import InvalidRedrive, RedriveOptions, check
 from valkyr_plugins.timetravel import checkpoints

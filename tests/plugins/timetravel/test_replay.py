@@ -12,7 +12,7 @@ from executions.models import Activity, WorkflowExecution
 from runners.models import Run
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
-from tests.support.simulation import World, configured, world
+from tests.support.single_thread import World, configured, world
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
 from valkyr_plugins.timetravel.fork import Overrides, fork, replay
 from valkyr_plugins.timetravel.rollback import roll_back

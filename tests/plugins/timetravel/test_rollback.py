@@ -19,7 +19,7 @@ from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
 from tests.support.segments import claimed, recorded, run_of
-from tests.support.simulation import World, configured, world
+from tests.support.single_thread import World, configured, world
 from tests.support.workflows import (
     ACTOR,
     effect,

@@ -13,7 +13,7 @@ from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
 from tests.support.segments import claimed, recorded
-from tests.support.simulation import World, configured, world
+from tests.support.single_thread import World, configured, world
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
 from valkyr_plugins.timetravel.fork import Overrides, fork
 from valkyr_plugins.timetravel.rollback import roll_back

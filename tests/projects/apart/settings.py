@@ -3,7 +3,7 @@
 import os
 
 # ruff: noqa: F405 - the other project's settings are taken whole
-from executions.configuration import environment
+from executions import environment
 from tests.projects.people.settings import *  # noqa: F403
 
 DATABASES["workflows"] = environment.database(os.environ["WORKFLOWS_DATABASE_URL"])

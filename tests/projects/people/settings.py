@@ -1,6 +1,7 @@
 """Such a project's settings: what the engine needs is the platform's, all else is the project's."""
 
 # ruff: noqa: F405 - the platform's settings are taken whole
+from valkyr_plugins.mfa.apps import MfaConfig
 from valkyr_project.settings import *  # noqa: F403
 
 AUTH_USER_MODEL = "people.Person"
@@ -57,4 +58,5 @@ STORAGES = {
 }
 # Half a second for each password that is set and each sign-in is no matter of these tests.
 PASSWORD_HASHERS = ["tests.support.passwords.QuickHasher"]
+MfaConfig.configure(globals())
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"

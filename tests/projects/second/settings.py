@@ -3,7 +3,7 @@
 import os
 
 # ruff: noqa: F405 - the other project's settings are taken whole
-from executions.configuration import environment
+from executions import environment
 from tests.projects.people.settings import *  # noqa: F403
 
 NOWHERE = "postgres://nobody@127.0.0.1:1/shop"

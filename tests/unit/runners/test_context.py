@@ -8,7 +8,7 @@ import pytest
 
 from executions import payloads
 from executions.errors import PayloadError
-from runners.pipeline.lease_renewal import ActiveRun
+from runners.pipeline.active_run import ActiveRun
 from runners.segment.step_context import MAX_AMOUNT, MAX_ENTRIES, Context, Log
 from runners.segment.work import Cost
 

@@ -134,7 +134,7 @@ def test_waits_say_what_for_and_how_long() -> None:
     assert "'Ship it?' by ann, ADMIN" in approval.message
     assert "as long as it takes" in approval.message
     anybody = step_reason(waiting("approval", progress={"title": "x"}, due_at=SOON), around())
-    assert "whoever may operate" in anybody.message
+    assert "anyone who may operate" in anybody.message
     assert anybody.until == SOON
     row = waiting("event", progress={"event": "paid"})
     event = step_reason(row, around(filters={row.pk: "{{ event.n > 1 }}"}))

@@ -31,26 +31,37 @@ def sent(document, width, *, milliseconds=1.0, workers=1, most=32, seconds=0.05)
     )
 
 
+def links(canvas):
+    return [link for part in canvas for link in getattr(part, "headers", None) or part.links]
+
+
 def sizes(canvas):
-    return [1 + len(link.others) for part in canvas for link in part.headers]
+    return [1 + len(link.others) for link in links(canvas)]
 
 
 def test_short_siblings_share_a_message():
-    [chord] = sent(fan(6), 6)
-    [header] = chord.headers
+    [header] = links(sent(fan(6), 6))
     assert header.segment == "b0.main"
     assert header.others == tuple(f"b{n}.main" for n in range(1, 6))
     assert header.name == "tested: b0.main and 5 more"
 
 
 def test_steps_that_nobody_measured_are_taken_for_short_ones():
-    [chord] = sent(fan(6), 6, milliseconds=None)
-    assert sizes([chord]) == [6]
+    assert sizes(sent(fan(6), 6, milliseconds=None)) == [6]
 
 
 def test_a_new_fan_of_fifty_is_two_messages_for_two_workers():
-    [chord] = sent(fan(50), 50, milliseconds=None, workers=2)
-    assert sizes([chord]) == [25, 25]
+    assert sizes(sent(fan(50), 50, milliseconds=None, workers=2)) == [25, 25]
+
+
+@pytest.mark.parametrize(("workers", "chords"), [(1, 0), (3, 0), (5, 1), (40, 1)])
+def test_a_few_packs_are_not_counted_by_celery(workers, chords):
+    canvas = sent(fan(50), 50, workers=workers, most=50)
+    assert [type(part) for part in canvas] == [Chord] * chords + [Chain] * len(canvas[chords:])
+
+
+def test_branches_that_go_alone_are_counted_however_few():
+    assert [type(part) for part in sent(fan(3), 3, milliseconds=900.0)] == [Chord]
 
 
 def test_a_pack_holds_no_more_work_than_it_may():
@@ -59,9 +70,9 @@ def test_a_pack_holds_no_more_work_than_it_may():
 
 def test_long_steps_go_alone_beside_short_ones():
     known = {f"b{n}.main": 1.0 for n in range(5)} | {"b2.main": 400.0}
-    [chord] = sent(fan(5), 5, milliseconds=known)
-    assert sorted(1 + len(link.others) for link in chord.headers) == [1, 4]
-    assert [link.segment for link in chord.headers if not link.others] == ["b2.main"]
+    canvas = sent(fan(5), 5, milliseconds=known)
+    assert sorted(sizes(canvas)) == [1, 4]
+    assert [link.segment for link in links(canvas) if not link.others] == ["b2.main"]
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 4, 7, 12, 50])

@@ -7,7 +7,7 @@ import pytest
 from executions.definition.graph.model import RetryPolicy
 from runners.failures.retry import delay, parse_retry_after
 
-# Architecture, section 7.
+# docs/how-to/workflows.md, "When a step fails".
 STANDARD = RetryPolicy("standard", 3, 1.0, None, (0.0, 0.5), 0.0)
 LLM = RetryPolicy("llm", 4, 1.0, 60.0, (0.0, 0.0), 0.1)
 PATIENT = RetryPolicy("patient", 10, 2.0, 300.0, (0.0, 3.0), 0.0)

@@ -3,6 +3,7 @@
 import pytest
 from celery import current_app
 
+from executions.vendor_seams.kombu_redis import RedisTransport
 from valkyr_project.embedded.child import free_port
 
 
@@ -28,3 +29,11 @@ def test_a_broker_is_looked_for_every_three_seconds_however_long_it_is_away(
         broker.ensure_connection(refused)
     assert waits[:4] == [1, 2, 3, 3]
     assert set(waits[4:]) == {3}
+
+
+def test_producers_send_through_our_transport_too() -> None:
+    """kombu's pool makes connections of a class of its own, with the transport of kombu's."""
+    with current_app.producer_or_acquire() as producer, current_app.pool.acquire() as connection:
+        found = {type(one.transport) for one in (producer.connection, connection)}
+
+    assert found == {RedisTransport}, "see executions/vendor_seams/kombu_connection.py"

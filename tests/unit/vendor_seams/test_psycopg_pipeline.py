@@ -9,7 +9,7 @@ from django.db import DataError, connection, transaction
 from psycopg._connection_base import BaseConnection
 from psycopg._pipeline_base import BasePipeline
 
-from executions.database.statements import Statements
+from executions.database.statements import Statements, run_together
 from tests.support.round_trips import round_trips
 
 pytestmark = pytest.mark.django_db
@@ -96,3 +96,32 @@ def test_psycopg_ends_a_pipeline_by_the_steps_that_the_seam_repeats() -> None:
         "psycopg ends a pipeline otherwise now: compare Pipeline._exit_gen with "
         "executions/vendor_seams/psycopg_pipeline.py"
     )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_commit_goes_with_the_last_statements_of_the_outermost_block(tmp_path: Path) -> None:
+    (tmp_path / "made.sql").write_text("CREATE TABLE seam_kept (n int)")
+    (tmp_path / "added.sql").write_text("INSERT INTO seam_kept VALUES (%(n)s)")
+    (tmp_path / "broken.sql").write_text("SELECT 1 / %(n)s::int")
+    (tmp_path / "all.sql").write_text("SELECT n FROM seam_kept ORDER BY n")
+    (tmp_path / "gone.sql").write_text("DROP TABLE seam_kept")
+    own = Statements(tmp_path)
+    told: list[int] = []
+    own.fetch("made", {})
+    try:
+        with round_trips() as trips, transaction.atomic():
+            transaction.on_commit(lambda: told.append(1))
+            run_together([own.asked("added", {"n": n}) for n in (1, 2)], last=True)
+        with pytest.raises(DataError), transaction.atomic():
+            run_together([own.asked("added", {"n": 3}), own.asked("broken", {"n": 0})], last=True)
+        with transaction.atomic():
+            with transaction.atomic():
+                run_together([own.asked("added", {"n": 4})], last=True)
+            transaction.set_rollback(True)  # undoes what an inner block did
+        rows = own.fetch("all", {})
+    finally:
+        own.fetch("gone", {})
+
+    assert len(trips) == 1
+    assert rows == [(1,), (2,)]
+    assert told == [1]

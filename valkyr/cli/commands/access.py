@@ -111,9 +111,10 @@ def _exchanged(
         password = click.prompt("Password", hide_input=True, err=True)
     with connected(_at(choices, url)) as api:
         try:
-            pair = api.post("/v1/auth/token", {"username": who, "password": password})
+            pair = _signed_in(api, {"username": who, "password": password}, password_stdin)
         except CliError as error:
-            error.hint = "Check the user name and the password." if error.status == 401 else ""
+            if error.status == 401 and not _is_of_factor(error):
+                error.hint = "Check the user name and the password."
             raise
     with connected(_at(choices, url, pair["access"])) as api:
         try:
@@ -121,6 +122,28 @@ def _exchanged(
             return _made(api, name=name, workspace=workspace, days=days)
         finally:
             api.post("/v1/auth/revoke", {"token": pair["refresh"]})
+
+
+def _signed_in(api: "ApiClient", given: dict[str, str], from_stdin: bool) -> dict[str, Any]:
+    """The token pair; the code of a second factor is asked for where the account has one."""
+    try:
+        pair: dict[str, Any] = api.post("/v1/auth/token", given)
+    except CliError as error:
+        if error.problem.get("code") != "second_factor_required":
+            raise
+        code = (
+            sys.stdin.readline().strip()
+            if from_stdin
+            else click.prompt("Code of the authenticator app", err=True)
+        )
+        if not code:
+            raise
+        pair = api.post("/v1/auth/token", given | {"code": code})
+    return pair
+
+
+def _is_of_factor(error: CliError) -> bool:
+    return str(error.problem.get("code", "")).startswith("second_factor_")
 
 
 def _made(

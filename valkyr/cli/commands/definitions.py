@@ -197,7 +197,7 @@ def _source(slug: str, text: str) -> str:
     except (ValueError, KeyError, TypeError) as error:
         raise usage(
             f"The draft of {slug!r} cannot be written as Python: {error}",
-            f"Mend what `valkyr export {slug} > draft.yaml; valkyr validate draft.yaml` lists.",
+            f"Fix what `valkyr export {slug} > draft.yaml; valkyr validate draft.yaml` lists.",
         ) from error
 
 

@@ -9,6 +9,7 @@ from valkyr.cli.connecting import connected
 from valkyr.cli.errors import CliError, Exit, usage
 from valkyr.cli.following import until_end
 from valkyr.cli.inputs import JsonParameter, workflow_id
+from valkyr.cli.interrupts import ends_when_interrupted
 from valkyr.cli.options import ApiCommand, Choices
 from valkyr.cli.output import CommandOutput
 
@@ -77,16 +78,16 @@ def run(choices: Choices, /, name: str, wait: bool, timeout: float | None, **giv
         if not wait:
             output.record(started, COLUMNS)
             return Exit.OK
+        interrupted = CliError(
+            f"Interrupted; execution {started['id']} goes on.",
+            Exit.INTERRUPTED,
+            hint=f"`valkyr watch {started['id']}` follows it, `valkyr cancel` ends it.",
+        )
         try:
-            output.note(f"Started execution {started['id']}.")
-            with output.progress("Waiting for its end") as progress:
-                ended = until_end(api, started["id"], timeout, progress)
-        except KeyboardInterrupt:
-            raise CliError(
-                f"Interrupted; execution {started['id']} goes on.",
-                Exit.INTERRUPTED,
-                hint=f"`valkyr watch {started['id']}` follows it, `valkyr cancel` ends it.",
-            ) from None
+            with ends_when_interrupted(output.error_text(interrupted)):
+                output.note(f"Started execution {started['id']}.")
+                with output.progress("Waiting for its end") as progress:
+                    ended = until_end(api, started["id"], timeout, progress)
         except CliError as error:
             if error.code is Exit.UNREACHABLE:
                 error.hint = f"{error.hint} Execution {started['id']} goes on."

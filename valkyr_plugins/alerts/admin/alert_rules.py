@@ -58,7 +58,7 @@ HELP = {
     "name": "What messages call it.",
     "enabled": "Off: nothing is noticed and nobody is told.",
     "url": "Webhook: where alerts are posted.",
-    "interval_seconds": "In seconds: nobody is told of one thing more often than this.",
+    "interval_seconds": "In seconds: nobody is notified of one thing more often than this.",
     "rate_factor": "Far more failures: so many times the usual of this hour, or more.",
     "rate_least": "And at least so many in an hour.",
     "oldest_hours": "A dead letter may be open for so many hours.",
@@ -80,7 +80,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
     """An alert rule; what cannot be is told beside its input, as the API would tell it."""
 
     kinds = forms.MultipleChoiceField(
-        label="Tell of",
+        label="Notify about",
         choices=[(kind.value, str(kind.label).capitalize()) for kind in AlertKind],
         widget=CheckboxSelectMultiple(),
     )
@@ -217,7 +217,7 @@ TEST = AdminOperation(
     title="Send a test…",
     icon="send",
     done="test delivered",
-    question="Sends one message now, by the rule as it was saved, and tells what became of it.",
+    question="Sends one message now, by the saved rule, and reports whether it was delivered.",
     form=DialogForm,
     primary=True,
     bulk=False,
@@ -278,7 +278,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
             return marks.mark("on", "notifications", "green")
         return marks.mark("off", "notifications_off", "grey")
 
-    @display(description="tells of")
+    @display(description="notifies about")
     def tells_of(self, row: AlertRule) -> str:
         """Its kinds in words."""
         if len(row.kinds) == len(AlertKind):

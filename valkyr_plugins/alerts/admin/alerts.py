@@ -266,7 +266,7 @@ def _messages(alert: Alert) -> PageSection:
             )
             for row in alert.deliveries.defer("message", "log").order_by("-id")[:LATEST]
         ],
-        empty="None of its own: it was told of together with others, or is yet to be.",
+        empty="No message of its own: it was reported together with others, or will be.",
     )
 
 

@@ -90,7 +90,7 @@ class AlertRuleChange(Body):
         required=False,
         min_length=1,
         max_length=len(KINDS),
-        help_text="What to be told of.",
+        help_text="The kinds of alert to send.",
     )
     workflowId = Id(
         source="about_id",
@@ -122,7 +122,7 @@ class AlertRuleChange(Body):
         "without it the installation's. Sealed and never shown; null takes it away.",
     )
     intervalSeconds = _whole(
-        "interval_seconds", "People are told of one subject at most this often."
+        "interval_seconds", "People are notified of one subject at most this often."
     )
     rateFactor = _number("rate_factor", "RATE_HIGH: so many times the usual or more.")
     rateLeast = _whole("rate_least", "RATE_HIGH: at least so many failures in an hour.")
@@ -135,7 +135,7 @@ class AlertRuleChange(Body):
 class NewAlertRule(AlertRuleChange):
     """What `createAlertRule` takes."""
 
-    workspaceId = Id(required=False, help_text="May be left out by who has one workspace only.")
+    workspaceId = Id(required=False, help_text="Optional if you have only one workspace.")
     installation = Flag(
         required=False,
         default=False,

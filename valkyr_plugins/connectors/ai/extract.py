@@ -64,7 +64,9 @@ class ExtractOutputs(ModuleOutputs):
     """What was extracted."""
 
     data: Any = Field(description="The data; it fits the schema.")
-    repaired: bool = Field(description="Whether the model had to be told of mistakes first.")
+    repaired: bool = Field(
+        description="Whether the first answer had mistakes that the model had to repair."
+    )
     model: str = Field(description="The model that answered, as it calls itself.")
     id: str = Field(description="The answer's id at its provider.")
     usage: UsedTokens = Field(description="What it took, of both requests where it was two.")

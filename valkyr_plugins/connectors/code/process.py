@@ -5,7 +5,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,14 +13,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from runners.public.modules import ErrorType, Result, StepContext, StepError
+from valkyr_plugins.connectors.code.sandbox import chosen
 
-HOME = str(Path(__file__).parents[3])
-START = (
-    f"import sys; sys.path.insert(0, {HOME!r}); "
-    "from valkyr_plugins.connectors.code.confined.main import main; main()"
-)
-# Isolated from the environment (-I) and without installed packages (-S).
-COMMAND = (sys.executable, "-I", "-S", "-X", "utf8", "-c", START)
 LOOK_SECONDS = 0.2
 PATIENCE_SECONDS = 2.0
 MAX_READ_BYTES = 9 * 1024 * 1024
@@ -38,11 +31,12 @@ class ProcessExit:
 
 def run(request: dict[str, Any], ctx: StepContext) -> ProcessExit:
     """Run it for `request["seconds"]` at most; raises StepError when that is over."""
+    sandbox = chosen()
     until = time.monotonic() + min(request["seconds"], ctx.remaining())
     with _memory("request") as given, _memory("report") as report, _memory("printed") as printed:
-        os.write(given, json.dumps(request | {"home": HOME}).encode())
+        os.write(given, sandbox.request(request))
         os.lseek(given, 0, os.SEEK_SET)
-        process = _start(given, report, printed)
+        process = _start(sandbox.command, given, report, printed)
         try:
             _wait(process, until, request["seconds"], ctx)
         finally:
@@ -50,9 +44,11 @@ def run(request: dict[str, Any], ctx: StepContext) -> ProcessExit:
         return ProcessExit(process.returncode, _read(report), _read(printed))
 
 
-def _start(given: int, report: int, printed: int) -> subprocess.Popen[bytes]:
+def _start(
+    command: tuple[str, ...], given: int, report: int, printed: int
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - our own command, no part of it is given
-        COMMAND,
+        command,
         stdin=given,
         stdout=report,
         stderr=printed,

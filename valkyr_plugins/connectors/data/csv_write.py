@@ -71,7 +71,7 @@ class CsvWriteInputs(CsvForm):
     formulas: Formulas = Field(
         "escape",
         description=(
-            "What becomes of a text that a spreadsheet would run (it begins with = + - @ and is no "
+            "What happens to a text that a spreadsheet would run (it begins with = + - @ and is no "
             "number): escape puts an apostrophe before it, keep writes it as it is, for programs "
             "that read the file back, refuse fails the step."
         ),

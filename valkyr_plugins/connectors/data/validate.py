@@ -100,7 +100,7 @@ class Validate(Module[ValidateInputs]):
             "refers to something it does not hold",
         ),
         Bad(
-            "a schema that refers to itself for ever",
+            "a schema that refers to itself forever",
             {"data": 1, "schema": {"$ref": "#"}},
             "nested too deeply",
         ),

@@ -102,7 +102,7 @@ class GraphqlQueryInputs(AddressedInputs):
         if self.operation_name is not None and self.operation_name not in known:
             raise ValueError(f"query holds no operation called {self.operation_name[:100]!r}")
         if kind_of(self.query, self.operation_name) == "subscription":
-            raise ValueError("a subscription goes on for ever: ask by a query instead")
+            raise ValueError("a subscription goes on forever: ask by a query instead")
         return self
 
 
@@ -147,7 +147,7 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
             "give operationName"),
         Bad("a subscription",
             {"url": "https://api.example.com/", "query": "subscription S { orders { id } }"},
-            "a subscription goes on for ever"),
+            "a subscription goes on forever"),
         Bad("a document of 300,000 characters",
             {"url": "https://api.example.com/", "query": "{ a }" + " " * 300_000},
             "200000 characters"),

@@ -56,7 +56,7 @@ class HttpPaginateInputs(QueriedInputs):
     )
     strategy: Strategy = Field(
         description=(
-            "How a page tells of the next. link: by a Link header with rel=next (RFC 8288). next: "
+            "How a page names the next. link: by a Link header with rel=next (RFC 8288). next: "
             "`next` selects its URL. cursor: `next` selects a token for `parameter`. page, offset: "
             "`parameter` counts pages or items, until a page has no items."
         )
@@ -143,7 +143,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
 
     It ends with the last page or at a limit. A page that leads back to one already read fails the
     step. A failed page is tried again as the step is: the next attempt goes on at that page as
-    long as what was collected is small (48 KiB), else it begins anew; to keep more, read a few
+    long as what was collected is small (48 KiB), else it starts again; to keep more, read a few
     pages a step (`maxPages`) in a loop and hand `next` on to `start`. Headers and the credential
     go to the first page's origin alone.
     """
@@ -169,10 +169,10 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     bad_inputs = (
         Bad("a page that is no JSON", {"url": "{server}/invalid-utf8", "strategy": "link"},
             "page 1 is no JSON", needs="http"),
-        Bad("the same next page for ever",
+        Bad("the same next page forever",
             {"url": "{server}/same-page", "strategy": "next", "next": "next", "items": "items"},
             "was read already", needs="http"),
-        Bad("the same cursor for ever",
+        Bad("the same cursor forever",
             {"url": "{server}/same-page", "strategy": "cursor", "next": "cursor", "items": "items"},
             "was read already", needs="http"),
         Bad("a server that knows no page numbers",

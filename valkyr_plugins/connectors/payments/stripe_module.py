@@ -22,7 +22,7 @@ def api_base() -> str:
     if not _is_address(base):
         raise StepError(
             f"{API_BASE} holds {base[:200]!r}, which is no address such as {STRIPE}: an "
-            "administrator mends or unsets it"
+            "administrator fixes or unsets it"
         )
     return base
 

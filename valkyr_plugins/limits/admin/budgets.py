@@ -20,7 +20,7 @@ from valkyr_plugins.limits.models import Budget, CostEntry
 
 FEW = 20
 HELP = {
-    "period": "After what it begins anew: days and months in UTC.",
+    "period": "When the budget resets: days and months in UTC.",
     "currency": "Three capitals, such as USD. Empty: the budget is one of tokens.",
     "amount": "Money, or a whole number of tokens.",
     "soft_percent": "At so much of it people are told. Empty: not at all.",
@@ -87,7 +87,7 @@ class BudgetAdmin(LimitAdmin):
         use = _use(row)
         return bar(min(use.percent, 100), 100, f"{plain(use.spent)} ({use.percent} %)")
 
-    @display(description="begins anew")
+    @display(description="resets")
     def begins_anew(self, row: Budget) -> Any:
         """When the present period ends."""
         ends_at = _use(row).ends_at

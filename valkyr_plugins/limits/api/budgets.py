@@ -38,7 +38,7 @@ class Amount(serializers.DecimalField):
 class BudgetShape(LimitShape):
     """A budget, and what is spent of it in the present period (`uses` in the context)."""
 
-    period = serializers.ChoiceField(PERIODS, help_text="After what it begins anew, in UTC.")
+    period = serializers.ChoiceField(PERIODS, help_text="When the budget resets, in UTC.")
     currency = serializers.SerializerMethodField()
     amount = Amount()
     soft_percent = serializers.IntegerField(allow_null=True)

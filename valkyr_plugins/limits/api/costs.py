@@ -96,8 +96,8 @@ class SpendShape(CamelCaseSerializer):
     )
     name = serializers.CharField(
         allow_null=True,
-        help_text="A workspace's slug, a workflow's name; a user's name for who administers a "
-        "workspace of theirs.",
+        help_text="A workspace's slug, a workflow's name; a user's name for "
+        "administrators of a workspace.",
     )
     currency = serializers.CharField()
     entries = serializers.IntegerField()

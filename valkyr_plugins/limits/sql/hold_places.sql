@@ -1,21 +1,13 @@
--- Take a place of each of these locked quotas for a run, or none where one of them is full; places
--- whose holder did not come back in its time are free. A row for each quota that is full.
+-- Take places of locked quotas for runs, each under the token of its lease: a lease before it, whose
+-- end is noticed later, frees nothing. Places whose holder did not come back in its time go.
 WITH void AS (
     DELETE FROM executions_quotahold
-     WHERE quota_id = ANY(%(quotas)s) AND until <= clock_timestamp() AND run_id <> %(run)s
-), taken AS MATERIALIZED (
-    SELECT q.id, q.max_concurrent, count(h.id) AS held
-      FROM executions_quota q
-      LEFT JOIN executions_quotahold h
-        ON h.quota_id = q.id AND h.until > clock_timestamp() AND h.run_id <> %(run)s
-     WHERE q.id = ANY(%(quotas)s)
-     GROUP BY q.id
-), placed AS (
-    INSERT INTO executions_quotahold (quota_id, run_id, until)
-    SELECT t.id, %(run)s, clock_timestamp() + %(seconds)s * interval '1 second'
-      FROM taken t
-     WHERE NOT EXISTS (SELECT 1 FROM taken f WHERE f.held >= f.max_concurrent)
-     ORDER BY t.id
-    ON CONFLICT ON CONSTRAINT quota_hold_once DO UPDATE SET until = EXCLUDED.until
+     WHERE quota_id = ANY(%(quotas)s) AND until <= clock_timestamp() AND run_id <> ALL(%(runs)s)
 )
-SELECT id, held FROM taken WHERE held >= max_concurrent ORDER BY id
+INSERT INTO executions_quotahold (quota_id, run_id, token, until)
+SELECT p.quota_id, p.run_id, p.token, clock_timestamp() + p.seconds * interval '1 second'
+  FROM unnest(%(quotas)s::uuid[], %(runs)s::uuid[], %(tokens)s::int[], %(seconds)s::float8[])
+       AS p (quota_id, run_id, token, seconds)
+ ORDER BY p.quota_id, p.run_id
+ON CONFLICT ON CONSTRAINT quota_hold_once
+DO UPDATE SET until = EXCLUDED.until, token = EXCLUDED.token

@@ -1,5 +1,6 @@
--- Budgets that are spent in their present period, of a workspace itself and of one principal in it;
--- with `killing` those alone that have a kill switch.
+--! plan each time
+-- Budgets that are spent in their present period, of workspaces themselves and of principals in them,
+-- or of all; with `killing` those alone that have a kill switch.
 SELECT b.id, b.workspace_id, w.slug, b.user_id, b.period, b.currency, b.amount, u.spent, u.starts_at,
        clock_timestamp()
   FROM runners_budget b
@@ -8,6 +9,10 @@ SELECT b.id, b.workspace_id, w.slug, b.user_id, b.period, b.currency, b.amount, 
    AND u.starts_at = CASE b.period WHEN 'total' THEN b.created_at
                                    ELSE date_trunc(b.period, statement_timestamp(), 'UTC') END
  WHERE u.spent >= b.amount AND (b.kill_switch OR NOT %(killing)s)
-   AND (%(workspace)s::uuid IS NULL OR b.workspace_id = %(workspace)s)
-   AND (%(workspace)s::uuid IS NULL OR b.user_id IS NULL OR b.user_id = %(user)s::{user_type})
+   AND (%(workspaces)s::uuid[] IS NULL
+     OR EXISTS (SELECT 1
+                  FROM unnest(%(workspaces)s::uuid[], %(users)s::{user_type}[])
+                       AS s (workspace_id, user_id)
+                 WHERE s.workspace_id = b.workspace_id
+                   AND (b.user_id IS NULL OR b.user_id = s.user_id)))
  ORDER BY b.id

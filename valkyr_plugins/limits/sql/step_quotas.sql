@@ -1,8 +1,16 @@
--- The quotas that concern a step, with what is used in the present windows: those on its module type,
--- and for one that costs those on tokens, of the workspace and of who started the execution.
-SELECT q.id, q.user_id, q.resource, q.target, q.max_concurrent, q.max_per_hour, q.max_per_day,
+--! plan each time
+-- The quotas that concern each of these steps, with what is used in the present windows: those on its
+-- module type, and for one that costs those on tokens, of the workspace and of who started the
+-- execution. The first column is the step's number in the order given, from 1.
+SELECT s.n, q.id, q.user_id, q.resource, q.target, q.max_concurrent, q.max_per_hour, q.max_per_day,
        coalesce(h.used, 0), coalesce(d.used, 0), clock_timestamp()
-  FROM executions_quota q
+  FROM unnest(%(workspaces)s::uuid[], %(users)s::{user_type}[], %(modules)s::text[],
+              %(costs)s::bool[], %(models)s::text[])
+       WITH ORDINALITY AS s (workspace_id, user_id, module, costs, model, n)
+  JOIN executions_quota q
+    ON q.workspace_id = s.workspace_id AND (q.user_id IS NULL OR q.user_id = s.user_id)
+   AND ((q.resource = 'module' AND q.target = s.module)
+     OR (q.resource = 'tokens' AND s.costs AND q.target IN ('', s.model)))
   LEFT JOIN executions_quotause h
     ON h.workspace_id = q.workspace_id AND h.user_id IS NOT DISTINCT FROM q.user_id
    AND h.resource = q.resource AND h.target = q.target AND h."window" = 'hour'
@@ -11,7 +19,4 @@ SELECT q.id, q.user_id, q.resource, q.target, q.max_concurrent, q.max_per_hour, 
     ON d.workspace_id = q.workspace_id AND d.user_id IS NOT DISTINCT FROM q.user_id
    AND d.resource = q.resource AND d.target = q.target AND d."window" = 'day'
    AND d.starts_at = date_trunc('day', statement_timestamp(), 'UTC')
- WHERE q.workspace_id = %(workspace)s AND (q.user_id IS NULL OR q.user_id = %(user)s::{user_type})
-   AND ((q.resource = 'module' AND q.target = %(module)s)
-     OR (q.resource = 'tokens' AND %(costs)s AND q.target IN ('', %(model)s)))
- ORDER BY q.user_id NULLS FIRST, q.id
+ ORDER BY s.n, q.user_id NULLS FIRST, q.id

@@ -39,7 +39,7 @@ def _payload(work: NodeWork) -> Any:
 def code(work: NodeWork) -> Made:
     """Left: nobody translates programs."""
     raise Left(
-        "it is a program in JavaScript or n8n's Python. Write it anew: as templates of a data.set, "
+        "it is a program in JavaScript or n8n's Python. Rewrite it: as templates of a data.set, "
         "as data.jmespath, or as python.code"
     )
 

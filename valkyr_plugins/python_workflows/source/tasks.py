@@ -144,5 +144,5 @@ def _in_order(tasks: list[Document], incoming: Incoming) -> Iterator[Document]:
             (one for one in left if not any(source in left for source, _ in incoming[one])), None
         )
         if ready is None:
-            raise ValueError(f"the tasks {', '.join(left)} wait for each other; mend their edges")
+            raise ValueError(f"the tasks {', '.join(left)} wait for each other; fix their edges")
         yield left.pop(ready)

@@ -98,7 +98,7 @@ class RedriveForm(forms.Form):
         required=False,
         min_value=0,
         widget=IntegerInput,
-        help_text="So many go first, and are waited for.",
+        help_text="Send this many first and wait for their results.",
     )
     stop_above = forms.FloatField(
         label="Stop when more fail again than (%)",

@@ -81,7 +81,7 @@ START = AdminOperation(
     title="Start…",
     icon="play_arrow",
     done="started",
-    question="Its entries are held for it and sent home at its pace.",
+    question="Holds its dead letters and requeues them at the rate you set.",
     form=StartForm,
     primary=True,
     bulk=False,
@@ -108,7 +108,7 @@ RESUME = AdminOperation(
     title="Resume…",
     icon="play_circle",
     done="resumed",
-    question="It goes on where it stopped, and looks at its failures anew.",
+    question="It goes on where it stopped, and looks at its failures again.",
     primary=True,
 )
 ABORT = AdminOperation(

@@ -150,7 +150,7 @@ def _outlook(found: Preview) -> PageSection:
     took = f"about {marks.took(found.seconds * 1_000)}" if long else "less than a second"
     return PageSection(
         "What would happen",
-        headers=("Entries", "What becomes of them"),
+        headers=("Entries", "What happens to them"),
         rows=rows,
         more=f"{more}Sending them takes {took} at this pace.",
     )

@@ -85,7 +85,7 @@ class NewRedrive(Choice):
         default=0,
         min_value=0,
         max_value=MAX_WINDOW,
-        help_text="So many are sent first, and waited for.",
+        help_text="Sends this many first and waits for their results.",
     )
     stopAbove = serializers.FloatField(
         required=False,

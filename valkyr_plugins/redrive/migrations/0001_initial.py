@@ -47,7 +47,7 @@ class Migration(executions.public.migrations.Migration):
                 ('created_by_name', models.CharField(max_length=200)),
                 ('reason', models.TextField(blank=True, default='')),
                 ('selection', models.JSONField()),
-                ('scope', models.CharField(choices=[('STEP', 'the failed step, in its execution'), ('FROM', 'from a chosen step on, in a new execution'), ('EXECUTION', 'the whole execution, anew')], default='STEP', max_length=10)),
+                ('scope', models.CharField(choices=[('STEP', 'the failed step, in its execution'), ('FROM', 'from a chosen step on, in a new execution'), ('EXECUTION', 'the whole execution, again')], default='STEP', max_length=10)),
                 ('from_step', models.CharField(blank=True, default='', max_length=1000)),
                 ('version', models.CharField(default='pinned', help_text='pinned, latest or a number (new executions).', max_length=10)),
                 ('overrides', models.JSONField(blank=True, help_text='A JSON merge patch.', null=True)),

@@ -161,7 +161,7 @@ def _task(task: TaskEntry) -> Iterator[DefinitionProblem]:
 
 def _reason(spec: ModuleSpec, module: ModuleEntry) -> str:
     if spec.container:
-        return "its body's steps run anew (they may have a cache themselves)"
+        return "its body's steps run again (they may have a cache themselves)"
     if spec.waits:
         return "it waits for something that happens once"
     if spec.writes_variables:

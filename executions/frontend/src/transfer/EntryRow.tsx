@@ -44,7 +44,7 @@ export function EntryRow({ entry, home, onReplace, onBeside, onRemove }: Props) 
       )}
       {entry.preview && entry.state !== "done" && (
         <details open>
-          <summary>What becomes of it</summary>
+          <summary>What happens to it</summary>
           <Report report={entry.preview.report} />
         </details>
       )}

@@ -91,7 +91,7 @@ function refusalOf(
   if (working) return "The version is being made.";
   if (!prepared) return "The draft is being checked.";
   if (outcome?.kind === "problems" || errorsOf(prepared.problems).length > 0) {
-    return "Mend the problems first.";
+    return "Fix the problems first.";
   }
   const { latest, unchanged } = prepared;
   return latest && unchanged ? `Nothing differs from version ${latest.number}.` : undefined;

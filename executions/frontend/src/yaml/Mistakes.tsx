@@ -13,7 +13,7 @@ export function Mistakes({ mistakes, onGo }: Props) {
       {mistakes.length === 0 ? (
         <p className="yaml-hint">Comments stay while this page is open; they are not saved.</p>
       ) : (
-        <p>The text is not taken over until this is mended:</p>
+        <p>The text is not taken over until this is fixed:</p>
       )}
       {mistakes.map((one) => (
         <button

@@ -17,15 +17,15 @@ from executions.database.clock import database_now, first_id_at
 from executions.events import LASTING, ReportedCondition, condition_began
 from executions.models import Activity, Workspace
 from executions.public import addresses
+from runners.gates.gates import Asked
 from runners.models import Waiter
 from runners.modules import registry
-from runners.pipeline.gates import Asked
 from runners.recovery.sweeper import waits
 from runners.targets.rules import TargetLimits
 from tests.support import targets
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.targets import behaviour, calls, circuit_of
 from tests.support.workflows import (
     ACTOR,
@@ -39,6 +39,7 @@ from tests.support.workflows import (
 )
 from valkyr_plugins.circuits import breaker_rows, conf, gate
 from valkyr_plugins.circuits.breaker import Caller, Circuit, Entry, closed, enter
+from valkyr_plugins.circuits.entering import WantedCall, enter_one
 from valkyr_plugins.circuits.gate import reset
 from valkyr_plugins.circuits.memory import Key
 from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
@@ -419,7 +420,7 @@ def test_of_two_who_would_probe_at_once_one_is_let_through(
 
     def probe(number: int) -> Entry:
         caller = Caller(UUID(int=number), 1, 10)
-        return gate._enter(key(target), caller, gate.memory())
+        return enter_one(WantedCall(None, key(target), caller), gate.memory())  # type: ignore[arg-type]
 
     with transaction.atomic():
         caller = Caller(UUID(int=1), 1, 10)

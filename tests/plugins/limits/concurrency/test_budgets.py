@@ -20,7 +20,7 @@ from runners.pipeline import execute, record_result
 from runners.recovery.sweeper import waits
 from tests.support.rivals import Rivals
 from tests.support.segments import claimed, lease_runs_out, recorded, run_of
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import ACTOR, limited_workspace, publish, states, task
 from valkyr_plugins.limits import budget_enforcement as duty
 from valkyr_plugins.limits import known_limits
@@ -187,7 +187,7 @@ def test_a_step_that_costs_is_refused_once_a_budget_is_spent(
     run = run_of(execution, FIRST)
     assert (run.state, run.error_type) == ("DLQ", "PERMANENT")
     assert run.error_details["exception"] == "BudgetSpent"
-    assert "is spent: 5 of 5 USD; it begins anew at" in run.error
+    assert "is spent: 5 of 5 USD; it resets at" in run.error
     assert entries(execution) == []
 
 

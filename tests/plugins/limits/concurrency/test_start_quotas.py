@@ -9,7 +9,7 @@ from executions.access.actor import Actor
 from executions.database.clock import database_now
 from executions.errors import QuotaExceeded
 from executions.triggers.start import start_execution
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.start_limits import at_once, executions, refusals, somebody, used, workspace_of
 from tests.support.windows import wait_for_a_long_hour
 from tests.support.workflows import effect, publish, start, start_many

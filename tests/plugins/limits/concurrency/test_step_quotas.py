@@ -14,15 +14,15 @@ from executions.triggers.start import start_execution
 from runners import statements
 from runners.explain.holds import hold_reasons
 from runners.explain.steps import Around, step_reason
+from runners.gates import gates
 from runners.models import Run, Waiter
 from runners.modules import registry
 from runners.modules.base import Wait
-from runners.pipeline import gates
 from runners.recovery.sweeper import waits
 from tests.support.modules import marks
 from tests.support.rivals import Rivals
 from tests.support.segments import claimed, recorded, run_of
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.windows import wait_for_a_long_hour
 from tests.support.workflows import ACTOR, effect, limited_workspace, publish, task
 from valkyr_plugins.limits import known_limits

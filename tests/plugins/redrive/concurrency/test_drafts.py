@@ -10,7 +10,7 @@ from executions.database.clock import database_now
 from executions.models import WorkflowExecution
 from executions.publishing import versioning
 from tests.plugins.redrive.redriving import HOPELESS, begun, dead, made
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import (
     ACTOR,
     default_workspace,

@@ -32,7 +32,7 @@ from tests.plugins.redrive.redriving import (
     told,
 )
 from tests.support.rivals import Rivals
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import (
     ACTOR,
     default_workspace,

@@ -16,7 +16,7 @@ from tests.support.auditor import audit
 from tests.support.preparing import prepare_remote_runs
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import lease_runs_out, run_of
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import (
     ACTOR,
     default_workspace,

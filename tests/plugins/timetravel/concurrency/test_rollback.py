@@ -17,7 +17,7 @@ from runners.segment.work import Work
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import Held, claimed, recorded, seen
-from tests.support.simulation import World
+from tests.support.single_thread import World
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
 from valkyr_plugins.timetravel.fork import fork
 from valkyr_plugins.timetravel.restore_points import NoSuchPoint

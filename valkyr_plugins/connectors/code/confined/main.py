@@ -1,8 +1,10 @@
-"""The process that a step's code gets: its supervisor, and the child that confines itself.
+"""The process that a step's code gets.
 
 The request comes as JSON on the standard input, the report goes to the standard output, what the
-code prints to the standard error. The supervisor stays outside, where the code cannot reach it,
-and ends the child when it is told to (SIGTERM), when the worker dies, or when its time is over.
+code prints to the standard error. `main` is the supervisor of the built-in sandbox. It stays
+outside, where the code cannot reach it, and ends its child, which confines itself, when it is told
+to (SIGTERM), when the worker dies, or when its time is over. In bubblewrap, which supervises too,
+`inside` is the whole process.
 """
 
 import json
@@ -11,6 +13,7 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -73,6 +76,13 @@ def main() -> NoReturn:
     os._exit(code if code >= 0 else 128 - code)
 
 
+def inside() -> NoReturn:
+    """Run the code in what bubblewrap made; it tells the exit code as `main` does."""
+    # Bubblewrap names its folder here, which is no part of what the code is given.
+    os.environ.pop("PWD", None)
+    _run(json.loads(sys.stdin.buffer.read()), _confine_inside)
+
+
 def _started(request: dict[str, Any]) -> int:
     ended: list[int] = []
 
@@ -90,20 +100,21 @@ def _started(request: dict[str, Any]) -> int:
         for number in both:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
-        _run(request)
+        _run(request, _confine)
     ended.append(child)
     signal.setitimer(signal.ITIMER_REAL, request["seconds"] + SPARE_SECONDS)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
     return child
 
 
-def _run(request: dict[str, Any]) -> NoReturn:
-    """The child, the first process of its table: its end ends all that it could start."""
+def _run(request: dict[str, Any], confine: Callable[[], None]) -> NoReturn:
+    """The first process of its table: its end ends all that it could start."""
     out = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, errors="replace", closefd=False)
     try:
-        _confine(request)
+        confine()
+        _lock(request)
     except OSError as error:
         os.dup2(out, 1)
         _refuse(error)
@@ -115,13 +126,24 @@ def _run(request: dict[str, Any]) -> NoReturn:
     os._exit(0)
 
 
-def _confine(request: dict[str, Any]) -> None:
-    """Take everything away; the end of the supervisor ends this process in any case."""
+def _confine() -> None:
+    """Leave everything; the end of the supervisor ends this process in any case."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()  # a signal to its group would reach the supervisor
     namespaces.leave()
     namespaces.narrow()
     namespaces.become_nobody()
+
+
+def _confine_inside() -> None:
+    """Take what bubblewrap leaves."""
+    _require_landlock()
+    namespaces.bound_tmp()
+    namespaces.become_nobody(saved=namespaces.ROOT)
+
+
+def _lock(request: dict[str, Any]) -> None:
+    """Give up every power, and whatever else the code has no use for."""
     namespaces.count_alone()
     # Becoming another user undid it.
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from valkyr_plugins.connectors.code.confined import kernel
 
-NOBODY = 65_534
+ROOT, NOBODY = 0, 65_534
+HOST = "code"  # the machine's name, as the code sees it
 APART = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
@@ -28,14 +29,20 @@ def leave_for_children() -> None:
 def leave() -> None:
     """From now on no network, no shared memory and no mounts of others; raises OSError."""
     kernel.call("unshare", APART)
+    kernel.call("sethostname", HOST.encode(), len(HOST))
 
 
-def become_nobody() -> None:
-    """Root, whom limits do not bind, becomes a user who owns nothing."""
+def become_nobody(saved: int = NOBODY) -> None:
+    """Root, whom limits do not bind, becomes a user who owns nothing.
+
+    Bubblewrap, which is root without capabilities, may send its last signal to a process whose
+    saved user is root alone. The process itself cannot return to it: `count_alone` follows, and a
+    namespace without a mapping knows no user to become.
+    """
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, saved)
 
 
 def count_alone() -> None:
@@ -52,6 +59,7 @@ def count_alone() -> None:
 # Any folder will do that is always there and holds nothing that is needed later.
 NEW_ROOT = "/proc"
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo")
+PACKAGES = ("site-packages", "dist-packages")
 TMP = "/tmp"  # noqa: S108 - of the view, in memory
 TMP_OPTIONS = "size=16m,nr_inodes=1000,mode=1777"
 
@@ -67,14 +75,32 @@ def sources() -> list[str]:
     return found
 
 
+def hidden() -> list[str]:
+    """Folders of installed packages in these, which may hold anybody's files."""
+    library = Path(os.__file__).parent
+    found = {library / name for name in PACKAGES}
+    for folder in map(Path, sources()):
+        if not folder.is_symlink():
+            found.update(one for name in PACKAGES for one in folder.glob(f"python3*/{name}"))
+    return sorted(str(path) for path in found if path.is_dir() and not path.is_symlink())
+
+
+def bound_tmp() -> None:
+    """Bound what a /tmp that is there already may hold, files without content included."""
+    flags = kernel.MS_REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+    kernel.mount("none", TMP, None, flags, TMP_OPTIONS)
+
+
 def narrow() -> None:
     """Make the view this process's root; needs a mount namespace of its own. Raises OSError."""
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
-    kept = sources()
+    kept, covered = sources(), hidden()
     kernel.mount("tmpfs", NEW_ROOT, "tmpfs", flags, "size=1m,mode=755")
     for path in kept:
         _show(path)
+    for path in covered:
+        kernel.mount("tmpfs", f"{NEW_ROOT}{path}", "tmpfs", flags | kernel.MS_RDONLY, "size=4k")
     tmp = f"{NEW_ROOT}{TMP}"
     Path(tmp).mkdir()
     kernel.mount("tmpfs", tmp, "tmpfs", flags | kernel.MS_NOEXEC, TMP_OPTIONS)

@@ -69,7 +69,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"           {remark}")
         for line in (*report.remarks, *_to_create(found)):
             self.stdout.write(f"  {line}")
-        state = f"{len(problems)} to mend before publishing" if problems else "ready to publish"
+        state = f"{len(problems)} to fix before publishing" if problems else "ready to publish"
         self.stdout.write(f"  {state}")
 
 

@@ -64,7 +64,7 @@ class Command(BaseCommand):
             choices=RedriveScope.values,
             default=RedriveScope.STEP.value,
             help="STEP: the failed step, in its execution (default); FROM: a new execution from "
-            "--from-step on; EXECUTION: the whole, anew",
+            "--from-step on; EXECUTION: the whole execution again",
         )
         parser.add_argument("--from-step", default="", metavar="PATH", help="such as charge.main")
         parser.add_argument("--to-version", default="pinned", help="pinned, latest or a number")

@@ -5,7 +5,6 @@ run out. PostgreSQL is real, only the transport and the passing of time are acte
 that happens follows from the random numbers alone, so that what failed once fails again.
 """
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,42 +23,20 @@ from executions.definition.graph.model import Step
 from executions.states import FINAL
 from runners.conf import config
 from runners.dispatch import estimates, messages
-from runners.dispatch.canvas import Chain, Chord
 from runners.errors import LeaseLost
-from runners.pipeline import claim_run, execute, receive, record_result
+from runners.pipeline import claim_run, execute, load_segment, receive, record_result
 from runners.planning import plan_execution
 from runners.recovery.sweeper import executions, leases, waits
 from runners.recovery.sweeper import messages as due
 from runners.recovery.sweeper import messages as lost
+from runners.segment.packs import ExecutionPack
 from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Unit, Work
+from tests.support.transport import Message, Transport
 from tests.support.workflows import describe
 
 PERSON = Actor.system("somebody")
 ACTED = Statements(Path(__file__).with_name("acted"))
-NUMBER = re.compile(r"(\d+)")
-
-
-@dataclass
-class Message:
-    """One segment, or (without one) an `advance`; the chord it counts for, the chain after it.
-
-    `others` are the siblings that a segment is packed with.
-    """
-
-    execution: UUID
-    version: UUID
-    segment: str = ""
-    others: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
-    chord: "Count | None" = None
-
-
-@dataclass
-class Count:
-    """Headers of a chord that have not ended."""
-
-    left: int
 
 
 @dataclass
@@ -73,7 +50,7 @@ class Worker:
     unit: Unit | None = None
 
 
-class World:
+class World(Transport):
     """A queue, workers, and chances (0 to 1) that a message is lost or doubled, a worker dies, and
     somebody pauses the execution (or goes on with it) between two events.
 
@@ -84,55 +61,18 @@ class World:
     def __init__(
         self, rng: Random, *, lose: float, double: float, die: float, pause: float = 0
     ) -> None:
-        self.rng = rng
+        super().__init__(rng, lose=lose, double=double)
         self.order = Random()  # what nobody asked for in words: it costs `rng` no number
         self.order.setstate(rng.getstate())
         self.pause = pause
         self.paused = False
         self.settled = False  # since the last pause the duties looked at all at rest, for nothing
         self.slow = 0.05
-        self.lose = lose
-        self.double = double
         self.die = die
-        self.queue: list[Message] = []
         self.workers: list[Worker] = []
         self.fenced = 0
         self.deaths = 0
         self.between: Callable[[], None] | None = None  # done between two events, by chance or not
-
-    def publish(self, parcels: list[messages.Parcel]) -> None:
-        """Stands in the place of `dispatch.publish`."""
-        sent = [(item, canvas) for item in parcels for canvas in item.canvas]
-        for item, canvas in sorted(sent, key=_by_path):  # rows come in any order
-            self._send(item, canvas)
-
-    def advance(self, execution_id: UUID) -> None:
-        """Stands in the place of `dispatch.advance`."""
-        self._put(Message(execution_id, execution_id))
-
-    def empty(self, queues: set[str]) -> set[str]:
-        """Stands in the place of `lost`'s question to the broker."""
-        return set() if self.queue else queues
-
-    def _send(self, item: messages.Parcel, canvas: Chain | Chord) -> None:
-        if isinstance(canvas, Chord):
-            count = Count(len(canvas.headers))
-            for link in canvas.headers:
-                self._put(
-                    Message(
-                        item.execution_id, item.version_id, link.segment, link.others, chord=count
-                    )
-                )
-            return
-        first, *rest = canvas.links
-        links = tuple(link.segment for link in rest)
-        self._put(Message(item.execution_id, item.version_id, first.segment, first.others, links))
-
-    def _put(self, message: Message) -> None:
-        if self.rng.random() >= self.lose:
-            self.queue.append(message)
-        if self.rng.random() < self.double:
-            self.queue.append(message)
 
     def run(self, execution_id: UUID, turns: int = 4_000, *, whole: bool = True) -> None:
         """Let chance decide what happens next until the execution is over, within so many turns.
@@ -203,7 +143,19 @@ class World:
         if not message.segment:
             plan_execution.advance(message.execution)
             return
+        if message.more:
+            ids = (message.execution, *message.more)
+            self._next_execution(
+                message, load_segment.load_pack(message.version, message.segment, ids)
+            )
+            return
         self._next_segment(message, deque((message.segment, *message.others)))
+
+    def _next_execution(self, message: Message, pack: ExecutionPack[SegmentState]) -> None:
+        """A worker takes up what is left of a pack, as `receive.run_executions` does."""
+        begun = receive.next_execution(pack)
+        if begun is not None:
+            self.workers.append(Worker(message, deque(), *begun))
 
     def _next_segment(self, message: Message, left: deque[str]) -> None:
         """A worker takes up what is left of a message, as `receive.run_segment` does."""
@@ -212,7 +164,7 @@ class World:
             segment = Segment(left.popleft(), "", "")
             if self._carry(message, segment, left, message.links, header=header):
                 return
-        self._done(message)
+        self.done(message)
 
     def _carry(
         self,
@@ -239,10 +191,11 @@ class World:
         if self.rng.random() < self.die:
             self.deaths += 1
             del self.workers[index]
-            self._put(worker.message)
+            self.put(worker.message)
             return
-        if worker.state.pack is not None and self.rng.random() < self.slow:
-            worker.state.pack.until = 0  # as if a step took long: the others are handed back
+        pack = worker.state.pack or worker.state.executions
+        if pack is not None and self.rng.random() < self.slow:
+            pack.until = 0  # as if a step took long: the others are handed back
         if worker.unit is None:
             worker.unit = execute.perform(worker.state, worker.work)
             worker.state.stays = self.rng.random() < 0.7
@@ -263,23 +216,24 @@ class World:
         if work is not None:
             worker.work = work
             return
+        if not lost:
+            receive.settle(worker.state)
         self.workers.remove(worker)
-        onward = worker.state.next_segment
-        if (
-            lost
-            or onward is None
-            or not self._carry(worker.message, onward, worker.left, header=False)
-        ):
-            self._next_segment(worker.message, worker.left)
+        self._go_on(worker, lost=lost)
 
-    def _done(self, message: Message) -> None:
-        if message.links:
-            following, *rest = message.links
-            self._put(Message(message.execution, message.version, following, links=tuple(rest)))
-        if message.chord is not None:
-            message.chord.left -= 1
-            if message.chord.left == 0:
-                self._put(Message(message.execution, message.version))
+    def _go_on(self, worker: Worker, *, lost: bool) -> None:
+        """What a worker does whose segment is over: what follows by itself, then the rest."""
+        state, onward = worker.state, worker.state.next_segment
+        onward = None if lost else onward
+        if state.executions is not None:
+            if onward is not None:
+                own = Message(state.context.execution_id, worker.message.version)
+                self._carry(own, onward, deque(), header=False)
+            if state.executions.late():
+                state.executions.hand_back()
+            self._next_execution(worker.message, state.executions)
+        elif onward is None or not self._carry(worker.message, onward, worker.left, header=False):
+            self._next_segment(worker.message, worker.left)
 
     def _sweep(self) -> None:
         """Time passes, and the duties look."""
@@ -308,7 +262,18 @@ class World:
 def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
     """A world whose queue takes the place of the broker; segments and chords are short or long."""
     made = World(rng, **chances)
-    limits = {
+    with monkeypatch.context() as patched, configured(**drawn_limits(rng)):
+        patched.setattr(messages, "publish", made.publish)
+        patched.setattr(messages, "advance", made.advance)
+        # The real broker may hold what other tests sent and nobody took.
+        patched.setattr(lost, "_empty", made.empty)
+        patched.setattr(estimates, "estimate_duration", drawn_estimates(rng))
+        yield made
+
+
+def drawn_limits(rng: Random) -> dict[str, float]:
+    """Bounds of segments, chords, chains and packs, some short and some long."""
+    return {
         "stretch_steps": rng.choice([1, 2, 32]),
         "stretch_seconds": 60.0,
         "segment_steps": rng.choice([1, 3, 32]),
@@ -319,23 +284,9 @@ def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
         "pack_patience": 60.0,
         "pack_trial": 60.0,  # the rules of chance above end it, not a busy machine
     }
-    with monkeypatch.context() as patched, configured(**limits):
-        patched.setattr(messages, "publish", made.publish)
-        patched.setattr(messages, "advance", made.advance)
-        # The real broker may hold what other tests sent and nobody took.
-        patched.setattr(lost, "_empty", made.empty)
-        patched.setattr(estimates, "estimate_duration", _estimates(rng))
-        yield made
 
 
-def _by_path(sent: tuple[messages.Parcel, Chain | Chord]) -> list[Any]:
-    """Where the first segment of a canvas stands, `t[10]` behind `t[2]`."""
-    _, canvas = sent
-    first = canvas.headers[0] if isinstance(canvas, Chord) else canvas.links[0]
-    return [int(part) if part.isdigit() else part for part in NUMBER.split(first.segment)]
-
-
-def _estimates(rng: Random) -> Callable[[Step], float | None]:
+def drawn_estimates(rng: Random) -> Callable[[Step], float | None]:
     """What is known of steps' durations: short of some, nothing of others, always the same."""
     known: dict[str, float | None] = {}
     return lambda step: known.setdefault(step.path, rng.choice([None, 1.0, 1.0, 12.0]))

@@ -1,7 +1,7 @@
 """The environment read once, typed, with errors that name the variable."""
 
 import os
-from urllib.parse import parse_qsl, unquote, urlparse
+from urllib.parse import parse_qsl, unquote, urlparse, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -60,7 +60,10 @@ def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
 
 
 def database(url: str) -> dict[str, object]:
-    """Django's database settings from `postgres://user:password@host:port/name?option=value`."""
+    """Django's database settings from `postgres://user:password@host:port/name?option=value`.
+
+    Several servers are separated by commas, as libpq has them: `host1:5432,host2:5432`.
+    """
     parts = urlparse(url)
     if parts.scheme not in {"postgres", "postgresql"}:
         raise ImproperlyConfigured(
@@ -71,7 +74,22 @@ def database(url: str) -> dict[str, object]:
         "NAME": unquote(parts.path.lstrip("/")) or "valkyr",
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
-        "HOST": unquote(parts.hostname or ""),
-        "PORT": str(parts.port or ""),
+        **_servers(parts.netloc.rpartition("@")[2]),
         "OPTIONS": dict(parse_qsl(parts.query)),
+    }
+
+
+def _servers(addresses: str) -> dict[str, str]:
+    """HOST and PORT of one address or of several."""
+    try:
+        found = [urlsplit(f"//{address}") for address in addresses.split(",")]
+        ports = [str(one.port or "") for one in found]
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"DATABASE_URL names the server {addresses!r} ({error}); expected host:port, or "
+            "several of these separated by commas."
+        ) from None
+    return {
+        "HOST": ",".join(unquote(one.hostname or "") for one in found),
+        "PORT": ",".join(ports) if any(ports) else "",
     }

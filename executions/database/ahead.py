@@ -1,0 +1,42 @@
+"""What a request will ask for soon comes with a statement that it has to wait for anyway.
+
+Within `reading` the rows of statements that were named as likely to follow are kept until one of
+them is asked for, with the same values: once, since a second time somebody wants to know what has
+changed. What was named in vain is forgotten with the request.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from executions.database.statements import BoundStatement, run, run_together
+
+Rows = list[tuple[Any, ...]]
+_kept: ContextVar[list[tuple[BoundStatement, Rows]] | None] = ContextVar("ahead", default=None)
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """The request for which rows may be kept."""
+    token = _kept.set([])
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
+def fetch(statement: BoundStatement, likely: Sequence[BoundStatement] = ()) -> Rows:
+    """The rows of a statement: those kept, else asked for now, with what is `likely` to follow."""
+    kept = _kept.get()
+    if kept is None:
+        return run(statement)
+    for number, (known, rows) in enumerate(kept):
+        if known == statement:
+            del kept[number]
+            return rows
+    if not likely:
+        return run(statement)
+    rows, *others = run_together([statement, *likely])
+    kept.extend(zip(likely, others, strict=True))
+    return rows

@@ -1,0 +1,20 @@
+"""Counters of rates that bind all processes, also while there is no Redis to count in."""
+
+from django.db import models
+
+
+class RateCount(models.Model):
+    """How often something happened in the minute that ends at `ends_at`.
+
+    The key is a digest: it shows neither names nor addresses.
+    """
+
+    key = models.CharField(max_length=32, primary_key=True)
+    used = models.IntegerField()
+    ends_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["ends_at"], name="rate_count_age")]
+
+    def __str__(self) -> str:
+        return f"{self.used} until {self.ends_at}"

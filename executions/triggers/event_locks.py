@@ -1,0 +1,44 @@
+"""The locks of all executions that one event starts, taken at once in the order of every start.
+
+Each start takes its workspace, its counters and its concurrency keys, one after another. Starts of
+one transaction would take keys in the order of their triggers, and two events whose triggers stand
+in different orders would wait for each other in a circle.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from executions.access.actor import Actor
+from executions.admission import concurrency
+from executions.admission.capacity import hold
+from executions.admission.concurrency import ConcurrencyKey
+from executions.errors import ValkyrError
+from executions.models import Event, Trigger
+from executions.quotas.counting import room
+from executions.triggers.request import chosen_version
+
+
+def take(triggers: Sequence[Trigger], event: Event, actor: Actor) -> None:
+    """Lock what the starts of these triggers will lock; call it before the first of them.
+
+    Where at most one start has a key, that start locks in this order by itself.
+    """
+    keys = _keys(triggers, event)
+    if len(keys) < 2:
+        return
+    with suppress(ValkyrError):  # each start is refused for the same reason, and says it
+        limits = hold(event.workspace_id, actor.user_id)
+        room(event.workspace_id, limits)
+        concurrency.lock(keys)
+
+
+def _keys(triggers: Sequence[Trigger], event: Event) -> set[ConcurrencyKey]:
+    keys: set[ConcurrencyKey] = set()
+    with concurrency.one_budget():
+        for trigger in triggers:
+            # A start without a version or with a key that cannot be made says so itself.
+            with suppress(ValkyrError):
+                rule = chosen_version(trigger.workflow, None).graph.concurrency
+                [key] = concurrency.render_all(rule, trigger.workflow_id, [event.payload])
+                keys |= set() if key is None else {key}
+    return keys

@@ -1,0 +1,73 @@
+"""Executions of one version whose segments of one path go in one message, where these are short."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from executions.definition.graph.places import find
+from executions.definition.versions import compiled
+from runners.dispatch import packing
+from runners.dispatch.canvas import Canvas, Chain, Parcel, SegmentLink, segment_of
+from runners.dispatch.estimates import packing_rules, serving
+
+Key = tuple[UUID, int, str, str]  # version, priority, segment, queue
+
+
+def packed_executions(parcels: Sequence[Parcel]) -> list[Parcel]:
+    """The same work in fewer messages; in the order in which it came.
+
+    Chords, chains and siblings go as they are, and so do workflows with variables: what a pack's
+    last execution reads would be older than its claim.
+    """
+    if len(parcels) < 2:
+        return list(parcels)
+    alike: dict[Key, list[tuple[Parcel, SegmentLink]]] = defaultdict(list)
+    others: list[Parcel] = []
+    for item in parcels:
+        rest: list[Canvas] = []
+        for canvas in item.canvas:
+            if isinstance(canvas, Chain) and len(canvas.links) == 1 and not canvas.links[0].others:
+                link = canvas.links[0]
+                key = (item.version_id, item.priority, link.segment, link.queue)
+                alike[key].append((item, link))
+            else:
+                rest.append(canvas)
+        if rest:
+            others.append(replace(item, canvas=tuple(rest)))
+    return [pack for group in alike.values() for pack in _packs(group)] + others
+
+
+def _packs(group: Sequence[tuple[Parcel, SegmentLink]]) -> Iterator[Parcel]:
+    """The group in as few messages as the bounds allow, none much larger than another."""
+    [first, link] = group[0]
+    count = len(group)
+    messages = -(-count // _together(first, link, count))
+    for number in range(messages):
+        part = group[number * count // messages : (number + 1) * count // messages]
+        (leading, named), *more = part
+        yield replace(
+            leading,
+            canvas=(Chain((named,)),),
+            others=tuple(item.execution_id for item, _ in more),
+        )
+
+
+def _together(item: Parcel, link: SegmentLink, count: int) -> int:
+    """How many of these executions one message carries.
+
+    Versions are only looked at where there are two executions or more for each worker: the sweeper
+    sends runs of many versions at once, few of each.
+    """
+    if count < 2 or count < 2 * serving(link.queue):
+        return 1
+    version = compiled(item.version_id)
+    if version.graph.variables:
+        return 1
+    try:
+        place, step = find(version.graph, link.segment)
+    except KeyError:
+        return 1
+    steps = segment_of(place.graph, step)
+    rules = packing_rules(version.workflow_id, steps)
+    return packing.executions_together(count, steps, rules)

@@ -1,0 +1,85 @@
+"""Permits of runs that remote runners hold: kept as rows, by the run and the token of its lease.
+
+A row is written in the transaction that leases the run, and deleted in the one that tells the gate
+how the step ended. So each permit ends once: with the report, or by the duty `permits` after the
+lease, whatever ended that.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError
+
+from executions.database import transaction
+from runners import statements
+from runners.conf import config
+from runners.failures.classification import Failure
+from runners.gates import gates
+from runners.gates.gates import LeasePassage, LeasePermit
+from runners.models import HeldPermit
+from runners.states import ErrorType, RunState
+
+log = logging.getLogger(__name__)
+BATCH = 500
+
+
+def keep(given: Iterable[tuple[UUID, int, LeasePassage]]) -> None:
+    """Write the permits of runs with the tokens of their leases; call it where they are leased."""
+    HeldPermit.objects.bulk_create(
+        HeldPermit(run_id=run_id, token=token, gate=gate.name, kept=permit.kept)
+        for run_id, token, passage in given
+        for gate, permit in passage.permits
+        if permit.kept is not None
+    )
+
+
+def end(run_id: UUID, token: int, failure: Failure | None) -> None:
+    """Tell the gates how a leased run ended; call it after that was recorded and committed."""
+    rows = HeldPermit.objects.filter(run_id=run_id, token=token).order_by("-id")
+    for row in rows.values_list("pk", "gate", "run_id", "token", "kept"):
+        _end(row, lambda permit: permit.ended(failure))
+
+
+def reclaim() -> int:
+    """End permits whose lease is over and that nobody ended; returns how many, 500 at most."""
+    limits = config()
+    rows = statements.fetch(
+        "left_permits", {"lease": limits.lease, "grace": limits.grace, "batch": BATCH}
+    )
+    return sum(_end(row[:5], _told(*row[5:])) for row in rows)
+
+
+def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit], None]:
+    """How to tell a gate what the run's row says of a lease, where the lease recorded its end."""
+    if own and state == RunState.SUCCESS:
+        return lambda permit: permit.ended(None)
+    if own and kind:
+        failure = Failure(ErrorType(kind), error, "RemoteError")
+        return lambda permit: permit.ended(failure)
+    return lambda permit: permit.lost()
+
+
+def _end(row: tuple[Any, ...], tell: Callable[[LeasePermit], None]) -> int:
+    """Delete a permit's row and tell its gate, together; 0 where somebody else did.
+
+    A gate's own trouble never costs the step its result: what it gave lasts no longer than the gate
+    itself says.
+    """
+    key, gate, run_id, token, kept = row
+    mine = HeldPermit.objects.filter(pk=key)
+    try:
+        with transaction.atomic():
+            if not mine.delete()[0]:
+                return 0
+            permit = gates.restored(gate, run_id, token, kept)
+            if permit is not None:
+                tell(permit)
+    except DatabaseError:
+        log.exception("the permit of the gate %r for run %s is tried again", gate, run_id)
+        return 0
+    except Exception:
+        log.exception("the gate %r could not note how run %s ended", gate, run_id)
+        return mine.delete()[0]
+    return 1

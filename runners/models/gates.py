@@ -1,0 +1,26 @@
+"""What gates gave for runs that remote runners hold."""
+
+from django.db import models
+
+from executions.database.clock import ClockTimestamp
+
+
+class HeldPermit(models.Model):
+    """A permit of a gate for one lease of a run, until the lease ends.
+
+    `token` is the lease's fencing token; `kept` is what the gate makes its permit from again.
+    """
+
+    run_id = models.UUIDField()
+    token = models.IntegerField()
+    gate = models.CharField(max_length=50)
+    kept = models.JSONField()
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run_id", "token", "gate"], name="held_permit_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.gate} for {self.run_id}"

@@ -1,0 +1,110 @@
+"""Stop the steps of this process before leases end that it cannot renew: `lease_guard` says when.
+
+One thread a process looks at its leases, apart from the heartbeat, which waits for the database. In
+a process whose main thread executes the step, SIGCONT makes it look as well: a process that was
+frozen past its lease ends as it wakes, before the step goes on. Only workers are ended: programs
+that run steps in their own process, such as tests, have nobody who takes these over.
+"""
+
+import _thread
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from runners.conf import config
+from runners.pipeline import lease_guard
+from runners.pipeline.active_run import ActiveRun
+from runners.pipeline.lease_guard import LeaseStage
+from runners.process import last_words
+from runners.process.identity import of_a_worker
+
+log = logging.getLogger(__name__)
+
+WORDS_SECONDS = 0.1  # nothing that is written may keep the process from its end
+
+
+class _Others:
+    here = False
+
+
+def spare_others() -> None:
+    """Never end this process: its threads execute others' tasks too. Its steps are only told."""
+    _Others.here = True
+
+
+class LeaseGuard:
+    """Looks at the leases of one process."""
+
+    def __init__(self, active: Callable[[], list[ActiveRun]]) -> None:
+        """`active` returns the steps that execute now; it takes no lock."""
+        self._active = active
+        self._armed = False
+
+    def begin(self) -> None:
+        """Look from now on, in a worker; called once, in a thread that executes a step."""
+        self._armed = of_a_worker()
+        if not self._armed:
+            return
+        threading.Thread(target=self._watch, name="valkyr-lease-guard", daemon=True).start()
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGCONT, self._wakes)
+
+    def look(self) -> None:
+        """Stop what must stop now. Safe in a signal handler."""
+        if not self._armed:
+            return
+        lease, now = config().lease, time.monotonic()
+        for run in self._active():
+            due = lease_guard.stage(now - run.renewed, lease)
+            if run.unwanted:  # it is told so already
+                continue
+            run.ending = due is not LeaseStage.HELD
+            if due is LeaseStage.END and not _Others.here:
+                _end(run, now - run.renewed)
+            if due is LeaseStage.INTERRUPT and run.in_main_thread and not run.interrupted:
+                run.interrupted = True
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(lease_guard.period(config().lease))
+            try:
+                self.look()
+            except Exception:
+                log.exception("the lease guard met an error; it goes on")
+
+    def _wakes(self, *_: Any) -> None:
+        self.look()
+
+
+def begins_too_late(claimed_at: float) -> bool:
+    """Whether too little is left of a lease to begin the step."""
+    age = time.monotonic() - claimed_at
+    return lease_guard.stage(age, config().lease) >= LeaseStage.INTERRUPT
+
+
+def _end(run: ActiveRun, age: float) -> None:
+    """End this process, and leave word that its steps are not to blame."""
+    said = _thread.allocate_lock()
+    said.acquire()
+
+    def say() -> None:
+        last_words.leave(os.getpid())
+        log.error(
+            "the lease of run %s of step %s was not renewed for %.1f s; its process ends before "
+            "another worker takes the step over",
+            run.work.run_id,
+            run.work.path,
+            age,
+        )
+        said.release()
+
+    with suppress(RuntimeError):  # no memory for a thread
+        _thread.start_new_thread(say, ())
+        said.acquire(timeout=WORDS_SECONDS)
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,24 @@
+-- Permits whose lease is over, with how the run ended where this lease recorded it.
+--  * The run is with somebody else, or with nobody, or gone: the lease ran out before.
+--  * It ended under this token: the lease's own report.
+--  * Somebody else ended it: its runner may be at work until it hears so, at the latest when the
+--    lease would have run out.
+SELECT h.id, h.gate, h.run_id, h.token, h.kept::json,
+       r.lease_token IS NOT DISTINCT FROM h.token AS own,
+       coalesce(r.state, ''), coalesce(r.error_type, ''), coalesce(r.error, '')
+  FROM runners_heldpermit h
+  LEFT JOIN LATERAL (
+       SELECT o.id, o.lease_token, o.state, o.error_type, o.error, o.finished_at, o.heartbeat_at,
+              o.deadline_at
+         FROM runners_run o
+        WHERE o.id = h.run_id
+        LIMIT 1) r ON true
+ WHERE CASE WHEN r.id IS NULL THEN true
+            WHEN r.lease_token = h.token THEN r.state NOT IN ('LEASED', 'RUNNING')
+            WHEN r.finished_at IS NULL THEN true
+            ELSE coalesce(least(r.heartbeat_at + %(lease)s * interval '1 second',
+                                r.deadline_at + %(grace)s * interval '1 second')
+                          <= clock_timestamp(), true)
+       END
+ ORDER BY h.id
+ LIMIT %(batch)s

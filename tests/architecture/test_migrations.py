@@ -1,0 +1,29 @@
+"""Migrations translate labels: a project may give the engine's apps other ones."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+APPS = ("executions", "runners", "dlq", "valkyr_plugins")
+BASES = (
+    "class Migration(executions.database.migrations.Migration)",
+    "class Migration(executions.public.migrations.Migration)",
+)
+
+
+def _files() -> Iterator[str]:
+    for app in APPS:
+        for file in sorted((PROJECT / app).rglob("migrations/[0-9]*.py")):
+            yield str(file.relative_to(PROJECT))
+
+
+@pytest.mark.parametrize("path", list(_files()))
+def test_a_migration_has_our_base(path: str) -> None:
+    text = (PROJECT / path).read_text()
+
+    assert any(base in text for base in BASES), (
+        f"{path} derives from Django's Migration: its labels are not translated. Derive it from "
+        "executions.database.migrations.Migration (in a plugin executions.public.migrations)."
+    )

@@ -1,0 +1,17 @@
+"""Connections outside of Django's: what they inherit."""
+
+import os
+import socket
+
+import psycopg
+import pytest
+
+from runners.process import own_connection
+
+
+@pytest.mark.django_db
+def test_connections_notice_a_server_that_is_lost_while_they_wait_for_it() -> None:
+    given = own_connection.parameters()
+    with psycopg.connect(**given) as own, socket.socket(fileno=os.dup(own.fileno())) as line:
+        assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 10
+        assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 10_000

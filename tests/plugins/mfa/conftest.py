@@ -1,0 +1,81 @@
+"""People with and without a second factor."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyotp
+import pytest
+from django.test import Client
+
+from executions.models import Tier, Workspace
+from tests.support.rates import forget_rates
+from valkyr_plugins.mfa import factors
+from valkyr_plugins.mfa.codes import STEP_SECONDS
+from valkyr_plugins.mfa.models import SecondFactor
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(autouse=True)
+def _places(db: None, static_files: None) -> None:
+    forget_rates()
+    tier, _ = Tier.objects.get_or_create(name="unlimited")
+    Workspace.objects.get_or_create(slug="default", defaults={"name": "Default", "tier": tier})
+
+
+class App:
+    """The authenticator app of a person; each code that it gives is of another time step."""
+
+    def __init__(self, user: Any) -> None:
+        self.user = user
+        self.secret = ""
+
+    def begin(self) -> None:
+        """Read the secret of a set-up that was begun."""
+        factor = SecondFactor.objects.get(user=self.user)
+        self.secret = factors.secret_of(factor)
+
+    def code(self, steps: int = 0) -> str:
+        """The code that the app shows, so many steps from now; accepted ones are forgotten."""
+        SecondFactor.objects.filter(user=self.user).update(last_step=0)
+        return self.same_code(steps)
+
+    def same_code(self, steps: int = 0) -> str:
+        """The same, with what the server remembers."""
+        from executions.database.clock import database_now
+
+        now = int(database_now().timestamp()) // STEP_SECONDS
+        return pyotp.HOTP(self.secret).at(now + steps)
+
+    def wrong(self) -> str:
+        """A code of none of the steps around now."""
+        near = {self.same_code(step) for step in range(-3, 4)}
+        return next(f"{number:06}" for number in range(10) if f"{number:06}" not in near)
+
+
+@pytest.fixture
+def ada(django_user_model: Any) -> Any:
+    """A superuser without a second factor."""
+    return django_user_model.objects.create_superuser("ada", password=PASSWORD)
+
+
+@pytest.fixture
+def app() -> Callable[[Any], App]:
+    """Give a person a confirmed factor, and return the app."""
+
+    def enrolled(user: Any) -> App:
+        from executions.access.actor import Actor
+
+        factors.begin(user)
+        made = App(user)
+        made.begin()
+        factors.confirm(user, made.same_code(), Actor.system("tests"))
+        return made
+
+    return enrolled
+
+
+def sign_in(client: Client, name: str = "ada", wanted: str = "/admin/") -> Any:
+    """Send the admin's form for a name and a password."""
+    data = {"username": name, "password": PASSWORD}
+    return client.post(f"/admin/login/?next={wanted}", data)

@@ -1,0 +1,1 @@
+"""A seeded simulation of the engine: who takes the turn is drawn at each SQL statement."""

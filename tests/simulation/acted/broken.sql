@@ -1,0 +1,2 @@
+-- What the trigger saw that must never be.
+SELECT what FROM simulation_broken ORDER BY id

@@ -1,0 +1,2 @@
+-- From now on `random()` of this session is drawn.
+SELECT setseed(%(seed)s)

@@ -1,0 +1,181 @@
+"""Threads of which one runs at a time: each stops before every statement until it has the turn.
+
+All that reaches PostgreSQL goes through `psycopg.Connection.wait`: statements of the ORM, the
+engine's own, whole pipelines, COMMIT and ROLLBACK. There an actor reports what it is about to do
+and sleeps until the scheduler lets it.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import Any
+
+import psycopg
+from django.db import connections
+from psycopg import errors
+
+from executions.database.routing import alias
+from executions.vendor_seams.django_connections import discard
+from tests.simulation import statement_names
+
+_here = threading.local()
+_wait = psycopg.Connection.wait
+
+
+class Killed(BaseException):
+    """The process of an actor ended here; nothing that it would do afterwards is done."""
+
+
+class Actor:
+    """One process: a thread with a connection of its own.
+
+    `at` is the statement it is about to execute; None while it is idle. `blocked` says that its
+    statement was sent and waits for a lock.
+    """
+
+    def __init__(self, name: str, reports: "SimpleQueue[Actor]") -> None:
+        self.name = name
+        self.at: str | None = None
+        self.blocked = False
+        self.dies_after = False
+        self.dead = False
+        self.leaves = False  # asked to end: it begins no other step
+        self.lives = 0  # processes of this name that have ended
+        self.job: Any = None
+        self.error: BaseException | None = None
+        self.deadlocks = 0
+        self.session = 0  # pid of the PostgreSQL backend that executes its statement
+        self.cut = 0  # pid of one whose client has gone, and that may not have noticed yet
+        self.lined_up: list[str] = []
+        self._reports = reports
+        self._turn = threading.Semaphore(0)
+        self._act: Callable[[], None] | None = None
+        self._thread = threading.Thread(target=self._live, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has nothing to do."""
+        return self._act is None
+
+    def begin(self, act: Callable[[], None], job: Any = None) -> None:
+        """Let it do this; it runs up to its first statement."""
+        self._act, self.job, self.error, self.dead = act, job, None, False
+        self._turn.release()
+
+    def go_on(self) -> None:
+        """Let it execute the statement that it is at, and run up to the next."""
+        self.at = None
+        self._turn.release()
+
+    def kill(self) -> None:
+        """End its process before the statement that it is at."""
+        self.dead = True
+        self.close()
+        self.go_on()
+
+    def close(self) -> None:
+        """Cut its connection, as its process's end does."""
+        raw = self.django.connection
+        if raw is not None and not raw.closed:
+            self.cut = int(raw.info.backend_pid)
+            raw.close()
+
+    def end(self) -> None:
+        """End the thread."""
+        self._act = None
+        self._turn.release()
+        self._thread.join(10)
+
+    def _live(self) -> None:
+        _here.actor = self
+        self.django = connections[alias()]
+        while True:
+            self._turn.acquire()
+            if self._act is None:
+                discard(self.django)
+                return
+            try:
+                self._act()
+            except Killed:
+                pass
+            except BaseException as error:
+                # What a process that has ended would raise next, nobody sees.
+                self.error = None if self.dead else error
+            if self.dead:
+                discard(self.django)
+                self.lives += 1
+            self._act, self.at, self.dies_after = None, None, False
+            self._reports.put(self)
+
+    def stop(self, at: str) -> None:
+        """Report a statement and sleep until the turn comes; raise Killed if it never does."""
+        if self.dead:
+            raise Killed
+        self.at = at
+        self._reports.put(self)
+        self._turn.acquire()
+        if self.dead:
+            raise Killed
+
+    def executed(self) -> None:
+        """The statement was executed: the process may end now, or has to wait for its turn."""
+        if self.dies_after:
+            self.dead = True
+            self.close()
+            raise Killed
+        if self.blocked:
+            self.stop("goes on")
+
+
+def me() -> Actor | None:
+    """The actor whose thread this is."""
+    return getattr(_here, "actor", None)
+
+
+def waited(raw: Any, generator: Any, *args: Any, **options: Any) -> Any:
+    """Stand in the place of `psycopg.Connection.wait`."""
+    actor = me()
+    if actor is None or actor.django.connection is not raw:
+        return _wait(raw, generator, *args, **options)
+    if actor.dead:
+        raise Killed
+    at = _due(actor, raw, generator)
+    if at is None:
+        return _wait(raw, generator, *args, **options)
+    actor.session = raw.info.backend_pid
+    actor.stop(at)
+    try:
+        answer = _wait(raw, generator, *args, **options)
+    except errors.DeadlockDetected:
+        actor.deadlocks += 1
+        actor.executed()
+        raise
+    except psycopg.Error:
+        actor.executed()
+        raise
+    actor.executed()
+    return answer
+
+
+def _due(actor: Actor, raw: Any, generator: Any) -> str | None:
+    """What the generator makes the server do; None for nothing."""
+    query = statement_names.query(generator)
+    if raw._pipeline is not None and query is not None:
+        actor.lined_up.append(query)
+        return None
+    if statement_names.ends_pipeline(generator):
+        together, actor.lined_up = actor.lined_up, []
+        return " + ".join(together) or "nothing"
+    return query or statement_names.command(generator)
+
+
+@contextmanager
+def seam() -> Iterator[None]:
+    """Within this block statements of actors wait for their turn."""
+    psycopg.Connection.wait = waited  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        psycopg.Connection.wait = _wait  # type: ignore[method-assign]

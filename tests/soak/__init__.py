@@ -1,0 +1,1 @@
+"""`make soak`: everything at once for long, and whether anything grows that should not."""

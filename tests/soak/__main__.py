@@ -1,0 +1,144 @@
+"""`python -m tests.soak`: servers of its own, load for so long, the trends, the audit."""
+
+import argparse
+import json
+import random
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.chaos.stage import Stage
+
+if TYPE_CHECKING:
+    from tests.chaos.world import World
+    from tests.soak.chores import Chores
+    from tests.soak.readings import Readings
+
+DESCRIPTION = """Run a whole stack under steady load, with schedules, waits, failures and their
+redrives, viewers and retention, and tell what grows. The exit code is 1 where memory, descriptors,
+tables or latency grow by more than 1 % an hour and by more than their noise, or where an
+execution was lost."""
+# Seconds: between two readings, and in which the machine shows what it can do.
+EVERY, MEASURED = 5.0, 30.0
+SHARE = 0.6
+SHOWN = ("web: memory, MB", "default-1: memory, MB", "chain: median, s")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Soak; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=DESCRIPTION)
+    parser.add_argument("--minutes", type=float, default=60.0, help="how long (60)")
+    parser.add_argument("--rate", type=float, help="starts a second; else 60 %% of what it can do")
+    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    parser.add_argument("--broker", choices=("redis", "rabbitmq"), default="redis")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all readings there")
+    given = parser.parse_args(arguments)
+    say(f"seed {given.seed}; starting PostgreSQL and {given.broker}")
+    with Stage(given.broker) as stage:
+        return _soaked(stage, given)
+
+
+def _soaked(stage: Stage, given: Any) -> int:
+    from tests.chaos.world import World
+    from tests.soak.chores import Chores
+    from tests.soak.readings import Readings
+
+    world = World(stage, given.seed, quick=False, minutes=given.minutes, kills=0)
+    try:
+        say("starting workers, beat and API")
+        world.build()
+        rate = given.rate or SHARE * _capacity(world)
+        say(f"{rate:.1f} executions a second for {given.minutes:g} minutes")
+        _begin(world, rate)
+        chores = Chores(world)
+        processes = {name: one.pid for name, one in world.fleet.members.items()}
+        processes |= {"web": world.web.pid}
+        readings = Readings(processes, world.workflows["chain"].pk)
+        chores.start()
+        _read(readings, given.minutes * 60)
+        chores.stop()
+        world.load.stop()
+        world.wait_all_ended(150)
+        world.watch.stop()
+        return _told(world, chores, readings, given, rate)
+    finally:
+        world.stop()
+
+
+def _capacity(world: "World") -> float:
+    """Executions of the load's shapes that end in a second where nothing else is done."""
+    from executions.models import WorkflowExecution
+
+    _begin(world, 1_000.0)
+    began = time.monotonic()
+    world.pause(MEASURED)
+    ended = WorkflowExecution.objects.filter(pk__in=world.load.ids(), state="SUCCESS").count()
+    found = ended / (time.monotonic() - began)
+    world.load.stop()
+    world.wait_all_ended(150)
+    world.watch.stop()
+    return found
+
+
+def _begin(world: "World", rate: float) -> None:
+    from tests.chaos.fault import Fault, Load
+    from tests.chaos.trial import blank
+
+    load = Load(rate=rate, api=True, most=100)
+    soak = Fault("soak", "steady load", "nothing grows", None, lambda _: None, load=load)
+    world.begin(soak, blank(soak))
+
+
+def _read(readings: "Readings", seconds: float) -> None:
+    begun = shown = time.monotonic()
+    while (passed := time.monotonic() - begun) < seconds:
+        readings.read()
+        if time.monotonic() - shown > 60:
+            shown = time.monotonic()
+            say(f"{passed / 60:.0f} min: {readings.newest(SHOWN)}")
+        time.sleep(EVERY)
+
+
+def _told(world: "World", chores: "Chores", readings: "Readings", given: Any, rate: float) -> int:
+    from tests.chaos import ledger
+    from tests.soak.trends import trend
+
+    found = {name: trend(series) for name, series in sorted(readings.series.items())}
+    print(f"{'':45}{'level':>12}{'an hour':>10}{'noise':>10}")
+    growing = []
+    for name, one in found.items():
+        if one is None:
+            continue
+        mark = "  grows" if one.grows else ""
+        print(f"{name:45}{one.level:12.2f}{100 * one.share:9.2f}%{one.noise:10.2f}{mark}")
+        growing += [name] * one.grows
+    kept = [pk for pk in world.load.ids() if pk not in chores.aged]
+    audited = ledger.read(kept, [pk for pk in world.ids() if pk not in chores.aged], ())
+    problems = [*audited.problems, *chores.failed]
+    print(
+        f"{given.minutes:g} minutes at {rate:.1f} starts a second (seed {given.seed}): "
+        f"{len(world.load.accepted):,} executions, {chores.redriven} steps requeued, "
+        f"{len(chores.aged):,} past their retention, {chores.watched} viewers; "
+        f"{len(problems)} problems; growing: {', '.join(growing) or 'nothing'}"
+    )
+    print("\n".join(problems[:20]))
+    if given.json:
+        given.json.write_text(json.dumps(readings.series))
+    return 1 if growing or problems else 0
+
+
+def say(text: str) -> None:
+    """A line of progress."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _end(*_: Any) -> None:
+    sys.exit("ended by SIGTERM")
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _end)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,57 @@
+"""Whether a series of readings grows: its slope, and what its noise cannot explain."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
+
+# Of a run's time, before memory and tables have the size at which they stay.
+WARM_UP = 0.3
+# Growth an hour, as a share of the series' level, that is none.
+ALLOWED = 0.01
+HOUR = 3600.0
+MOST_POINTS = 300
+Reading = tuple[float, float]  # seconds since the start, value
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """`level` is the median after the warm-up, `growth` what is added an hour at this slope.
+
+    `noise` is the usual distance of a reading from the line, `hours` what the line is drawn over.
+    """
+
+    level: float
+    growth: float
+    noise: float
+    hours: float
+
+    @property
+    def share(self) -> float:
+        """Growth an hour as a share of the level."""
+        return self.growth / self.level if self.level else 0.0
+
+    @property
+    def grows(self) -> bool:
+        """Whether it grows by more than is allowed, and by more than its noise in that time."""
+        return self.share > ALLOWED and self.growth * self.hours > self.noise
+
+
+def trend(readings: Sequence[Reading]) -> Trend | None:
+    """The line after the warm-up by Theil and Sen (1968): one outlier in four moves it little.
+
+    None where fewer than eight readings are left.
+    """
+    if not readings:
+        return None
+    begun = readings[0][0] + WARM_UP * (readings[-1][0] - readings[0][0])
+    late = [reading for reading in readings if reading[0] >= begun]
+    late = late[:: max(1, len(late) // MOST_POINTS)]
+    if len(late) < 8:
+        return None
+    slope = median((b[1] - a[1]) / (b[0] - a[0]) for a, b in combinations(late, 2) if b[0] > a[0])
+    start = median(value - slope * at for at, value in late)
+    noise = median(abs(value - start - slope * at) for at, value in late)
+    level = median(value for _, value in late)
+    # Three median deviations hold 95 % of readings whose noise is normal.
+    return Trend(level, slope * HOUR, 3 * noise, (late[-1][0] - late[0][0]) / HOUR)

@@ -1,0 +1,55 @@
+"""Fixtures of tests of `python.code`: each runs in each sandbox."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from runners.failures.classification import Failure, classify
+from runners.modules import registry
+from runners.modules.base import Result, StepError
+from runners.segment.step_context import Context
+from valkyr_plugins.connectors.code import bubblewrap
+
+SANDBOXES = ("builtin", "bubblewrap")
+
+
+def needs_bubblewrap() -> None:
+    """Skip the test where bubblewrap does not work, as in most containers."""
+    if cause := bubblewrap.failure():
+        pytest.skip(f"bubblewrap does not work on this machine: {cause}")
+
+
+@pytest.fixture(params=SANDBOXES)
+def code_sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The sandbox of the test, which is set."""
+    name: str = request.param
+    if name == "bubblewrap":
+        needs_bubblewrap()
+    monkeypatch.setenv("VALKYR_CODE_SANDBOX", name)
+    return name
+
+
+@pytest.fixture
+def run_code(code_sandbox: str, step_context: Context) -> Callable[..., Any]:
+    """What `main` returned."""
+
+    def run(code: str, inputs: Any = None, **more: Any) -> Any:
+        result = registry.get("python.code").run({"code": code, "inputs": inputs, **more},
+                                                 step_context)  # fmt: skip
+        assert isinstance(result, Result)
+        return result.outputs["result"]
+
+    return run
+
+
+@pytest.fixture
+def fail_code(run_code: Callable[..., Any]) -> Callable[..., Failure]:
+    """How a run failed."""
+
+    def fail(code: str, **more: Any) -> Failure:
+        with pytest.raises(StepError) as caught:
+            run_code(code, **more)
+        return classify(caught.value)
+
+    return fail

@@ -1,0 +1,53 @@
+"""`test.knocker`: a step whose only effect is that a partner hears of it, again and again.
+
+Its first holder knocks for long, whoever takes it over for a moment. It needs no database.
+"""
+
+import json
+import os
+import time
+from contextlib import closing
+from http.client import HTTPConnection
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from runners.modules.base import Module, ModuleInputs, Result, StepContext
+from runners.segment.step_context import StepTimeout
+
+
+class KnockerInputs(ModuleInputs):
+    """Where to knock, and what the first holder of the run does when it is told to end."""
+
+    url: str
+    seconds: float
+    heeds: bool = False  # look whether the step is cancelled
+    stubborn: bool = False  # swallow what is raised to end it
+
+
+class Knocker(Module[KnockerInputs]):
+    """Tells a partner every 20 ms who holds the run; gives back the token it held."""
+
+    type: ClassVar[str] = "test.knocker"
+    title: ClassVar[str] = "Knocker"
+    category: ClassVar[str] = "test"
+    effect: ClassVar[str] = "external"
+    Inputs = KnockerInputs
+
+    def execute(self, inputs: KnockerInputs, ctx: StepContext) -> Result:
+        from tests.support.modules import held
+
+        run, token = held(ctx)
+        told = json.dumps({"run": str(run), "token": token, "pid": os.getpid()})
+        until = time.monotonic() + (inputs.seconds if token == 1 else 0.2)
+        with closing(HTTPConnection(urlsplit(inputs.url).netloc, timeout=5)) as client:
+            while time.monotonic() < until:
+                try:
+                    client.request("POST", "/knock", told)
+                    client.getresponse().read()
+                    if inputs.heeds and ctx.cancelled():
+                        return Result("cut short")
+                    time.sleep(0.02)
+                except StepTimeout:
+                    if not inputs.stubborn:
+                        raise
+        return Result(token)

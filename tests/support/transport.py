@@ -1,0 +1,113 @@
+"""Celery and its broker, acted: messages wait in a list, are lost and doubled by chance.
+
+They stand where `dispatch` would hand them to Celery. Chains and chords go on as Celery makes them:
+the next link once a task has succeeded, the chord's body after its last header.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from runners.dispatch.canvas import Chain, Chord, Parcel, SegmentLink
+
+NUMBER = re.compile(r"(\d+)")
+
+
+@dataclass(eq=False)
+class Count:
+    """Headers of a chord that have not ended."""
+
+    left: int
+
+
+@dataclass
+class Message:
+    """A task: a segment, or without one an `advance`; the chord it counts for, the chain after it.
+
+    `others` are the siblings that a segment is packed with, `more` the executions of which the same
+    segment goes with it. `task` names one that `messages.tell` asked for, about `execution` (or
+    whatever else bears that id), with `words`.
+    """
+
+    execution: UUID
+    version: UUID | None = None
+    segment: str = ""
+    others: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    chord: Count | None = None
+    more: tuple[UUID, ...] = ()
+    task: str = ""
+    words: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Name what it begins, without ids."""
+        kind = self.task or ("segment" if self.segment else "advance")
+        parts = [kind, self.segment, *self.others, *(f"then {link}" for link in self.links)]
+        if self.more:
+            parts.append(f"of {1 + len(self.more)} executions")
+        return " ".join(part for part in parts if part)
+
+
+class Transport:
+    """The messages on their way; `lose` and `double` are chances from 0 to 1."""
+
+    def __init__(self, rng: Random, *, lose: float, double: float) -> None:
+        self.rng = rng
+        self.lose, self.double = lose, double
+        self.queue: list[Message] = []
+
+    def publish(self, parcels: Sequence[Parcel]) -> None:
+        """Stand in the place of `messages.publish`."""
+        sent = [(item, canvas) for item in parcels for canvas in item.canvas]
+        for item, canvas in sorted(sent, key=_by_path):  # rows come in any order
+            self._send(item, canvas)
+
+    def advance(self, execution_id: UUID) -> None:
+        """Stand in the place of `messages.advance`."""
+        self.put(Message(execution_id))
+
+    def empty(self, queues: set[str]) -> set[str]:
+        """Stand in the place of the sweeper's question, which of the queues are empty."""
+        return set() if self.queue else queues
+
+    def put(self, message: Message) -> None:
+        """Take a message: once, twice or not at all."""
+        if self.rng.random() >= self.lose:
+            self.queue.append(message)
+        if self.rng.random() < self.double:
+            self.queue.append(message)
+
+    def done(self, message: Message) -> None:
+        """Its task succeeded: what Celery sends then."""
+        if message.links:
+            following, *rest = message.links
+            self.put(Message(message.execution, message.version, following, links=tuple(rest)))
+        if message.chord is not None:
+            message.chord.left -= 1
+            if message.chord.left == 0:
+                self.put(Message(message.execution, message.version))
+
+    def _send(self, item: Parcel, canvas: Chain | Chord) -> None:
+        if isinstance(canvas, Chord):
+            count = Count(len(canvas.headers))
+            for header in canvas.headers:
+                self.put(_segment(item, header, chord=count))
+            return
+        first, *rest = canvas.links
+        links = tuple(link.segment for link in rest)
+        self.put(_segment(item, first, links=links, more=item.others))
+
+
+def _segment(item: Parcel, link: SegmentLink, **more: Any) -> Message:
+    return Message(item.execution_id, item.version_id, link.segment, link.others, **more)
+
+
+def _by_path(sent: tuple[Parcel, Chain | Chord]) -> tuple[UUID, list[Any]]:
+    """Of which execution it is, and where its first segment stands, `t[10]` behind `t[2]`."""
+    item, canvas = sent
+    first = canvas.headers[0] if isinstance(canvas, Chord) else canvas.links[0]
+    path = [int(part) if part.isdigit() else part for part in NUMBER.split(first.segment)]
+    return item.execution_id, path

@@ -1,0 +1,1 @@
+"""Tools for those who change Valkyr; no part of what is installed."""

@@ -1,0 +1,70 @@
+"""Calls enter circuits that must be asked: looked at, and changed under the lock if needed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from uuid import UUID
+
+from runners.public.gates import Asked
+from runners.public.targets import TargetLimits
+from valkyr_plugins.circuits import breaker_rows
+from valkyr_plugins.circuits.breaker import Caller, Circuit, Entry, enter
+from valkyr_plugins.circuits.memory import Key, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class WantedCall:
+    """A step that wants to call its target."""
+
+    asked: Asked
+    key: Key
+    caller: Caller
+
+
+def enter_one(call: WantedCall, known: Memory) -> Entry:
+    """Look at the circuit; where the call needs a place or is to probe, take it."""
+    limits = known.limits(call.key.target)
+    circuit, now = breaker_rows.look(call.key)
+    entry = enter(circuit, call.caller, limits, now)[1]
+    if entry in (Entry.FREE, Entry.HELD):
+        known.note(call.key, circuit, now)
+        return entry
+    done = breaker_rows.change(
+        call.key, lambda circuit, now: enter(circuit, call.caller, limits, now)[0]
+    )
+    known.note(call.key, done.after, done.now)
+    return enter(done.before, call.caller, limits, done.now)[1]
+
+
+def enter_all(calls: Mapping[Key, Sequence[WantedCall]], known: Memory) -> dict[UUID, Entry]:
+    """The same of several calls, by run; those of one target enter one after the other."""
+    if not calls:
+        return {}
+    circuits, now = breaker_rows.look_all(calls)
+    entries: dict[UUID, Entry] = {}
+    moves: dict[Key, breaker_rows.Move] = {}
+    for key, of in calls.items():
+        circuit = circuits.get(key, Circuit())
+        entry = enter(circuit, of[0].caller, known.limits(key.target), now)[1]
+        if entry in (Entry.FREE, Entry.HELD):
+            known.note(key, circuit, now)
+            entries |= dict.fromkeys((call.caller.run_id for call in of), entry)
+        else:
+            moves[key] = partial(_entered, of, known.limits(key.target), entries)
+    for key, done in breaker_rows.change_all(moves).items():
+        known.note(key, done.after, done.now)
+    return entries
+
+
+def _entered(
+    calls: Sequence[WantedCall],
+    limits: TargetLimits,
+    entries: dict[UUID, Entry],
+    circuit: Circuit,
+    now: datetime,
+) -> Circuit:
+    """The circuit after these calls asked to be made; how each entered is noted in `entries`."""
+    for call in calls:
+        circuit, entries[call.caller.run_id] = enter(circuit, call.caller, limits, now)
+    return circuit

@@ -1,0 +1,38 @@
+"""`manage.py check` and `valkyr doctor`: which sandbox the code of workflows gets here.
+
+Where workers run on other machines than the command, their logs say it.
+"""
+
+from typing import Any
+
+from django.core.checks import CheckMessage, Info, register
+from django.core.checks import Warning as Advice
+from django.core.exceptions import ImproperlyConfigured
+
+from valkyr_plugins.connectors.conf import settings
+
+BUILT_IN = "python.code runs in the built-in sandbox: {cause}"
+REFUSED = "VALKYR_CODE_SANDBOX is bubblewrap, so python.code is refused on this machine: {cause}"
+HINT = "See docs/how-to/code-sandbox.md: bubblewrap, which others review, is preferred."
+
+
+@register()
+def code_sandbox(**_: Any) -> list[CheckMessage]:
+    """Bubblewrap is used, where code may run at all."""
+    try:
+        found = settings()
+    except ImproperlyConfigured:
+        return []  # the check of all settings says why
+    if not found.python_code:
+        return []
+    if found.code_sandbox == "builtin":
+        cause = "VALKYR_CODE_SANDBOX says so"
+        return [Info(f"{BUILT_IN.format(cause=cause)}.", hint=HINT, id="valkyr.I040")]
+    from valkyr_plugins.connectors.code.bubblewrap import failure
+
+    cause = failure()
+    if not cause:
+        return []
+    if found.code_sandbox == "bubblewrap":
+        return [Advice(f"{REFUSED.format(cause=cause)}.", hint=HINT, id="valkyr.W041")]
+    return [Info(f"{BUILT_IN.format(cause=cause)}.", hint=HINT, id="valkyr.I040")]

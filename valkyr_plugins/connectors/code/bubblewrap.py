@@ -1,0 +1,124 @@
+"""Bubblewrap (bwrap(1)) around the process of a step's code, and whether it works here.
+
+Bubblewrap makes the namespaces and the file system. Inside, `confined.main.inside` adds what it
+has no options for (limits, Landlock, the filter of system calls) and gives up all capabilities
+before it reads a line of the code.
+"""
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from valkyr_plugins.connectors.code.confined import namespaces
+
+HOME = "/valkyr"  # where the sandbox has `confined`, and nothing else of the project
+CONFINED = Path(namespaces.__file__).parent
+TMP_BYTES = 16 * 1024 * 1024
+TRIAL = {
+    "code": "def main(inputs):\n    return 1\n",
+    "inputs": None,
+    "seconds": 10,
+    "memoryMb": 256,
+    "home": HOME,
+}
+TRIAL_SECONDS = 30
+MISSING = "bubblewrap is not installed: there is no program bwrap on the PATH"
+
+
+def failure() -> str:
+    """Why bubblewrap does not work here; empty where it does. Tried once in a process."""
+    program = shutil.which("bwrap")
+    return _tried(program) if program else MISSING
+
+
+@functools.cache
+def _tried(program: str) -> str:
+    """The trial is a whole run: containers and security modules may refuse any part of it."""
+    try:
+        done = subprocess.run(  # noqa: S603 - our own command, no part of it is given
+            _command(program),
+            input=json.dumps(TRIAL).encode(),
+            capture_output=True,
+            check=False,
+            env={},
+            cwd="/",
+            timeout=TRIAL_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{program} did not run: {error}"
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        said = done.stderr.decode("utf-8", "replace").strip()
+        return said[-500:] or f"{program} ended with exit code {done.returncode}"
+    return "" if report == {"result": 1} else str(report.get("refused", report))[:500]
+
+
+def command() -> tuple[str, ...]:
+    """Return the command that reads a request and runs its code in bubblewrap."""
+    return _command(shutil.which("bwrap") or "bwrap")
+
+
+def python(program: str, home: str, entry: str) -> tuple[str, ...]:
+    """Return an entry of `confined.main`, isolated from environment (-I) and packages (-S)."""
+    start = (
+        f"import sys; sys.path.insert(0, {home!r}); "
+        f"from valkyr_plugins.connectors.code.confined.main import {entry}; {entry}()"
+    )
+    return (program, "-I", "-S", "-X", "utf8", "-c", start)
+
+
+@functools.cache
+def _command(program: str) -> tuple[str, ...]:
+    interpreter = str(Path(sys.executable).resolve())
+    inside = python(interpreter, HOME, "inside")
+    return (program, *_namespaces(), *_files(interpreter), "--", *inside)
+
+
+def _namespaces() -> Iterator[str]:
+    yield from ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
+    yield from ("--unshare-cgroup", "--hostname", namespaces.HOST)
+    yield from ("--as-pid-1", "--die-with-parent", "--new-session", "--clearenv")
+    # What `inside` needs to bound the number of files in /tmp, and gives up after that.
+    yield from ("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN")
+    if os.geteuid() == 0:
+        # Root's namespace of users would map root alone; `inside` becomes nobody, then makes one.
+        yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+    else:
+        yield "--unshare-user"
+
+
+def _files(interpreter: str) -> Iterator[str]:
+    """Python and the system's libraries, read-only, and an empty /tmp in memory."""
+    folders = namespaces.sources()
+    for folder in folders:
+        if Path(folder).is_symlink():
+            yield from ("--symlink", str(Path(folder).readlink()), folder)
+        else:
+            yield from _shown(folder, folder)
+    for path in (interpreter, *_libraries()):
+        if not any(Path(path).is_relative_to(folder) for folder in folders):
+            yield from _shown(path, path)
+    for path in namespaces.hidden():
+        yield from ("--size", "4096", "--tmpfs", path, "--remount-ro", path)
+    yield from _shown(str(CONFINED), f"{HOME}/{CONFINED.relative_to(CONFINED.parents[3])}")
+    yield from ("--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", namespaces.TMP)
+    yield from ("--remount-ro", "/", "--chdir", namespaces.TMP)
+
+
+def _shown(path: str, where: str) -> Iterator[str]:
+    """A file or folder with the folders that it is in, which nobody could enter otherwise."""
+    for parent in reversed(Path(where).parents[:-1]):
+        yield from ("--perms", "0755", "--dir", str(parent))
+    yield from ("--ro-bind", path, where)
+
+
+def _libraries() -> set[str]:
+    """Python's own shared library, where the interpreter is linked to one."""
+    mapped = (line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines())
+    return {path for path in mapped if Path(path).name.startswith("libpython")}

@@ -1,0 +1,335 @@
+"""What steps need of quotas on module types and tokens: places, and room in windows."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from executions.public.database import transaction
+from executions.public.quotas import LENGTHS, QuotaWindow, start_of
+from valkyr_plugins.limits import statements
+from valkyr_plugins.limits.models import Resource
+
+# Quotas on what steps do: how many of a module type run at once, by the hour, by the day; tokens.
+#
+# A step takes a place and is counted in one short transaction before it runs, or neither; no limit
+# on a module type is ever exceeded. Tokens are known after a step only, so the limit on them holds
+# back the step after the one that reached it. Steps that are leased together take what they need in
+# the transaction that leases them, in as many queries as one step: first the quotas with places are
+# locked, by their ids, then the counters, in the order of `_Window`.
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A step that wants to run: whose it is, what it is, and how long it may hold a place.
+
+    `token` is that of the run's lease; `model` is the language model that its inputs name, or
+    empty; `seconds` count from now.
+    """
+
+    workspace_id: UUID
+    user_id: Any
+    run_id: UUID
+    token: int
+    module: str
+    costs: bool
+    model: str
+    seconds: float
+
+
+class _Window(NamedTuple):
+    """A counter of steps: whose, of which module type, by the hour or by the day."""
+
+    workspace_id: UUID
+    module: str
+    user_id: Any
+    window: str
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """The order in which counters are locked."""
+        user = "" if self.user_id is None else str(self.user_id)
+        return str(self.workspace_id), self.module, user, self.window != QuotaWindow.HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class StepQuotaUse:
+    """What a step has of its quotas: places it holds, windows in which it was counted."""
+
+    asking: Asking
+    holds: bool
+    counted: tuple[tuple[_Window, datetime], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Which quota holds a step back: until its window ends, or (None) until a place is free."""
+
+    quota_id: UUID
+    until: datetime | None
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    id: UUID
+    user_id: Any
+    resource: str
+    target: str
+    max_concurrent: int | None
+    max_per_hour: int | None
+    max_per_day: int | None
+    used_hour: int
+    used_day: int
+    now: datetime
+
+    def most(self, window: QuotaWindow) -> int | None:
+        return self.max_per_hour if window == QuotaWindow.HOUR else self.max_per_day
+
+    def used(self, window: QuotaWindow) -> int:
+        return self.used_hour if window == QuotaWindow.HOUR else self.used_day
+
+
+def take(asking: Asking) -> StepQuotaUse | Over | None:
+    """What the step needs of its quotas, all or nothing; None where none concerns it.
+
+    Call it outside a transaction: others wait for the counters until it commits.
+    """
+    return take_all([asking])[0]
+
+
+def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
+    """What each of these steps needs of its quotas, as `take`; those first in line come first.
+
+    A fixed number of queries.
+    """
+    if not askings:
+        return []
+    with transaction.atomic():
+        rules = _rules_of(askings)
+        mine = [[rule for rule in of if rule.resource == Resource.MODULE] for of in rules]
+        over = _over_tokens(rules)
+        over |= _without_place(askings, mine, over)
+        counted, full = _count(askings, mine, over)
+        over |= full
+        holders = [
+            (asking, [rule.id for rule in of if rule.max_concurrent is not None])
+            for number, (asking, of) in enumerate(zip(askings, mine, strict=True))
+            if number not in over
+        ]
+        _hold([(asking, quotas) for asking, quotas in holders if quotas])
+    return [
+        over.get(number)
+        or (StepQuotaUse(asking, _limits_places(mine[number]), counted[number]) if of else None)
+        for number, (asking, of) in enumerate(zip(askings, rules, strict=True))
+    ]
+
+
+def undo(taken: StepQuotaUse) -> list[UUID]:
+    """The step did not run: its places are free and it was not counted; the quotas with a place."""
+    return undo_all([taken])
+
+
+def undo_all(taken: Sequence[StepQuotaUse]) -> list[UUID]:
+    """The same of several steps, in two queries."""
+    _uncount(Counter(counted for one in taken for counted in one.counted))
+    return free([(one.asking.run_id, one.asking.token) for one in taken if one.holds])
+
+
+def free(leases: Sequence[tuple[UUID, int]]) -> list[UUID]:
+    """These leases of runs are over: their places are free; the quotas that have one more.
+
+    A place that a run took again under another token is not theirs.
+    """
+    if not leases:
+        return []
+    runs, tokens = zip(*leases, strict=True)
+    rows = statements.fetch("free_places", {"runs": list(runs), "tokens": list(tokens)})
+    return [row[0] for row in rows]
+
+
+def _limits_places(rules: Sequence[_Rule]) -> bool:
+    return any(rule.max_concurrent is not None for rule in rules)
+
+
+def _rules_of(askings: Sequence[Asking]) -> list[list[_Rule]]:
+    """The quotas that concern each step."""
+    found: list[list[_Rule]] = [[] for _ in askings]
+    rows = statements.fetch(
+        "step_quotas",
+        {
+            "workspaces": [asking.workspace_id for asking in askings],
+            "users": [asking.user_id for asking in askings],
+            "modules": [asking.module for asking in askings],
+            "costs": [asking.costs for asking in askings],
+            "models": [asking.model for asking in askings],
+        },
+    )
+    for number, *row in rows:
+        found[number - 1].append(_Rule(*row))
+    return found
+
+
+def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
+    """The steps for which a window's tokens are used up, by number.
+
+    The window that ends last decides.
+    """
+    over = {}
+    for number, of in enumerate(rules):
+        full = [
+            (start_of(window, rule.now) + LENGTHS[window], rule, window)
+            for rule in of
+            if rule.resource == Resource.TOKENS
+            for window in QuotaWindow
+            if (most := rule.most(window)) is not None and rule.used(window) >= most
+        ]
+        if full:
+            ends_at, rule, window = max(full, key=lambda found: found[0])
+            over[number] = _over(rule, window, rule.most(window), rule.used(window), ends_at)
+    return over
+
+
+def _without_place(
+    askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
+) -> dict[int, Over]:
+    """The steps for which a quota has no place, by number; the quotas with places are locked."""
+    limited = {rule.id for of in rules for rule in of if rule.max_concurrent is not None}
+    if not limited:
+        return {}
+    places = {"quotas": sorted(limited), "runs": [asking.run_id for asking in askings]}
+    # The count is a statement after the lock, so that it sees what those before us committed.
+    _, rows = statements.fetch_together([("lock_quotas", places), ("count_places", places)])
+    held = Counter(dict(rows))
+    without = {}
+    for number, of in enumerate(rules):
+        mine = [rule for rule in of if rule.max_concurrent is not None]
+        full = next((rule for rule in mine if held[rule.id] >= (rule.max_concurrent or 0)), None)
+        if number in over:
+            continue
+        if full is not None:
+            without[number] = _over(full, None, full.max_concurrent, held[full.id], None)
+        else:
+            held.update(rule.id for rule in mine)
+    return without
+
+
+def _count(
+    askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
+) -> tuple[list[tuple[tuple[_Window, datetime], ...]], dict[int, Over]]:
+    """Count each step in every window that is limited, and those for which one is used up.
+
+    The latter are not counted.
+    """
+    limits = [
+        {}
+        if number in over
+        else {
+            _Window(asking.workspace_id, asking.module, rule.user_id, window.value): rule
+            for rule in of
+            for window in QuotaWindow
+            if rule.most(window) is not None
+        }
+        for number, (asking, of) in enumerate(zip(askings, rules, strict=True))
+    ]
+    wanted = Counter(window for of in limits for window in of)
+    seen = _add(wanted)
+    used = {window: seen[window][0] - more for window, more in wanted.items()}
+    counted, full = list[tuple[tuple[_Window, datetime], ...]](), dict[int, Over]()
+    for number, of in enumerate(limits):
+        refused = [
+            (seen[window][1] + LENGTHS[QuotaWindow(window.window)], window, rule)
+            for window, rule in of.items()
+            if used[window] >= (rule.most(QuotaWindow(window.window)) or 0)
+        ]
+        if refused:
+            ends_at, window, rule = max(refused, key=lambda found: found[0])
+            name = QuotaWindow(window.window)
+            full[number] = _over(rule, name, rule.most(name), used[window], ends_at)
+        else:
+            for window in of:
+                used[window] += 1
+        counted.append(() if refused else tuple((window, seen[window][1]) for window in of))
+    _uncount(
+        Counter(
+            {
+                (window, starts_at): added - used[window]
+                for window, (added, starts_at) in seen.items()
+            }
+        )
+    )
+    return counted, full
+
+
+def _add(wanted: Mapping[_Window, int]) -> dict[_Window, tuple[int, datetime]]:
+    """Count more in these windows, and lock the counters: what is used now, and since when."""
+    if not wanted:
+        return {}
+    windows = sorted(wanted, key=lambda window: window.order)
+    workspaces, modules, users, names = map(list, zip(*windows, strict=True))
+    rows = statements.fetch(
+        "count_steps",
+        {
+            "workspaces": workspaces,
+            "targets": modules,
+            "users": users,
+            "windows": names,
+            "more": [wanted[window] for window in windows],
+        },
+    )
+    return {_Window(*row[:4]): (row[4], row[5]) for row in rows}
+
+
+def _uncount(counted: Mapping[tuple[_Window, datetime], int]) -> None:
+    """Take these off the counters."""
+    found = sorted(
+        ((window, at, less) for (window, at), less in counted.items() if less),
+        key=lambda one: one[0].order,
+    )
+    if not found:
+        return
+    workspaces, modules, users, names = map(list, zip(*(one[0] for one in found), strict=True))
+    statements.fetch(
+        "uncount_steps",
+        {
+            "workspaces": workspaces,
+            "targets": modules,
+            "users": users,
+            "windows": names,
+            "starts": [at for _, at, _ in found],
+            "less": [less for _, _, less in found],
+        },
+    )
+
+
+def _hold(holders: Sequence[tuple[Asking, Sequence[UUID]]]) -> None:
+    """Take a place of each locked quota for each of these steps."""
+    places = [(quota, asking) for asking, quotas in holders for quota in quotas]
+    if places:
+        statements.fetch(
+            "hold_places",
+            {
+                "quotas": [quota for quota, _ in places],
+                "runs": [asking.run_id for _, asking in places],
+                "tokens": [asking.token for _, asking in places],
+                "seconds": [asking.seconds for _, asking in places],
+            },
+        )
+
+
+def _over(
+    rule: _Rule, window: QuotaWindow | None, limit: int | None, used: int, until: datetime | None
+) -> Over:
+    facts = {
+        "quotaId": str(rule.id),
+        "of": "workspace" if rule.user_id is None else "user",
+        "resource": str(rule.resource),
+        "target": rule.target,
+        "window": None if window is None else window.value,
+        "limit": limit,
+        "used": used,
+        "resetAt": None if until is None else until.isoformat(),
+    }
+    return Over(rule.id, until, facts)

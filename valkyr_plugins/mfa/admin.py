@@ -1,0 +1,132 @@
+"""The page of second factors: one's own; a superuser sees everybody's, and resets lost ones."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib import admin
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from executions.public import addresses
+from executions.public.access import Actor, Operation, Power, name_path
+from executions.public.admin import (
+    AdminOperation,
+    FactAdmin,
+    GivenReasonForm,
+    OperatingAdmin,
+    Page,
+    facts,
+    is_superuser,
+    links,
+    marks,
+)
+from executions.public.admin_skin import ActionVariant, display
+from valkyr_plugins.mfa import factors
+from valkyr_plugins.mfa.models import SecondFactor
+
+
+def _reset(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
+    factors.reset(pk, actor, data["reason"])
+
+
+RESET = AdminOperation(
+    Operation(name="reset", apply=_reset),
+    title="Reset…",
+    icon="phonelink_erase",
+    done="reset",
+    question="Removes the authenticator app and the recovery codes of a person who has lost them. "
+    "Until the person sets up another factor, the password alone signs in. Make sure that the "
+    "request comes from that person.",
+    form=GivenReasonForm,
+    danger=True,
+    bulk=False,
+    destination=lambda nothing: links.listing("valkyr_mfa_secondfactor"),
+)
+
+
+@admin.register(SecondFactor)
+class SecondFactorAdmin(OperatingAdmin, FactAdmin):
+    """Whose sign-in needs a code."""
+
+    sensitive = True
+    operations = (RESET,)
+    actions_list: ClassVar[Any] = ("manage",)
+    list_display = ("user", "mark", "set_up", "used", "codes_left")
+    list_display_links = ("user",)
+    list_select_related = ("user",)
+    list_defer = ("sealed",)
+    ordering = ("-id",)
+    search_ids = ("id",)
+    search_texts = (name_path(),)
+    empty_text = "No second factors: set up your own with “Your second factor”."
+
+    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
+        """One's own; everybody's for a superuser."""
+        left = Count("recovery_codes", filter=Q(recovery_codes__used_at=None))
+        rows = rows.annotate(left=left)
+        return rows if is_superuser(request) else rows.filter(user=request.user.pk)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Everybody sees their own."""
+        return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
+
+    def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Everybody sets up their own."""
+        return True
+
+    def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
+        """A superuser resets; one's own is removed on the page of the second factor."""
+        return is_superuser(request)
+
+    def manage(self, request: HttpRequest) -> HttpResponse:
+        """To the page on which people set up and remove their own."""
+        return HttpResponseRedirect(addresses.api("mfa"))
+
+    manage.__dict__.update(
+        {
+            "allowed_permissions": ("manage",),
+            "short_description": "Your second factor",
+            "url_path": "manage",
+            "icon": "phonelink_lock",
+            "variant": ActionVariant.PRIMARY,
+            "attrs": {},
+        }
+    )
+
+    @display(description="state")
+    def mark(self, row: SecondFactor) -> Any:
+        """Whether sign-in asks for its code."""
+        if row.confirmed_at is None:
+            return marks.mark("not confirmed", "pending", "grey")
+        return marks.mark("asked for", "phonelink_lock", "green")
+
+    @display(description="set up")
+    def set_up(self, row: SecondFactor) -> Any:
+        """When it was confirmed."""
+        return marks.ago(row.confirmed_at) if row.confirmed_at else marks.EMPTY
+
+    @display(description="last used")
+    def used(self, row: SecondFactor) -> Any:
+        """When a code was accepted last."""
+        return marks.ago(row.last_used_at) if row.last_used_at else "never"
+
+    @display(description="recovery codes left")
+    def codes_left(self, row: Any) -> str:
+        """How many recovery codes are unused."""
+        return str(row.left)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """One factor, without its secret."""
+        return Page(
+            [self.mark(obj)],
+            facts(
+                [
+                    ("User", obj.user.get_username()),
+                    ("Set up", self.set_up(obj)),
+                    ("Last used", self.used(obj)),
+                    ("Recovery codes left", self.codes_left(obj)),
+                    ("Id", marks.copyable(obj.pk)),
+                ]
+            ),
+        )

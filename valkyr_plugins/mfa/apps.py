@@ -1,0 +1,60 @@
+"""The plugin `mfa`."""
+
+from collections.abc import MutableMapping
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from executions.public.plugins import PluginConfig
+from valkyr_plugins.mfa.conf import MfaSettings
+
+MIDDLEWARE = "valkyr_plugins.mfa.middleware.SecondFactorMiddleware"
+# What finds a session's user.
+BEFORE = (
+    "executions.accounts.browser_sessions.BrowserSessions",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+)
+
+
+class MfaConfig(PluginConfig):
+    """One-time codes for people who sign in with a password, and sign-ins that must be recent."""
+
+    name = "valkyr_plugins.mfa"
+    label = "valkyr_mfa"
+    verbose_name = "Second factor"
+    pages = "valkyr_plugins.mfa.urls"
+    settings_class = MfaSettings
+
+    @classmethod
+    def configure(cls, settings: MutableMapping[str, Any]) -> None:
+        """Add the middleware behind the one that finds the session's user.
+
+        The stand-alone platform calls it; a project does so at the end of its settings module:
+
+            from valkyr_plugins.mfa.apps import MfaConfig
+
+            MfaConfig.configure(globals())
+        """
+        middleware = list(settings["MIDDLEWARE"])
+        if MIDDLEWARE in middleware:
+            return
+        places = [place for place, one in enumerate(middleware) if one in BEFORE]
+        if not places:
+            raise ImproperlyConfigured(
+                f"MIDDLEWARE names neither {BEFORE[0]!r} nor {BEFORE[1]!r}, so no session has a "
+                "user that could be asked for a code. Add one of them."
+            )
+        middleware.insert(places[-1] + 1, MIDDLEWARE)
+        settings["MIDDLEWARE"] = middleware
+
+    def ready(self) -> None:
+        """Hear of sign-ins; check codes where a password is exchanged for tokens."""
+        from executions.public.access import DOORS
+        from executions.public.accounts import second_factor
+        from valkyr_plugins.mfa import (
+            checks,  # noqa: F401 - registers on import
+            progress,
+        )
+
+        second_factor.provide(progress.check_exchange)
+        DOORS["valkyr-mfa"] = "second factor"

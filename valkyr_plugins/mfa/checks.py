@@ -1,0 +1,24 @@
+"""Whether the plugin is installed in full: without its middleware it asks nobody for a code."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, register
+
+from valkyr_plugins.mfa.apps import MIDDLEWARE
+
+
+@register(Tags.security)
+def middleware(**_: Any) -> list[CheckMessage]:
+    """The middleware is among the project's."""
+    if MIDDLEWARE in settings.MIDDLEWARE:
+        return []
+    return [
+        Error(
+            f"valkyr_plugins.mfa is installed, but MIDDLEWARE lacks {MIDDLEWARE!r}, so no sign-in "
+            "is asked for its second factor.",
+            hint="End the settings module with `MfaConfig.configure(globals())`, or remove the "
+            "plugin.",
+            id="valkyr_mfa.E001",
+        )
+    ]

@@ -1,0 +1,87 @@
+"""One-time codes (RFC 6238) and recovery codes: pure, with the time as an argument."""
+
+import hmac
+import secrets
+from collections.abc import Iterable
+from hashlib import sha256
+
+import pyotp
+
+STEP_SECONDS = 30
+# A clock may be one step behind or ahead.
+DRIFT = 1
+DIGITS = 6
+RECOVERY_CODES = 10
+# An account that was given this many wrong codes in a row accepts no code for a minute, then for
+# twice as long after each further one, up to an hour. An attacker has some 40 tries a day for a
+# million codes.
+FREE_FAILURES = 10
+FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 60, 3_600
+# 80 random bits in base 32, in four groups of four: no salt and no slow hash is needed.
+_GROUPS, _GROUP = 4, 4
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+
+def new_secret() -> str:
+    """Return a secret of 160 random bits in base 32, as RFC 4226 recommends."""
+    return pyotp.random_base32(32)
+
+
+def address_of(secret: str, name: str, issuer: str) -> str:
+    """Return the `otpauth://` address that authenticator apps read from a QR code."""
+    return pyotp.TOTP(secret, digits=DIGITS, interval=STEP_SECONDS).provisioning_uri(
+        name=name, issuer_name=issuer
+    )
+
+
+def normal(text: str) -> str:
+    """Return a typed code without spaces and dashes, in capitals."""
+    return "".join(text.split()).replace("-", "").upper()
+
+
+def is_one_time_code(text: str) -> bool:
+    """Return whether a normal code has the form of an app's, not of a recovery code."""
+    return len(text) == DIGITS and text.isascii() and text.isdigit()
+
+
+def matching_step(secret: str, code: str, seconds: float, *, after: int) -> int | None:
+    """Return the time step whose code this is, at Unix time `seconds`; None for a wrong code.
+
+    Steps up to `after` do not count: their codes, or later ones, were accepted before.
+    """
+    now = int(seconds) // STEP_SECONDS
+    generator = pyotp.HOTP(secret, digits=DIGITS)
+    found = [
+        step
+        for step in range(now - DRIFT, now + DRIFT + 1)
+        if hmac.compare_digest(generator.at(step), code)
+    ]
+    return next((step for step in found if step > after), None)
+
+
+def wait_after(failures: int) -> int:
+    """Return the seconds for which one-time codes are refused after `failures` wrong ones."""
+    if failures < FREE_FAILURES:
+        return 0
+    doublings = min(failures - FREE_FAILURES, 6)
+    return min(FIRST_WAIT_SECONDS << doublings, LONGEST_WAIT_SECONDS)
+
+
+def new_recovery_codes() -> list[str]:
+    """Return ten new recovery codes, as people write them down."""
+    return [_new_recovery_code() for _ in range(RECOVERY_CODES)]
+
+
+def digest(code: str) -> str:
+    """Return what is stored of a recovery code: the SHA-256 of its normal form, in hex."""
+    return sha256(normal(code).encode(errors="replace")).hexdigest()
+
+
+def digests(codes: Iterable[str]) -> list[str]:
+    """Return what is stored of several recovery codes."""
+    return [digest(code) for code in codes]
+
+
+def _new_recovery_code() -> str:
+    text = "".join(secrets.choice(_ALPHABET) for _ in range(_GROUPS * _GROUP))
+    return "-".join(text[at : at + _GROUP] for at in range(0, len(text), _GROUP))

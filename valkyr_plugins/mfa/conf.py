@@ -1,0 +1,42 @@
+"""The settings of sign-in with a second factor."""
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator
+
+from executions.public.configuration import Flag, SettingsModel, setting
+
+SINGLE_SIGN_ON = "valkyr_plugins.sso.backends.SingleSignOnBackend"
+
+
+def _paths(value: Any) -> Any:
+    words = value.replace(",", " ").split() if isinstance(value, str) else value
+    return tuple(words) if isinstance(words, list | tuple) else words
+
+
+class MfaSettings(SettingsModel):
+    """The plugin `mfa`: codes of an authenticator app beside the password.
+
+    [Second factor](../explanation/security.md#second-factor) says who needs a code, and when.
+    """
+
+    title: ClassVar[str] = "Second factor"
+
+    mfa_required: Flag = setting(
+        False,
+        "People who sign in with a password need a second factor; without one they open no other "
+        "page than its set-up, and their sessions do not open the API",
+    )
+    mfa_trusted_backends: Annotated[tuple[str, ...], BeforeValidator(_paths)] = setting(
+        (SINGLE_SIGN_ON,),
+        "Authentication backends whose sessions need no code, because the backend asks for a "
+        "second factor itself; dotted paths, separated by commas",
+        unset="the plugin `sso`",
+    )
+    recent_sign_in_minutes: float = setting(
+        15,
+        "How long after a sign-in a person may see secrets, change credentials, tokens and roles, "
+        "and remove a factor; then the page asks for the password again. 0 never asks",
+        unit="minutes",
+        ge=0,
+    )

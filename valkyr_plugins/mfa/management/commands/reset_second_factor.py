@@ -1,0 +1,33 @@
+"""Remove the second factor of a person who has lost the app and the recovery codes."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from executions.public.access import Actor, person_named
+from valkyr_plugins.mfa import factors
+
+
+class Command(BaseCommand):
+    """`manage.py reset_second_factor <user name>`."""
+
+    help = (
+        "Remove a person's authenticator app and recovery codes. The password alone signs in "
+        "until the person sets up another factor."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Whose factor, and why."""
+        parser.add_argument("username")
+        parser.add_argument("--reason", default="", help="kept in the audit trail")
+
+    def handle(self, *args: Any, **options: Any) -> str:
+        """Reset, and write it into the audit trail."""
+        user = person_named(options["username"])
+        if user is None:
+            raise CommandError(f"There is no user {options['username']!r}.")
+        factor = factors.confirmed(user)
+        if factor is None:
+            raise CommandError(f"{user.get_username()} has no second factor.")
+        factors.reset(factor.pk, Actor.of_command(), options["reason"])
+        return f"The second factor of {user.get_username()} is removed."

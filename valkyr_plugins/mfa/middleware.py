@@ -1,0 +1,99 @@
+"""What a session may open while its sign-in is not complete, and when a page asks again.
+
+Behind the middleware that finds the session's user. A session whose code is missing signs nobody
+in: each view sees an anonymous visitor, whatever it checks.
+"""
+
+from functools import cache, partial
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.functional import SimpleLazyObject
+from rest_framework.views import APIView
+
+from executions.public import addresses
+from executions.public.accounts import SESSION_REFUSAL, TokenRefused
+from valkyr_plugins.mfa import recent
+from valkyr_plugins.mfa.progress import REFUSALS, SignInProgress, is_recent, progress_of
+
+OWN = "valkyr-mfa"
+# The views that begin and end sign-ins: the admin's by their names, others by how these begin.
+OPEN, OPEN_BEGINNINGS = {"login", "logout"}, ("valkyr-sso-", OWN)
+
+
+class SecondFactorMiddleware(MiddlewareMixin):
+    """Leads people to the page for the code, to the set-up, or to the password."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Show views a user only once the sign-in is complete; asks nothing by itself."""
+        signing_in: Any = request
+        signing_in.mfa_user = request.user
+        signing_in.mfa_progress = cache(partial(progress_of, request, request.user))
+        shown = cache(partial(_shown, signing_in))
+        request.user = SimpleLazyObject(shown)  # type: ignore[assignment]
+        request.auser = sync_to_async(shown)
+
+    def process_view(
+        self, request: HttpRequest, view: Any, args: Any, kwargs: Any
+    ) -> HttpResponse | None:
+        """Answer in place of a page that the session may not open yet."""
+        signing_in: Any = request
+        match = request.resolver_match
+        if match is None or _is_open(match.url_name or ""):
+            return None
+        if issubclass(getattr(view, "cls", object), APIView):
+            _refuse_session(signing_in)
+            return None
+        match signing_in.mfa_progress():
+            case SignInProgress.CODE:
+                return _lead(request, "mfa-code")
+            case SignInProgress.ENROLMENT if _is_ours(match):
+                return _lead(request, "mfa")
+            case SignInProgress.COMPLETE if _asks_again(request, view):
+                return _lead(request, "mfa-again")
+        return None
+
+
+def _shown(request: Any) -> Any:
+    hidden = request.mfa_progress() is SignInProgress.CODE
+    return AnonymousUser() if hidden else request.mfa_user
+
+
+def _refuse_session(request: Any) -> None:
+    """Let the API's session authentication say why; a token in the request signs in as ever."""
+    if not request.session.session_key:
+        return
+    refusal = REFUSALS.get(request.mfa_progress())
+    if refusal is not None:
+        setattr(request, SESSION_REFUSAL, TokenRefused(*refusal))
+        request.user = AnonymousUser()
+
+
+def _asks_again(request: HttpRequest, view: Any) -> bool:
+    return recent.is_sensitive(request, view) and not is_recent(request)
+
+
+def _is_open(name: str) -> bool:
+    return name in OPEN or name.startswith(OPEN_BEGINNINGS)
+
+
+def _is_ours(match: Any) -> bool:
+    """Return whether it is a page of an admin or of Valkyr, not another one of the project's."""
+    return "admin" in match.app_names or (match.url_name or "").startswith("valkyr-")
+
+
+def _lead(request: HttpRequest, name: str) -> HttpResponse:
+    """Redirect to one of our pages, which leads back; htmx follows a header, not a redirect."""
+    wanted = request.get_full_path()
+    dialog = request.headers.get("HX-Current-URL")
+    if dialog is not None:
+        parts = urlsplit(dialog)
+        wanted = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    target = f"{addresses.api(name)}?{urlencode({'next': wanted})}"
+    if request.headers.get("HX-Request"):
+        return HttpResponse(headers={"HX-Redirect": target})
+    return HttpResponseRedirect(target)

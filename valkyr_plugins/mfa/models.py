@@ -1,0 +1,54 @@
+"""A person's second factor, and the recovery codes that stand in for it."""
+
+from django.conf import settings
+from django.db import models
+from uuid6 import uuid7
+
+from executions.public.database import ClockTimestamp, cascade
+
+
+class SecondFactor(models.Model):
+    """The authenticator app of a person; it counts from `confirmed_at` on.
+
+    `sealed` is the app's secret as an AES-256-GCM value, bound to this row's id. `last_step` is the
+    newest time step whose code was accepted: no code of it or of an earlier one is accepted again.
+    `failures` counts the wrong codes since then, the last one at `failed_at`.
+    """
+
+    AUDITED_AS = "SecondFactor"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=cascade, related_name="+")
+    sealed = models.BinaryField(editable=False)
+    key_id = models.BigIntegerField(editable=False, db_index=True)
+    last_step = models.BigIntegerField(default=0, editable=False)
+    failures = models.PositiveIntegerField(default=0, editable=False)
+    failed_at = models.DateTimeField(null=True, editable=False)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    confirmed_at = models.DateTimeField(null=True, editable=False)
+    last_used_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"second factor of {self.user.get_username()}"
+
+
+class RecoveryCode(models.Model):
+    """A code that is accepted once in place of an app's; only its digest is stored."""
+
+    id = models.BigAutoField(primary_key=True)
+    factor = models.ForeignKey(
+        SecondFactor, on_delete=models.CASCADE, related_name="recovery_codes", db_index=False
+    )
+    digest = models.CharField(max_length=64, editable=False)
+    used_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["factor", "digest"], name="recovery_code_once"),
+        ]
+
+    def __str__(self) -> str:
+        return "used recovery code" if self.used_at else "recovery code"

@@ -1,0 +1,119 @@
+"""What a session has proved: nothing in it is believed that a row contradicts.
+
+Django's session keeps when the password was given, and which factor's code. Both are bound to the
+session, not to the account: another browser proves its own.
+"""
+
+import enum
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import BACKEND_SESSION_KEY
+from django.contrib.auth.signals import user_logged_in
+from django.dispatch import receiver
+
+from executions.public.access import Actor
+from executions.public.accounts import TokenRefused
+from executions.public.configuration import read
+from executions.public.database import database_now
+from executions.public.errors import ValkyrError
+from valkyr_plugins.mfa import factors
+from valkyr_plugins.mfa.conf import MfaSettings
+
+# The entries of Django's session.
+SIGNED_IN_AT = "valkyr_signed_in_at"
+FACTOR = "valkyr_factor"
+
+
+class SignInProgress(enum.Enum):
+    """How far a sign-in has come."""
+
+    NOBODY = "nobody is signed in"
+    CODE = "the password was given, and a code is missing"
+    ENROLMENT = "the account has no factor, and needs one"
+    COMPLETE = "nothing is missing"
+
+
+# Messages and codes of what a program is told that has come no further.
+REFUSALS = {
+    SignInProgress.CODE: (
+        (
+            "The account has a second factor. Enter a code of the authenticator app: in the "
+            "browser, or as `code` beside the password."
+        ),
+        "second_factor_required",
+    ),
+    SignInProgress.ENROLMENT: (
+        (
+            "This installation requires a second factor, and the account has none. Set it up in "
+            "the admin."
+        ),
+        "second_factor_missing",
+    ),
+}
+
+
+def progress_of(request: Any, user: Any) -> SignInProgress:
+    """Return how far the session's sign-in has come. One query for a session by password."""
+    if not user.is_authenticated:
+        return SignInProgress.NOBODY
+    if is_vouched_for(request):
+        return SignInProgress.COMPLETE
+    factor = factors.confirmed(user)
+    if factor is None:
+        return _without_factor()
+    proved = request.session.get(FACTOR) == str(factor.pk)
+    return SignInProgress.COMPLETE if proved else SignInProgress.CODE
+
+
+def check_exchange(user: Any, code: str, request: Any) -> None:
+    """Require what is missing where a password is exchanged for tokens; raises TokenRefused."""
+    lacks = SignInProgress.CODE if factors.confirmed(user) else _without_factor()
+    if lacks is SignInProgress.COMPLETE:
+        return
+    if lacks is SignInProgress.ENROLMENT or not code:
+        raise TokenRefused(*REFUSALS[lacks])
+    try:
+        factors.check(user, code, Actor.at_door(request, user.pk, user.get_username()))
+    except ValkyrError as error:
+        raise TokenRefused(error.message, error.code) from None
+
+
+def _without_factor() -> SignInProgress:
+    required = read(MfaSettings).mfa_required
+    return SignInProgress.ENROLMENT if required else SignInProgress.COMPLETE
+
+
+def is_vouched_for(request: Any) -> bool:
+    """Return whether the session began at a provider, which has factors of its own."""
+    backend = request.session.get(BACKEND_SESSION_KEY)
+    return backend in read(MfaSettings).mfa_trusted_backends
+
+
+def is_recent(request: Any) -> bool:
+    """Return whether the session's sign-in was so lately that it need not be repeated."""
+    minutes = read(MfaSettings).recent_sign_in_minutes
+    if not minutes:
+        return True
+    at = request.session.get(SIGNED_IN_AT)
+    if not isinstance(at, int | float):
+        return False
+    return 0 <= database_now().timestamp() - at < minutes * 60
+
+
+def note_password(request: Any) -> None:
+    """Note in the session that the password was given now."""
+    request.session[SIGNED_IN_AT] = database_now().timestamp()
+
+
+def note_factor(request: Any, factor_id: UUID) -> None:
+    """Note in the session that a code of this factor was given; the session gets a new key."""
+    request.session[FACTOR] = str(factor_id)
+    request.session.cycle_key()
+
+
+@receiver(user_logged_in)
+def _signed_in(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+    if getattr(request, "session", None) is not None:
+        note_password(request)
+        request.session.pop(FACTOR, None)

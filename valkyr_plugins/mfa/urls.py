@@ -1,0 +1,16 @@
+"""Addresses of the second factor."""
+
+from django.urls import path
+
+from valkyr_plugins.mfa import views
+
+urlpatterns = [
+    path("mfa/", views.overview, name="valkyr-mfa"),
+    path("mfa/begin", views.begin, name="valkyr-mfa-begin"),
+    path("mfa/confirm", views.confirm, name="valkyr-mfa-confirm"),
+    path("mfa/codes", views.renew_codes, name="valkyr-mfa-codes"),
+    path("mfa/remove", views.remove, name="valkyr-mfa-remove"),
+    path("mfa/code", views.code, name="valkyr-mfa-code"),
+    path("mfa/again", views.again, name="valkyr-mfa-again"),
+    path("mfa/leave", views.leave, name="valkyr-mfa-leave"),
+]

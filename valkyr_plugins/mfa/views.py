@@ -1,0 +1,256 @@
+"""The pages of the second factor: its set-up, the code at sign-in, and the password again."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import segno
+from django.contrib.auth import authenticate, get_user_model, logout
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_protect
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from executions.public import addresses
+from executions.public.access import Actor, record
+from executions.public.accounts import count, of_sign_in
+from executions.public.configuration import read
+from executions.public.errors import ValkyrError
+from valkyr_plugins.mfa import codes, factors
+from valkyr_plugins.mfa.conf import MfaSettings
+from valkyr_plugins.mfa.forms import CodeForm, PasswordAgainForm
+from valkyr_plugins.mfa.progress import (
+    SignInProgress,
+    is_recent,
+    is_vouched_for,
+    note_factor,
+    note_password,
+)
+
+View = Callable[..., HttpResponse]
+# No real address of ours is nearly as long.
+LONGEST_NEXT = 2_000
+PAGES = require_http_methods(["GET", "HEAD", "POST"])
+
+
+def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View]:
+    """Make a page for sessions of these allowed; others are led to where they belong."""
+
+    def decorated(view: View) -> View:
+        def answered(request: Any) -> HttpResponse:
+            progress = request.mfa_progress()
+            if progress in allowed:
+                return view(request, request.mfa_user)
+            if progress is SignInProgress.NOBODY:
+                back = request.get_full_path() if request.method == "GET" else addresses.api("mfa")
+                return redirect_to_login(back, addresses.sign_in())
+            if progress is SignInProgress.CODE:
+                return _to("mfa-code", request)
+            return HttpResponseRedirect(_wanted(request))
+
+        page: Any = answered
+        for wrap in (*methods, csrf_protect, sensitive_post_parameters(), never_cache):
+            page = wrap(page)
+        wrapped: View = page
+        return wrapped
+
+    return decorated
+
+
+def _recent(view: View) -> View:
+    """Ask for the password again where the sign-in is not recent."""
+
+    def answered(request: Any, user: Any) -> HttpResponse:
+        if is_recent(request):
+            return view(request, user)
+        return HttpResponseRedirect(
+            f"{addresses.api('mfa-again')}?{urlencode({'next': addresses.api('mfa')})}"
+        )
+
+    return answered
+
+
+SIGNED_IN = {SignInProgress.COMPLETE, SignInProgress.ENROLMENT}
+
+
+@_page(require_GET, allowed=SIGNED_IN)
+def overview(request: Any, user: Any) -> HttpResponse:
+    """The person's factor, and what can be done with it; else the beginning of the set-up."""
+    factor = factors.confirmed(user)
+    left = 0 if factor is None else factor.recovery_codes.filter(used_at=None).count()
+    facts = {
+        "factor": factor,
+        "left": left,
+        "of": codes.RECOVERY_CODES,
+        "required": request.mfa_progress() is SignInProgress.ENROLMENT,
+        "vouched_for": is_vouched_for(request),
+    }
+    return _shown(request, "overview", facts)
+
+
+@_page(require_POST, allowed=SIGNED_IN)
+@_recent
+def begin(request: Any, user: Any) -> HttpResponse:
+    """Make a secret, and go on to the page that shows it."""
+    try:
+        factors.begin(user)
+    except ValkyrError as error:
+        return _shown(request, "overview", {"problem": error.message}, status=409)
+    return _to("mfa-confirm", request)
+
+
+@_page(PAGES, allowed=SIGNED_IN)
+@_recent
+def confirm(request: Any, user: Any) -> HttpResponse:
+    """The secret as a QR code and as text, and the code that confirms it."""
+    factor = factors.begun(user)
+    if factor is None:
+        return _to("mfa", request)
+    form = CodeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = factors.confirm(user, form.cleaned_data["code"], _actor(request, user))
+        except ValkyrError as error:
+            form.add_error("code", error.message)
+        else:
+            note_factor(request, made.factor.pk)
+            return _shown(request, "codes", {"codes": made.recovery_codes, "new": True})
+    secret = factors.secret_of(factor)
+    address = codes.address_of(secret, user.get_username(), _issuer(request))
+    groups = [secret[at : at + 4] for at in range(0, len(secret), 4)]
+    facts = {"form": form, "secret": " ".join(groups), "picture": _picture(address)}
+    return _shown(request, "confirm", facts)
+
+
+@_page(require_POST, allowed={SignInProgress.COMPLETE})
+@_recent
+def renew_codes(request: Any, user: Any) -> HttpResponse:
+    """Ten new recovery codes; those before open nothing."""
+    try:
+        made = factors.renew_codes(user, _actor(request, user))
+    except ValkyrError as error:
+        return _shown(request, "overview", {"problem": error.message}, status=409)
+    return _shown(request, "codes", {"codes": made.recovery_codes})
+
+
+@_page(PAGES, allowed={SignInProgress.COMPLETE})
+@_recent
+def remove(request: Any, user: Any) -> HttpResponse:
+    """Take the factor away, after a question."""
+    if request.method != "POST":
+        return _shown(request, "remove", {"required": read(MfaSettings).mfa_required})
+    try:
+        factors.remove(user, _actor(request, user))
+    except ValkyrError as error:
+        return _shown(request, "overview", {"problem": error.message}, status=409)
+    return HttpResponseRedirect(addresses.api("mfa"))
+
+
+@_page(PAGES, allowed={SignInProgress.CODE})
+def code(request: Any, user: Any) -> HttpResponse:
+    """The code that completes a sign-in, and then the page that was asked for."""
+    form = CodeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            factor = factors.check(user, form.cleaned_data["code"], _actor(request, user))
+        except ValkyrError as error:
+            form.add_error("code", error.message)
+        else:
+            note_factor(request, factor.pk)
+            return HttpResponseRedirect(_wanted(request))
+    return _shown(request, "code", {"form": form, "name": user.get_username()})
+
+
+@_page(PAGES, allowed=SIGNED_IN)
+def again(request: Any, user: Any) -> HttpResponse:
+    """The password once more, with a code of accounts that have a factor.
+
+    A session that began at a provider, or an account without a password, signs in again instead.
+    """
+    if is_vouched_for(request) or not user.has_usable_password():
+        return _shown(request, "elsewhere", {"name": user.get_username()})
+    factor = factors.confirmed(user)
+    form = PasswordAgainForm(request.POST or None, has_factor=factor is not None)
+    if request.method == "POST" and form.is_valid() and _proved(request, user, form):
+        note_password(request)
+        record(
+            _actor(request, user),
+            "account.sign_in_again",
+            workspace_id=None,
+            object_type="User",
+            object_id=user.pk,
+        )
+        return HttpResponseRedirect(_wanted(request))
+    return _shown(request, "again", {"form": form, "name": user.get_username()})
+
+
+@_page(require_POST, allowed={*SIGNED_IN, SignInProgress.CODE})
+def leave(request: Any, user: Any) -> HttpResponse:
+    """Sign out, and go to the sign-in page; it leads back to the page that was asked for."""
+    # Whoever hears of it learns who it was.
+    request.user = user
+    wanted = _wanted(request)
+    logout(request)
+    return redirect_to_login(wanted, addresses.sign_in())
+
+
+def _proved(request: Any, user: Any, form: PasswordAgainForm) -> bool:
+    """Return whether password and code are right; else the form says what is not."""
+    name = user.get_username()
+    excess = count(of_sign_in(str(request.META.get("REMOTE_ADDR", "")), name))
+    if excess is not None:
+        form.add_error(None, str(excess))
+        return False
+    given = {get_user_model().USERNAME_FIELD: name, "password": form.cleaned_data["password"]}
+    found = authenticate(request, **given)
+    if found is None or found.pk != user.pk:
+        form.add_error("password", "The password is wrong.")
+        return False
+    if "code" not in form.fields:
+        return True
+    try:
+        factor = factors.check(user, form.cleaned_data["code"], _actor(request, user))
+    except ValkyrError as error:
+        form.add_error("code", error.message)
+        return False
+    note_factor(request, factor.pk)
+    return True
+
+
+def _shown(
+    request: HttpRequest, name: str, facts: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    return render(request, f"mfa/{name}.html", {**facts, "wanted": _wanted(request)}, status=status)
+
+
+def _to(name: str, request: HttpRequest) -> HttpResponse:
+    return HttpResponseRedirect(f"{addresses.api(name)}?{urlencode({'next': _wanted(request)})}")
+
+
+def _wanted(request: HttpRequest) -> str:
+    """Return the address to go on to: the one asked for if it is on this host, else the admin."""
+    given = (request.POST.get("next") or request.GET.get("next", ""))[:LONGEST_NEXT]
+    own = url_has_allowed_host_and_scheme(
+        given, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return given if own else addresses.admin_or_none("index") or addresses.root()
+
+
+def _actor(request: HttpRequest, user: Any) -> Actor:
+    return Actor.at_door(request, user.pk, user.get_username())
+
+
+def _issuer(request: HttpRequest) -> str:
+    return f"Valkyr {request.get_host().rpartition(':')[0] or request.get_host()}"
+
+
+def _picture(address: str) -> SafeString:
+    """Return the QR code as an inline SVG, which no Content-Security-Policy forbids."""
+    code = segno.make(address, error="m", micro=False)
+    svg = code.svg_inline(scale=4, border=4, dark="#000", light="#fff", title="QR code")
+    return mark_safe(svg)  # noqa: S308 - segno wrote it: lines alone

@@ -1,0 +1,59 @@
+-- Reserve pending runs of remote queues for a remote runner: the oldest of the highest priority
+-- first. A reserved run is still PENDING; until `lease_until` nobody else reserves it. Its secrets
+-- are read and its gates asked before it is leased.
+-- Races closed here:
+--  * two runners that ask at once: a run that somebody else is about to take is passed over;
+--  * an execution that somebody plans now: nothing here waits for a lock, so that runs may be locked
+--    beside executions;
+--  * a late holder: the token grows, and every later write compares it.
+-- Only runs whose inputs a worker has rendered (`secret_places` is set) are handed out.
+-- Candidates are read without locks, a few more than are wanted, for those that are passed over.
+-- The names of our own workers' queues stand here as in the index of all other queues' runs.
+-- At least one row: (candidates seen, and the run or NULL).
+WITH candidates AS MATERIALIZED (
+    SELECT c.id, c.priority
+      FROM unnest(%(queues)s::text[]) AS q (name)
+     CROSS JOIN LATERAL (
+           SELECT r.id, r.priority
+             FROM runners_run r
+             JOIN executions_workflowexecution e ON e.id = r.execution_id
+            WHERE r.state = 'PENDING' AND r.queue = q.name
+              AND r.queue NOT IN ('control', 'default', 'io')
+              AND r.secret_places IS NOT NULL
+              AND (r.retry_after IS NULL OR r.retry_after <= clock_timestamp())
+              AND (r.lease_until IS NULL OR r.lease_until <= clock_timestamp())
+              AND e.epoch = r.epoch AND e.state = 'RUNNING' AND e.place = 'HELD'
+              AND e.workspace_id = ANY(%(workspaces)s::uuid[])
+            ORDER BY r.priority DESC, r.id
+            LIMIT %(looked)s) c
+     ORDER BY c.priority DESC, c.id
+     LIMIT %(looked)s
+), picked AS MATERIALIZED (
+    SELECT r.id, e.workspace_id, e.version_id, e.principal_id
+      FROM candidates c
+      JOIN runners_run r ON r.id = c.id
+      JOIN executions_workflowexecution e ON e.id = r.execution_id
+     WHERE (r.state = 'PENDING') IS TRUE
+       AND (r.lease_until IS NULL OR r.lease_until <= clock_timestamp())
+       AND e.epoch = r.epoch AND (e.state = 'RUNNING') IS TRUE AND e.place = 'HELD'
+     ORDER BY c.priority DESC, c.id
+     LIMIT %(limit)s
+       FOR UPDATE OF r SKIP LOCKED
+       FOR SHARE OF e SKIP LOCKED
+), reserved AS (
+    UPDATE runners_run r
+       SET lease_token = r.lease_token + 1,
+           lease_until = clock_timestamp() + %(lease)s * interval '1 second',
+           started_at = CASE WHEN r.waits_for <> '' THEN r.started_at END
+      FROM picked p JOIN executions_workspace w ON w.id = p.workspace_id
+     WHERE r.id = p.id
+    RETURNING r.id, r.execution_id, r.epoch, r.priority, p.version_id, p.principal_id, r.step_path,
+              r.lease_token, w.slug || '/' || %(runner)s AS holder, r.attempt, r.waits_for, r.wake,
+              r.inputs, r.secret_places
+)
+SELECT k.seen, v.id, v.execution_id, v.epoch, v.priority, v.version_id, v.principal_id, v.step_path,
+       v.lease_token, v.holder, v.attempt, v.waits_for, v.wake::json, v.inputs::json,
+       v.secret_places::json
+  FROM (SELECT count(*) AS seen FROM candidates) k
+  LEFT JOIN reserved v ON true
+ ORDER BY v.priority DESC, v.id

@@ -1,0 +1,24 @@
+-- Lock reserved runs that may be leased now, with their executions, until the transaction ends.
+-- Races closed here:
+--  * a pause or cancel that commits meanwhile: the execution is locked FOR SHARE and its state read
+--    again; one that somebody plans at this moment is passed over;
+--  * a circle of waiting: the executions come first and are not waited for. Their runs are, in the
+--    order of their ids: others who reserve look at them in passing, and lock them for a moment.
+WITH reserved AS MATERIALIZED (
+    SELECT n.id, n.token, r.execution_id, r.epoch
+      FROM json_to_recordset(%(rows)s::json) AS n (id uuid, token int)
+      JOIN runners_run r ON r.id = n.id
+), executions AS MATERIALIZED (
+    SELECT e.id, e.epoch
+      FROM executions_workflowexecution e
+     WHERE e.id IN (SELECT execution_id FROM reserved)
+       AND (e.state = 'RUNNING') IS TRUE AND e.place = 'HELD'
+       FOR SHARE SKIP LOCKED
+)
+SELECT r.id
+  FROM reserved v
+  JOIN executions e ON e.id = v.execution_id AND e.epoch = v.epoch
+  JOIN runners_run r ON r.id = v.id
+ WHERE r.lease_token = v.token AND (r.state = 'PENDING') IS TRUE AND r.epoch = e.epoch
+ ORDER BY r.id
+   FOR UPDATE OF r

@@ -1,0 +1,66 @@
+"""Which requests need a place, and the answer for those that get none: 503, and when to come back.
+
+Pages of the admin and of the studio, health, and endpoints that are `urgent` need none.
+"""
+
+import random
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.core.handlers.asgi import get_script_prefix
+from django.urls import Resolver404, resolve
+
+from executions.observability.metric_values import Counter
+from valkyr_project.http.asgi_middleware import Send, refuse
+from valkyr_project.http.places import Overloaded, Places, RequestPlace
+
+# Of the process's connections, those that urgent requests and pages find free.
+KEPT_CONNECTIONS = 2
+# Seconds after which a refused client may come back, drawn so that they do not all come at once.
+EARLIEST, LATEST = 1, 5
+
+SHED = Counter(
+    "valkyr_http_requests_shed_total",
+    "Requests answered 503 because the process had more of them than it can answer.",
+)
+
+
+@cache
+def places() -> Places:
+    """Those of this process: its connections but for the kept ones."""
+    pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool") or {}
+    return Places(max(1, int(pool.get("max_size", 10)) - KEPT_CONNECTIONS))
+
+
+async def place_for(scope: Any) -> RequestPlace | None:
+    """A place for the request, once there is one, or None: it needs none; raises Overloaded."""
+    place = places().take_free()
+    if place is not None or not waits(scope):
+        return place  # what the address is for is looked up only where it matters
+    try:
+        return await places().wait()
+    except Overloaded:
+        SHED.inc()
+        raise
+
+
+def waits(scope: Any) -> bool:
+    """Whether the request is one of the API's that can wait."""
+    prefix = get_script_prefix(scope).rstrip("/")
+    try:
+        match = resolve("/" + scope["path"].removeprefix(prefix).lstrip("/"))
+    except Resolver404:
+        return False  # metrics, which middleware answers; or nothing, which costs little
+    return getattr(getattr(match.func, "cls", None), "urgent", None) is False
+
+
+async def shed(send: Send) -> None:
+    """Answer a request that got no place."""
+    seconds = random.randint(EARLIEST, LATEST)  # noqa: S311 - no secret
+    detail = (
+        "This server has more requests than it can answer just now. Nothing was changed; send the "
+        f"request again in {seconds} s."
+    )
+    again = (b"retry-after", str(seconds).encode())
+    await refuse(send, 503, "Service Unavailable", "overloaded", detail, again)

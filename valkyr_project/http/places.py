@@ -1,0 +1,111 @@
+"""How many requests a process answers at once; past its capacity the others are refused early.
+
+The threads of a process share one processor. More requests at once slow all of them down, and an
+operator's request would wait behind them. So requests wait in a queue for one of few places, first
+come, first served, for a limited time. A queue that does not become empty is no burst: the process
+has too much to do. The limit is then shorter, as in controlled delay (Nichols and Jacobson,
+"Controlling Queue Delay", 2012).
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+
+# Seconds that a request waits for a place; and once the queue was not empty for longer than that.
+PATIENCE, SHORT_PATIENCE = 5.0, 0.5
+# Requests that wait at most: each keeps its body.
+QUEUE_LIMIT = 1_000
+
+
+class Overloaded(Exception):
+    """No place came free in time."""
+
+
+class RequestPlace:
+    """A request's place until it is given back; giving it back again changes nothing."""
+
+    def __init__(self, places: "Places") -> None:
+        """Of `places`."""
+        self._places: Places | None = places
+
+    def give_back(self) -> None:
+        """Let the next one have it; in the event loop's thread."""
+        places, self._places = self._places, None
+        if places is not None:
+            places.pass_on()
+
+
+class Places:
+    """`most` of them; all calls are made in one event loop's thread."""
+
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """All free; `clock` tells seconds."""
+        self._free = most
+        self._clock = clock
+        self._queue: deque[asyncio.Future[None]] = deque()
+        # Since when the queue is not empty; None while it is.
+        self._since: float | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._queue)
+
+    @property
+    def patience(self) -> float:
+        """Seconds that a request which comes now would wait at most."""
+        busy = self._since is not None and self._clock() - self._since > PATIENCE
+        return SHORT_PATIENCE if busy else PATIENCE
+
+    def take_free(self) -> RequestPlace | None:
+        """A place, if one is free."""
+        if not self._free:
+            return None
+        self._free -= 1
+        return RequestPlace(self)
+
+    async def wait(self) -> RequestPlace:
+        """A place, once it is this request's turn; raises Overloaded.
+
+        Call it after `take_free` found none.
+        """
+        if len(self._queue) >= QUEUE_LIMIT:
+            raise Overloaded
+        if self._since is None:
+            self._since = self._clock()
+        turn = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        try:
+            async with asyncio.timeout(self.patience):
+                await turn
+        except TimeoutError:
+            self._leave(turn)
+            raise Overloaded from None
+        except asyncio.CancelledError:
+            self._leave(turn)
+            raise
+        return RequestPlace(self)
+
+    def pass_on(self) -> None:
+        """Give a place that came free to who waits longest."""
+        while self._queue:
+            turn = self._queue.popleft()
+            if not turn.done():  # else its owner is about to leave the queue
+                turn.set_result(None)
+                break
+        else:
+            self._free += 1
+        self._noticed()
+
+    def _leave(self, turn: "asyncio.Future[None]") -> None:
+        """Wait no longer; a place that came at the same moment goes to the next."""
+        if turn.done() and not turn.cancelled():
+            self.pass_on()
+        elif turn in self._queue:
+            self._queue.remove(turn)
+        self._noticed()
+
+    def _noticed(self) -> None:
+        if not self._queue:
+            self._since = None
