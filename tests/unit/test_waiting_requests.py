@@ -1,12 +1,10 @@
 """Which requests wait for a place where a web process has too many: by their address."""
 
-from uuid import uuid4
-
 import pytest
 
 from valkyr_project.http.load_shedding import waits
 
-ID = uuid4()
+ID = "3f0e1c5a-7d2b-4a86-9c41-5b8e6f1d2a70"
 
 
 @pytest.mark.parametrize(
