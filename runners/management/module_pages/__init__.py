@@ -100,16 +100,16 @@ def as_json(value: Any) -> str:
 
 
 EFFECTS = {
-    "none": "none: it may run again at any time.",
+    "none": "`none`. The step can run again at any time.",
     "idempotent": (
-        "idempotent: it may run again after a crash, and the idempotency key keeps it from "
-        "happening twice."
+        "`idempotent`. After a crash the step can run again; the idempotency key prevents a second "
+        "effect."
     ),
     "database": (
-        "database: what it writes to Valkyr's database commits with the step's record, or not "
-        "at all."
+        "`database`. Its writes to Valkyr's database commit with the step's record, or not at "
+        "all."
     ),
-    "external": "external: after a crash it may happen twice, with the same idempotency key.",
+    "external": "`external`. After a crash it can happen twice, with the same idempotency key.",
 }
 LONGEST = 300
 
@@ -124,16 +124,16 @@ def entry(spec: ModuleSpec) -> str:
 def _facts(spec: ModuleSpec) -> Iterator[str]:
     yield f"- *Effect*: {EFFECTS[spec.effect]}"
     where = "runs inline, with the steps around it" if spec.inline else f"queue `{spec.queue}`"
-    yield f"- *Runs*: {where}; retry `{spec.retry_name}`; time-out {spec.timeout_seconds:g} s."
+    yield f"- *Runs*: {where}; retry `{spec.retry_name}`; timeout {spec.timeout_seconds:g} s."
     if spec.outcomes:
         yield f"- *Outcomes*: {codes(spec.outcomes)}."
     if spec.credential:
         names = " or ".join(code(name) for name in spec.credential)
-        yield f"- *Credential*: of type {names}, named by `credential` of the task."
+        yield f"- *Credential*: type {names}. Name it in the task's `credential`."
     if spec.circuit_target:
         yield f"- *Circuit*: {spec.circuit_target.rstrip('.')}."
     if not spec.takes_secrets:
-        yield "- *Secrets*: none may stand in its `with`, which is stored or shown."
+        yield "- *Secrets*: not allowed in `with`, because it is stored or shown."
 
 
 def _task(spec: ModuleSpec) -> list[str]:
@@ -211,20 +211,22 @@ INDEX = "modules.md"
 OPENING = """\
 # Modules
 
-What a step can do. These pages are written by `python manage.py describe_modules` from the modules
-themselves, and a test keeps them so; the JSON Schemas are at `/v1/ModuleType`.
+Find the module for a step. `python manage.py describe_modules` writes these pages from the modules. The
+JSON Schemas are at `/v1/ModuleType`.
 
 ## How to read them
 
-Each module has its section: what it does, a task as you would write it, its inputs (what stands
-under `with`) and outputs (what later tasks read as `tasks.<id>.output`), and what goes wrong.
+Each section describes one module: what it does, an example task, its inputs (under `with`), its
+outputs (later tasks read `tasks.<id>.output`), and its errors.
 
-*Effect* is what a repeat after a crash does: `none` (nothing), `idempotent` (nothing, thanks to the
-idempotency key), `external` (it may happen twice, with the same key). *Queue* says which workers
-run it; a module that runs inline is pure, and is recorded together with the steps around it.
-*Retry* is the policy that failures of the types TRANSIENT and TIMEOUT are tried again by; PERMANENT
-ones are not. *Circuit* is what failures are counted by: while it is open, steps wait. *Credential*
-is the type of the one it may use.
+| fact | meaning |
+|---|---|
+| *Effect* | What a repetition after a crash does. `none`: nothing. `idempotent`: nothing, because of the idempotency key. `database`: nothing, because writes commit with the record. `external`: the effect can happen twice, with the same key. |
+| *Runs* | The queue, and so the workers. An inline module is pure and is recorded together with the steps around it. |
+| *Retry* | The policy for failures of the types TRANSIENT and TIMEOUT. PERMANENT failures are not retried. |
+| *Circuit* | The target whose failures are counted. While its circuit is open, steps wait. |
+| *Credential* | The type of credential that the module can use. |
+| *Secrets* | Whether `with` can contain secrets. |
 
 ## All of them
 """
