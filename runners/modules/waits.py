@@ -109,8 +109,8 @@ class Delay(WaitingModule):
     example = {"until": "{{ input.shipAt }}"}
     bad_inputs = (
         Bad("an instant without a zone", {"until": "2027-01-31T08:00:00"}, "with its zone"),
-        Bad("a text that is no instant", {"until": "tomorrow"}, "with its zone"),
-        Bad("a wait past all bounds", {"seconds": 10**12}, "seconds"),
+        Bad("a text that is not an instant", {"until": "tomorrow"}, "with its zone"),
+        Bad("a wait that is too long", {"seconds": 10**12}, "seconds"),
         Bad("no number", {"seconds": float("nan")}, "seconds"),
     )
 

@@ -106,8 +106,7 @@ EFFECTS = {
         "effect."
     ),
     "database": (
-        "`database`. Its writes to Valkyr's database commit with the step's record, or not at "
-        "all."
+        "`database`. Its writes to Valkyr's database commit with the step's record, or not at all."
     ),
     "external": "`external`. After a crash it can happen twice, with the same idempotency key.",
 }

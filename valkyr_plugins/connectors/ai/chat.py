@@ -171,7 +171,7 @@ class LlmChat(LlmModule[ChatInputs]):
     bad_inputs = (
         Bad("no message", {"model": "m", "messages": "  "}, "at least one message"),
         Bad(
-            "an image that is none",
+            "an invalid image",
             {"model": "m", "messages": [{"content": [{"imageBase64": "AAECAwQF"}]}]},
             "expected a PNG, JPEG, GIF or WebP image",
         ),

@@ -96,7 +96,7 @@ class LlmExtract(LlmModule[ExtractInputs]):
     }
     bad_inputs = (
         Bad(
-            "a schema that is none",
+            "an invalid schema",
             {"model": "m", "messages": "Hello", "schema": {"type": "text"}},
             "not a JSON Schema, at type",
         ),

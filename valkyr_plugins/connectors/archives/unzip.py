@@ -118,7 +118,7 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
     bad_inputs = (
         Bad("no archive", {}, "either path or content"),
         Bad("no Base64", {"content": "no!"}, "content is not base64"),
-        Bad("what is no archive", {"content": "aGVsbG8="}, "no zip archive"),
+        Bad("not an archive", {"content": "aGVsbG8="}, "no zip archive"),
         Bad("an empty file", {"content": ""}, "no zip archive"),
         Bad("an archive cut off", {"path": "cut.zip"}, "no zip archive", needs="archives"),
         Bad("a content that was changed", {"path": "crc.zip"}, "Bad CRC", needs="archives"),
@@ -136,7 +136,7 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
         ),
         Bad("a bomb by its ratio", {"path": "bomb.zip"}, "maxRatio", needs="archives"),
         Bad(
-            "a bomb whose headers lie about its size",
+            "an archive bomb with false sizes in its headers",
             {"path": "liar.zip"},
             "no zip archive that can be read",
             needs="archives",
@@ -156,7 +156,7 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
         ),
         Bad("packed by LZMA", {"path": "lzma.zip"}, "packed by method 14", needs="archives"),
         Bad(
-            "a name in no charset",
+            "a name that no charset can decode",
             {"path": "names.zip", "nameCharset": "ascii"},
             "nameCharset",
             needs="archives",

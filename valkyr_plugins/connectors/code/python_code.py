@@ -95,7 +95,7 @@ class PythonCode(Module[PythonCodeInputs]):
         "inputs": {"words": "{{ input.words }}"},
     }
     bad_inputs = (
-        Bad("code that is none", {"code": "def main(:"}, "SyntaxError: invalid syntax (line 1)"),
+        Bad("invalid code", {"code": "def main(:"}, "SyntaxError: invalid syntax (line 1)"),
         Bad("no main", {"code": "x = 1"}, "the code defines no function main"),
         Bad("a NUL", {"code": "def main(i): pass\x00"}, "null bytes"),
         Bad(
@@ -115,7 +115,7 @@ class PythonCode(Module[PythonCodeInputs]):
             "asked for more memory than its memoryMb",
         ),
         Bad(
-            "a result that is no JSON",
+            "a result that is not JSON",
             {"code": "def main(inputs):\n    return float('nan')\n"},
             "cannot be written as JSON",
         ),

@@ -107,7 +107,7 @@ class CsvParse(Module[CsvParseInputs]):
     Outputs = CsvParseOutputs
     example = {"path": "orders/{{ input.day }}.csv", "batchSize": 10_000, "delimiter": ";"}
     bad_inputs = (
-        Bad("a line with a field too few", {"text": "a,b\n1\n"}, "line 2 of the CSV has 1 fields"),
+        Bad("a line with too few fields", {"text": "a,b\n1\n"}, "line 2 of the CSV has 1 fields"),
         Bad("a column named twice", {"text": "a,a\n"}, "names a column twice: a"),
         Bad("a text cut off within quotes", {"text": 'a\n"1'}, "it is cut off"),
         Bad("a field of 10 MiB", lambda: {"text": "a\n" + "x" * 10_485_760}, "at most 5,242,880"),

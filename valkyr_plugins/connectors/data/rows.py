@@ -221,7 +221,7 @@ class Sort(PureModule):
     bad_inputs = (
         Bad("rows that are a text", {"rows": "a", "by": ["a"]}, "rows: Input should be a valid"),
         Bad("nothing to sort by", {"rows": [], "by": []}, "by: List should have at least 1"),
-        Bad("a field that is none", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
+        Bad("an invalid field", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
         Bad("too many rows", {"rows": [1] * 100_001, "by": ["a"]}, "at most 100,000 are taken"),
         Bad(
             "numbers and texts in one field",
@@ -295,7 +295,7 @@ class Deduplicate(PureModule):
     example = {"rows": "{{ tasks.read.output.rows }}", "by": ["email"], "keep": "last"}
     bad_inputs = (
         Bad("rows that are an object", {"rows": {"a": 1}}, "rows: Input should be a valid list"),
-        Bad("a field that is none", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
+        Bad("an invalid field", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
         Bad("too many rows", {"rows": [1] * 100_001}, "at most 100,000 are taken at once"),
         Bad("an expression that does not fit", {"rows": [3], "by": "length(@)"}, "does not fit"),
     )

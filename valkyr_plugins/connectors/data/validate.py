@@ -90,7 +90,7 @@ class Validate(Module[ValidateInputs]):
             "the data does not fit the schema: id: 'x' is not of type 'integer'",
         ),
         Bad(
-            "a schema that is none",
+            "an invalid schema",
             {"data": 1, "schema": {"type": "text"}},
             "not a JSON Schema, at type",
         ),

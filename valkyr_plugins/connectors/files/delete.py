@@ -68,7 +68,7 @@ class FileDelete(Module[FileDeleteInputs]):
         ),
         Bad("a folder", {"path": "folder"}, "it is no file", needs="files"),
         Bad(
-            "a file that is not there and has to be",
+            "a missing file that must exist",
             {"path": "nowhere.txt", "missingOk": False},
             "there is no file",
             needs="files",

@@ -144,7 +144,7 @@ class FileList(Module[FileListInputs]):
             {"path": "s3://shop", "endpoint": "http://0x7f000001:9000"},
             "a private or special address",
         ),
-        Bad("a folder that is not there", {"path": "nowhere"}, "there is no folder", needs="files"),
+        Bad("a missing folder", {"path": "nowhere"}, "there is no folder", needs="files"),
         Bad("a file", {"path": "large.txt"}, "not a plain folder", needs="files"),
         Bad("a link to a folder", {"path": "away"}, "symbolic links", needs="files"),
         Bad("more than may be listed", {"maxEntries": 1}, "maxEntries", needs="files"),

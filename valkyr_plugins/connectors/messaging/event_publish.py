@@ -84,7 +84,7 @@ class EventPublish(Module[EventPublishInputs]):
         ),
         Bad("a name of two lines", {"event": "a\nb"}, "event: a name has no control characters"),
         Bad(
-            "a payload that is no JSON",
+            "a payload that is not JSON",
             {"event": "a", "payload": {"n": b"\xff"}},
             "payload",
         ),

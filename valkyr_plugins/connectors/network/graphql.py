@@ -142,7 +142,7 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
         Bad("a document without an operation",
             {"url": "https://api.example.com/", "query": "fragment F on Order { id }"},
             "holds no operation"),
-        Bad("two operations and no name",
+        Bad("two operations without a name",
             {"url": "https://api.example.com/", "query": "query A { a } query B { b }"},
             "give operationName"),
         Bad("a subscription",

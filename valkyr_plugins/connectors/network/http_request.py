@@ -20,7 +20,7 @@ NOWHERE = "https://api.example.com/"
 BAD_REQUESTS = (
     Bad("an address of another scheme", {"url": "file:///etc/passwd"}, "http:// or https://"),
     Bad("an address without a host", {"url": "http:///orders"}, "names a host"),
-    Bad("a port that is none", {"url": "http://api.example.com:99999/"}, "url"),
+    Bad("an invalid port", {"url": "http://api.example.com:99999/"}, "url"),
     Bad("an address of 10,000 characters", {"url": NOWHERE + "x" * 10_000}, "8192 characters"),
     Bad(
         "this machine's own address",
@@ -49,7 +49,7 @@ BAD_REQUESTS = (
         "Transfer-Encoding cannot be set",
     ),
     Bad(
-        "bytes that are no Base64",
+        "bytes that are not Base64",
         {"url": NOWHERE, "method": "POST", "bodyBase64": "%%%"},
         "bodyBase64 is not Base64",
     ),

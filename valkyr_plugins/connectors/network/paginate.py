@@ -167,7 +167,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
         "maxPages": 50,
     }
     bad_inputs = (
-        Bad("a page that is no JSON", {"url": "{server}/invalid-utf8", "strategy": "link"},
+        Bad("a page that is not JSON", {"url": "{server}/invalid-utf8", "strategy": "link"},
             "page 1 is no JSON", needs="http"),
         Bad("the same next page forever",
             {"url": "{server}/same-page", "strategy": "next", "next": "next", "items": "items"},
@@ -175,7 +175,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
         Bad("the same cursor forever",
             {"url": "{server}/same-page", "strategy": "cursor", "next": "cursor", "items": "items"},
             "was read already", needs="http"),
-        Bad("a server that knows no page numbers",
+        Bad("a server that ignores page numbers",
             {"url": "{server}/same-page", "strategy": "page", "items": "items"},
             "the same answer as the page before", needs="http"),
         Bad("10,000 pages",
@@ -186,7 +186,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
             "raise maxBytes", needs="http"),
         Bad("a page that breaks off", {"url": "{server}/cut", "strategy": "link"},
             "RemoteProtocolError", ErrorType.TRANSIENT, needs="http"),
-        Bad("items that are no list", {"url": "{server}/good", "strategy": "link"},
+        Bad("items that are not a list", {"url": "{server}/good", "strategy": "link"},
             "items '@' selects an object", needs="http"),
         Bad("items that are not there",
             {"url": "{server}/good", "strategy": "link", "items": "orders"},
