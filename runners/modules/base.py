@@ -66,7 +66,7 @@ class StepLog(Protocol):
 
 
 class StepContext(Protocol):
-    """What a module may know and say while it runs; the engine gives it to `execute`."""
+    """The context of a running step; the engine passes it to `execute`."""
 
     @property
     def execution_id(self) -> UUID:
@@ -74,7 +74,7 @@ class StepContext(Protocol):
 
     @property
     def step_path(self) -> str:
-        """Where the step stands in its workflow, such as `charge.pay`."""
+        """The path of the step in its workflow, such as `charge.pay`."""
 
     @property
     def attempt(self) -> int:
@@ -127,7 +127,7 @@ class StepContext(Protocol):
         """Seconds until the deadline; negative once it is past."""
 
     def cancelled(self) -> bool:
-        """Whether the step must stop: nobody wants it any more, or its lease cannot be renewed."""
+        """Return whether the step must stop: it was cancelled, or its lease cannot be renewed."""
 
     def heartbeat(self, details: Any = None) -> None:
         """Say that the step is alive; `details` reach the next attempt."""
@@ -196,7 +196,7 @@ class Wait:
 
 
 class StepError(Exception):
-    """A failure whose class the module knows.
+    """A failure that the module classifies.
 
     `retry_after` is in seconds; `details` is JSON-able and shown to people, so holds no secret.
     `fingerprint` names the kind of failure (`card_declined`): those of a step that share it are one

@@ -103,7 +103,7 @@ def step(what: Any = "", /, **facts: Any) -> Any:
     value the outputs, the docstring the description. A parameter annotated `StepContext` receives
     the context.
 
-    With `outcomes` the step decides where the workflow goes on: the function returns a Literal of
+    With `outcomes` the step chooses the branch: the function returns a Literal of
     them, or a tuple of that and its output. `retry` is a policy's name or values of your own, such
     as `{"maxAttempts": 3}`. With the effect `database` the function runs inside the transaction
     that records the step: what it writes to Valkyr's database commits with the record or not at

@@ -124,7 +124,7 @@ ACTOR = Actor.system("a test")
 
 @dataclass
 class WorkflowRun:
-    """An execution that the kit carries; `answers` stand in for modules (see `answers.py`).
+    """An execution that the kit runs; `answers` replace modules (see `answers.py`).
 
     Tasks are named by id, in a body with their place (`refine[1].draft`), or by the whole path of a
     step (`charge.pay`); of a task with several modules the last one counts.
@@ -145,7 +145,7 @@ class WorkflowRun:
 
     @property
     def output(self) -> Any:
-        """What the workflow gives back."""
+        """The output of the workflow."""
         return self.execution.output
 
     @property
@@ -169,7 +169,7 @@ class WorkflowRun:
 
     @property
     def waits(self) -> dict[str, str]:
-        """What steps wait for, by step path: `timer`, `approval`, `event`, `callback`, `child`."""
+        """The kinds of waits, by step path: `timer`, `approval`, `event`, `callback`, `child`."""
         found = self._runs().filter(state=RunState.WAITING).exclude(waits_for=WaitKind.BODY)
         return dict(found.values_list("step_path", "waits_for"))
 
@@ -189,7 +189,7 @@ class WorkflowRun:
         return int(self._run(task).attempt)
 
     def outputs(self, task: str) -> Any:
-        """What a task gave; AssertionError where it has not ended well."""
+        """Return a task's output; raise AssertionError if it did not succeed."""
         run = self._run(task)
         assert run.state == RunState.SUCCESS, self._told(f"{task} has no output: it is {run.state}")
         return run.outputs
@@ -200,11 +200,11 @@ class WorkflowRun:
         return "skipped" if run.state == RunState.SKIPPED else str(run.outcome)
 
     def inputs(self, task: str) -> Any:
-        """What a task was given, its templates filled in; secrets as references."""
+        """Return a task's rendered inputs; secrets are references."""
         return self._run(task).inputs
 
     def logs(self, task: str) -> list[dict[str, Any]]:
-        """What a task's step logged: entries with `level` and `message`."""
+        """Return the log of a task's step: entries with `level` and `message`."""
         return list(self._run(task).logs or [])
 
     def assert_state(self, state: str) -> "WorkflowRun":

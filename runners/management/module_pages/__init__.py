@@ -207,28 +207,7 @@ def _short(text: str) -> str:
 
 
 INDEX = "modules.md"
-OPENING = """\
-# Modules
-
-Find the module for a step. `python manage.py describe_modules` writes these pages from the modules. The
-JSON Schemas are at `/v1/ModuleType`.
-
-## How to read them
-
-Each section describes one module: what it does, an example task, its inputs (under `with`), its
-outputs (later tasks read `tasks.<id>.output`), and its errors.
-
-| fact | meaning |
-|---|---|
-| *Effect* | What a repetition after a crash does. `none`: nothing. `idempotent`: nothing, because of the idempotency key. `database`: nothing, because writes commit with the record. `external`: the effect can happen twice, with the same key. |
-| *Runs* | The queue, and so the workers. An inline module is pure and is recorded together with the steps around it. |
-| *Retry* | The policy for failures of the types TRANSIENT and TIMEOUT. PERMANENT failures are not retried. |
-| *Circuit* | The target whose failures are counted. While its circuit is open, steps wait. |
-| *Credential* | The type of credential that the module can use. |
-| *Secrets* | Whether `with` can contain secrets. |
-
-## All of them
-"""
+OPENING = Path(__file__).with_name("opening.md")
 HEAD = "| type | what it does | effect |\n|---|---|---|"
 YOUR_OWN = Path(__file__).with_name("your_own.md")
 
@@ -249,7 +228,7 @@ def path_of(category: str) -> str:
 
 
 def _index(by_category: Mapping[str, Sequence[ModuleSpec]]) -> str:
-    parts = [OPENING]
+    parts = [OPENING.read_text(encoding="utf-8")]
     for category, members in by_category.items():
         parts.append(f"### [{category.capitalize()}]({path_of(category)})\n\n{HEAD}")
         parts[-1] += "".join(f"\n{_row(spec, category)}" for spec in members) + "\n"

@@ -106,7 +106,7 @@ class TracedTurns:
 
     @property
     def last(self) -> Any:
-        """Below the loop: the outputs of the last turn, by task; none where there was no turn."""
+        """After the loop: the outputs of the last iteration, by task; None without iterations."""
         return output_of(self._task).last
 
     def until(self, condition: object) -> None:
@@ -182,7 +182,7 @@ def sub(
 ) -> Callable[..., Any]:
     """Another workflow as a step: `sub(ship_order)(order.id)`, or by its slug and input by name.
 
-    The result is what it returns; with `wait=False` it goes on at once, and there is none.
+    The result is the child's; with `wait=False` the caller continues at once, without a result.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:

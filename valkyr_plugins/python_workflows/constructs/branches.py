@@ -163,17 +163,17 @@ def outcome(result: object) -> Any:
 
 
 def failed(result: object) -> bool:
-    """Whether a step failed for good; in `when` it is the branch for that."""
+    """Return whether a step failed permanently; in `when`, it is the branch for that case."""
     return cast("bool", outcome(result) == "error")
 
 
 def succeeded(result: object) -> bool:
-    """Whether a step ended well."""
+    """Return whether a step succeeded."""
     return cast("bool", outcome(result) == "success")
 
 
 def error(result: object) -> Any:
-    """What went wrong in a step: `error(paid).message`, `.type`, `.step`."""
+    """Return the error of a step: `error(paid).message`, `.type`, `.step`."""
     facts = facts_of(output_of(task_of(result), path="error"))
     assert facts is not None
     return ValueHandle(replace(facts, task=None))

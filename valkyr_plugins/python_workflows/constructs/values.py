@@ -105,7 +105,7 @@ def is_missing(value: object) -> bool:
 def expr(source: str) -> Any:
     """An expression as templates have it, for what Python cannot say: `expr("x if y else z")`.
 
-    What it reads of steps is found by their ids.
+    The expression names steps by their ids.
     """
     if "{{" in source:
         raise TracingError("expr() takes one expression, without the braces")

@@ -44,7 +44,7 @@ class TracedApproval(Waited):
 
     @property
     def approved(self) -> bool:
-        """The branch that goes on by itself."""
+        """The branch for an approval; later tasks follow it by default."""
         return self._ended("approved")
 
     @property
