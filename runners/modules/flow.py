@@ -263,7 +263,7 @@ class PinnedInputs(ModuleInputs):
     )
     outcomes: list[str] = Field(
         default_factory=list,
-        description="The outcomes that edges may name, where there are others than `success`.",
+        description="The outcomes that edges may name, if there are others than `success`.",
         examples=[["true", "false"]],
     )
 

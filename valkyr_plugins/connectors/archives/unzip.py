@@ -33,7 +33,7 @@ class ArchiveUnzipInputs(StoreInputs):
         examples=["inbox/orders.zip"],
     )
     content: str | None = Field(
-        None, description="The archive itself, as Base64.", examples=["{{ previous.body }}"]
+        None, description="The archive, as Base64.", examples=["{{ previous.body }}"]
     )
     to: str | None = Field(
         None,
@@ -54,7 +54,7 @@ class ArchiveUnzipInputs(StoreInputs):
     charset: Charset = Field("utf-8", description="The charset of contents that are text.")
     name_charset: Charset | None = Field(
         None,
-        description="The charset of names that do not say it; cp437 unless given.",
+        description="The charset of names without one; by default cp437.",
         examples=["cp932"],
     )
     max_entries: int = Field(1_000, ge=1, le=10_000, description="More entries fail the step.")

@@ -79,7 +79,7 @@ class HtmlExtractInputs(ModuleInputs):
         min_length=1,
         max_length=MAX_FIELDS,
         description=(
-            "What to read, by the names it gets. A text is a selector for the first element's text."
+            "The values to read, by name. A text is a selector for the first element's text."
         ),
         examples=[{"title": "h1", "links": {"selector": "a", "get": "attribute",
                                             "attribute": "href", "all": True}}],

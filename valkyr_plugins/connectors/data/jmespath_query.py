@@ -151,7 +151,7 @@ class JmespathInputs(ModuleInputs):
     expression: str = Field(
         description="A JMESPath expression (jmespath.org).", examples=["orders[?total > `100`].id"]
     )
-    data: Any = Field(description="What it is applied to.", examples=["{{ previous.body }}"])
+    data: Any = Field(description="The data for the expression.", examples=["{{ previous.body }}"])
 
     @field_validator("expression")
     @classmethod
@@ -163,13 +163,13 @@ class JmespathInputs(ModuleInputs):
 class JmespathOutputs(ModuleOutputs):
     """What was selected."""
 
-    result: Any = Field(description="What the expression selects; null where nothing fits.")
+    result: Any = Field(description="The selected data; null if nothing matches.")
 
 
 class Jmespath(PureModule):
     """Selects, filters and reshapes data by a JMESPath expression.
 
-    What it makes is bounded to 5 MiB of JSON, however the expression multiplies it.
+    Its result is limited to 5 MiB of JSON.
     """
 
     type = "data.jmespath"

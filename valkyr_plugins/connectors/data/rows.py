@@ -19,7 +19,7 @@ from valkyr_plugins.connectors.data.jmespath_query import compiled
 PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 FIELD_WORDS = (
     "a key (`total`), a dotted path (`customer.country`), a JMESPath expression "
-    '(`items[0].sku`), or in quotes a key that is no word (`"Order total"`)'
+    '(`items[0].sku`), or in quotes a key that is not a word (`"Order total"`)'
 )
 
 Getter = Callable[[Any], Any]
@@ -193,7 +193,7 @@ class SortInputs(ModuleInputs):
         description="Fields, the first one first; each a name, or an object with the order.",
         examples=[[{"field": "total", "order": "descending"}, "country"]],
     )
-    limit: int | None = Field(None, ge=1, description="Keep so many, the first ones.")
+    limit: int | None = Field(None, ge=1, description="Keep only this many rows, the first ones.")
 
 
 class SortOutputs(ModuleOutputs):
@@ -266,12 +266,14 @@ class DeduplicateInputs(ModuleInputs):
     )
     by: FieldName | list[FieldName] = Field(
         default_factory=list,
-        description=f"The fields that make a row the same as another: {FIELD_WORDS}. Unless given, "
-        "rows are the same when they are equal.",
+        description=f"The fields by which rows are compared: {FIELD_WORDS}. By default whole "
+        "rows are compared.",
         examples=[["email"]],
     )
     keep: Literal["first", "last"] = Field("first", description="Which of them stays.")
-    ignore_case: bool = Field(False, description="Whether A and a are the same in texts.")
+    ignore_case: bool = Field(
+        False, description="Whether texts are compared without regard to case."
+    )
 
 
 class DeduplicateOutputs(ModuleOutputs):

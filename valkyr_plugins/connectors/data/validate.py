@@ -41,8 +41,8 @@ class ValidateInputs(ModuleInputs):
     json_schema: dict[str, Any] | bool = Field(
         alias="schema",
         description=(
-            "A JSON Schema, draft 2020-12, complete in itself: nothing is downloaded. `format` is "
-            "checked: date, date-time, email, uri and so on."
+            "A JSON Schema, draft 2020-12. References to other documents are not "
+            "downloaded. `format` is checked: date, date-time, email, uri and so on."
         ),
         examples=[{"type": "object", "required": ["orderId"]}],
     )

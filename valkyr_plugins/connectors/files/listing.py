@@ -80,8 +80,8 @@ class FileListInputs(StoreInputs):
         None,
         max_length=500,
         description=(
-            "Only paths that fit, seen from the folder: * and ? within a name, ** over folders. A "
-            "pattern with a '/' looks into folders by itself."
+            "Only paths that fit, seen from the folder: * and ? within a name, ** over "
+            "folders. A pattern with a '/' also searches folders."
         ),
         examples=["*.csv", "**/*.csv"],
     )
@@ -112,7 +112,7 @@ class FileListOutputs(ModuleOutputs):
     """What was found."""
 
     path: str = Field(description="Where it was looked.")
-    entries: list[FileListEntry] = Field(description="What is there, ordered by path.")
+    entries: list[FileListEntry] = Field(description="The files, ordered by path.")
     count: int = Field(description="How many.")
 
 

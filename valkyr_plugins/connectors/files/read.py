@@ -40,7 +40,7 @@ class FileReadInputs(StoreInputs):
     charset: Charset = Field("utf-8", description="The charset of a text.")
     start: int = Field(0, ge=0, description="The first byte to read, counted from 0.")
     length: int | None = Field(
-        None, ge=1, le=MAX_BYTES, description="How many bytes to read; to the end unless given."
+        None, ge=1, le=MAX_BYTES, description="Number of bytes to read; by default to the end."
     )
     max_bytes: int = Field(
         5 * MEBIBYTE, ge=1, le=MAX_BYTES, description="More bytes than this fail the step."
@@ -55,8 +55,8 @@ class FileReadOutputs(ModuleOutputs):
     bytes: int = Field(description="How many bytes were read.")
     size: int = Field(description="The size of the whole file in bytes.")
     modified: str | None = Field(description="When it was last changed, in ISO 8601, where known.")
-    etag: str | None = Field(description="The store's mark of this content, where it has one.")
-    version: str | None = Field(description="The store's version, where it keeps several.")
+    etag: str | None = Field(description="The store's ETag of this content, if it has one.")
+    version: str | None = Field(description="The store's version, if it keeps several.")
     content_type: str | None = Field(description="The media type that the store keeps with it.")
 
 

@@ -115,14 +115,16 @@ class HttpRequestInputs(QueriedInputs):
     method: Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] = Field(
         "GET",
         description=(
-            "The HTTP method. Idempotency-Key is added to POST, PUT, PATCH and DELETE unless "
-            "`headers` give it: it is the same for every attempt of this step."
+            "The HTTP method. Idempotency-Key is added to POST, PUT, PATCH and DELETE "
+            "unless `headers` contain it, the same for every attempt of this step."
         ),
     )
     json_body: Any = Field(
         None, alias="json", description="Sent as JSON.", examples=[{"amount": 12}]
     )
-    body: str | None = Field(None, description="Sent as it is, in UTF-8.", examples=["<order/>"])
+    body: str | None = Field(
+        None, description="The body as text, sent in UTF-8.", examples=["<order/>"]
+    )
     body_base64: str | None = Field(
         None, description="Bytes to send, as Base64.", examples=["{{ previous.content }}"]
     )
@@ -185,12 +187,12 @@ class HttpRequestOutputs(ModuleOutputs):
 
     status: int = Field(description="The HTTP status.", examples=[200])
     headers: dict[str, str] = Field(description="The answer's headers, their names in lower case.")
-    body: Any = Field(description="Parsed where it is JSON, else text; Base64 where it is binary.")
+    body: Any = Field(description="Parsed JSON, else text; Base64 if it is binary.")
     body_encoding: Literal["json", "text", "base64", "none", "file"] = Field(
         description="How `body` is to be read; `file` where `saveTo` took it."
     )
-    file: SavedFile | None = Field(description="What `saveTo` made: path, bytes, sha256.")
-    url: str = Field(description="Where the answer came from, after redirects.")
+    file: SavedFile | None = Field(description="The file of `saveTo`: path, bytes, sha256.")
+    url: str = Field(description="The address of the response, after redirects.")
     duration_ms: float = Field(description="How long it took, in milliseconds.")
 
 
@@ -214,8 +216,8 @@ class HttpRequest(Module[HttpRequestInputs]):
     addresses = ("url",)
     keeps = ("saveTo",)
     circuit_target = (
-        "`http.request:` and the host, with the port where it is not the usual one; "
-        "http.paginate, graphql.query and rss.read share it"
+        "`http.request:` and the host, with a port that is not the default; http.paginate, "
+        "graphql.query and rss.read share it"
     )
     example: ClassVar[Any] = {
         "method": "POST",

@@ -64,7 +64,7 @@ class AddressedInputs(ModuleInputs):
     """An address, and what goes with every request to it."""
 
     url: str = Field(
-        description="Where to: http or https.",
+        description="The address, http or https.",
         examples=["https://api.example.com/orders/{{ input.orderId }}"],
         max_length=MAX_URL,
     )
