@@ -90,18 +90,18 @@ class StepContext(Protocol):
 
     @property
     def last_details(self) -> Any:
-        """What the attempt before gave to `heartbeat`, or None."""
+        """The `details` of the previous attempt's last `heartbeat`, or None."""
 
     @property
     def target_timeout(self) -> float | None:
-        """How many seconds a call of the step's target may take, by the rule that holds for it.
+        """Seconds that a call of the step's target may take, by its circuit rule.
 
         None where no rule says so, or circuit breakers are off.
         """
 
     @property
     def credential(self) -> Mapping[str, str] | None:
-        """The fields of the credential that the step names, or None where it names none."""
+        """The fields of the credential that the step names, or None if it names none."""
 
     @property
     def uses_secrets(self) -> bool:
@@ -109,7 +109,7 @@ class StepContext(Protocol):
 
     @property
     def origin(self) -> str:
-        """The code that the workflow comes from, such as `shop.flows:fulfil`; else empty."""
+        """The code of the workflow, such as `shop.flows:fulfil`; else empty."""
 
     @property
     def changed(self) -> frozenset[str]:
@@ -117,7 +117,7 @@ class StepContext(Protocol):
 
     @property
     def log(self) -> StepLog:
-        """Where messages about this run go."""
+        """The log of this run."""
 
     @property
     def variables(self) -> Mapping[str, Any]:
@@ -142,14 +142,14 @@ class StepContext(Protocol):
         input_tokens: int = 0,
         output_tokens: int = 0,
     ) -> None:
-        """Add to what this step has spent, also where it fails afterwards.
+        """Add to the costs of this step, which count even if it fails afterwards.
 
         `tokens` is the sum of input and output tokens unless given. `currency` is in ISO 4217's
         letters, the installation's (`VALKYR_CURRENCY`) unless given. Raises ValueError.
         """
 
     def publish_event(self, name: str, payload: Any) -> "PublishedEvent":
-        """Tell the workspace an event, once however often the step is tried.
+        """Publish an event to the workspace, once for all attempts of the step.
 
         The first of an attempt is the same event as the first of the attempt before, and so on.
         Raises StepError where the payload cannot be stored, or the chain of events is too long.
@@ -198,9 +198,9 @@ class Wait:
 class StepError(Exception):
     """A failure that the module classifies.
 
-    `retry_after` is in seconds; `details` is JSON-able and shown to people, so holds no secret.
-    `fingerprint` names the kind of failure (`card_declined`): those of a step that share it are one
-    failure group, whatever their messages say. Without one the message's shape decides.
+    `retry_after` is in seconds; `details` is shown to people as JSON and must not hold secrets.
+    `fingerprint` names the kind of failure (`card_declined`): those of a step that share it are
+    one failure group, whatever their messages say. Without one the message's shape decides.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ class DjangoTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
     retry_on: list[str] = Field(
         default=[],
         description=(
-            "Exceptions that are tried again, as dotted paths, beside those that pass by "
+            "Exceptions that are retried, as dotted paths, beside those that pass by "
             "themselves, such as a lost connection."
         ),
         examples=[["shop.errors.Busy"]],
@@ -53,7 +53,7 @@ class DjangoTask(Module[DjangoTaskInputs]):
 
     An exception of the task fails the step, with its class and traceback. A task that fails for
     good becomes a dead letter, whose `args` and `kwargs` can be changed. The backend writes the
-    workflows; in one that a person wrote the step is refused, and so is another `path`.
+    workflows. In a workflow that a person wrote, or with another `path`, the step fails.
     """
 
     type = "django.task"

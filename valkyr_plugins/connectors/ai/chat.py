@@ -147,8 +147,8 @@ class LlmChat(LlmModule[ChatInputs]):
     allows. The key is a credential of type bearer. While the answer comes its end is shown on the
     run's page, and afterwards it is in the run's log. Tokens, and what they cost by the
     installation's price list, are kept with the run, also if it fails during an answer. Rate
-    limits, overload and broken connections are tried again; a refused key, a context that is too
-    long and a content filter are not. After a crash a model may be called, and paid, twice.
+    limits, overload and broken connections are retried; a refused key, a context that is too long
+    and a content filter are not. After a crash a model may be called, and paid, twice.
     """
 
     type = "llm.chat"

@@ -78,7 +78,7 @@ class LlmExtract(LlmModule[ExtractInputs]):
 
     The model always gets the schema; the provider gets it if it accepts one. The answer is
     checked; one with mistakes is sent back once with the list of them, and if the next one has
-    some too, the step fails for good and lists them. Both requests count as spent. Everything
+    some too, the step fails permanently and lists them. Both requests count as spent. Everything
     else is as in `llm.chat`.
     """
 

@@ -270,7 +270,7 @@ class DeduplicateInputs(ModuleInputs):
         "rows are compared.",
         examples=[["email"]],
     )
-    keep: Literal["first", "last"] = Field("first", description="Which of them stays.")
+    keep: Literal["first", "last"] = Field("first", description="The row to keep.")
     ignore_case: bool = Field(
         False, description="Whether texts are compared without regard to case."
     )

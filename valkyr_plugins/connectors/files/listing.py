@@ -104,7 +104,7 @@ class FileListEntry(ModuleOutputs):
     path: str = Field(description="As other file steps take it.")
     kind: Literal["file", "folder"] = Field(description="What it is.")
     bytes: int = Field(description="A file's size.")
-    modified: str | None = Field(description="When it was last changed, in ISO 8601, where known.")
+    modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
     etag: str | None = Field(description="The store's mark of the content, where it has one.")
 
 

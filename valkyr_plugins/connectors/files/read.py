@@ -52,9 +52,9 @@ class FileReadOutputs(ModuleOutputs):
 
     path: str = Field(description="Where it was read.")
     content: str = Field(description="The file or the range, as text or Base64.")
-    bytes: int = Field(description="How many bytes were read.")
+    bytes: int = Field(description="Number of bytes read.")
     size: int = Field(description="The size of the whole file in bytes.")
-    modified: str | None = Field(description="When it was last changed, in ISO 8601, where known.")
+    modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
     etag: str | None = Field(description="The store's ETag of this content, if it has one.")
     version: str | None = Field(description="The store's version, if it keeps several.")
     content_type: str | None = Field(description="The media type that the store keeps with it.")

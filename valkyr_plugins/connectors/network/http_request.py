@@ -199,11 +199,11 @@ class HttpRequestOutputs(ModuleOutputs):
 class HttpRequest(Module[HttpRequestInputs]):
     """Sends an HTTP request and yields the answer.
 
-    An answer of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and
-    5xx are tried again, after the answer's Retry-After. After a crash a request may be sent
-    twice, with the same Idempotency-Key. A credential of type bearer or basic becomes the
-    Authorization header, which no other origin gets to see. Private and special addresses are
-    refused unless an administrator allows their range.
+    An answer of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and 5xx
+    are retried, after the answer's Retry-After. After a crash a request may be sent twice, with
+    the same Idempotency-Key. A credential of type bearer or basic becomes the Authorization
+    header, which no other origin gets to see. Private and special addresses are refused unless an
+    administrator allows their range.
     """
 
     type = "http.request"

@@ -149,11 +149,11 @@ class PaymentIntentOutputs(ModuleOutputs):
 class PaymentIntent(StripeModule[PaymentIntentInputs]):
     """Creates, confirms, captures, cancels or reads a payment at Stripe.
 
-    However often the step is tried, one payment is made: Stripe knows the step's idempotency key,
-    for 24 hours at least. A payment that needs its customer's consent is a success with the
-    status `requires_action`: continue with an event or a webhook. A declined card fails the step
-    for good, or is the outcome `declined` with `onDecline: branch`. Stripe's client secret is not
-    part of the output; a page that needs it asks Stripe by the id.
+    Each attempt sends the same idempotency key, so Stripe makes one payment, for 24 hours at
+    least. A payment that needs its customer's consent is a success with the status
+    `requires_action`: continue with an event or a webhook. A declined card fails the step
+    permanently, or is the outcome `declined` with `onDecline: branch`. Stripe's client secret is
+    not part of the output; a page that needs it asks Stripe by the id.
     """
 
     type = "stripe.payment_intent"

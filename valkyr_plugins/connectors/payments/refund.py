@@ -64,8 +64,8 @@ class RefundOutputs(ModuleOutputs):
 class Refund(StripeModule[RefundInputs]):
     """Gives a payment back at Stripe, all of it or a part.
 
-    However often the step is tried, the money is given back once: Stripe knows the step's
-    idempotency key. More than is left of the payment is refused, and fails the step for good.
+    Each attempt sends the same key, so Stripe refunds the money once: it recognises the step's
+    idempotency key. More than is left of the payment is refused, and fails the step permanently.
     """
 
     type = "stripe.refund"
