@@ -182,7 +182,7 @@ class Jmespath(PureModule):
     }
     bad_inputs = (
         Bad(
-            "an expression that breaks off",
+            "an incomplete expression",
             {"expression": "orders[?total >", "data": {}},
             "not a JMESPath expression",
         ),
@@ -202,12 +202,12 @@ class Jmespath(PureModule):
             "makes more than",
         ),
         Bad(
-            "two such values that are compared",
+            "two such values in a comparison",
             {"expression": f"({DOUBLED}) == ({DOUBLED})", "data": "x"},
             "makes more than",
         ),
         Bad(
-            "such a value that is looked for",
+            "a search for such a value",
             {"expression": f"contains([{DOUBLED}], {DOUBLED})", "data": "x"},
             "makes more than",
         ),

@@ -153,8 +153,8 @@ class HttpRequestInputs(QueriedInputs):
     save_to: str | None = Field(
         None,
         description=(
-            "A path below the files folder: the body goes there piece by piece instead of into "
-            "the output, and takes its place once it is whole."
+            "A path below the files folder. The body is streamed into that file instead of "
+            "the output; the file appears when it is complete."
         ),
         examples=["downloads/{{ execution.id }}.pdf"],
     )

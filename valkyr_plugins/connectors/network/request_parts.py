@@ -76,7 +76,8 @@ class AddressedInputs(ModuleInputs):
     timeout_seconds: float | None = Field(
         None,
         gt=0,
-        description="For one whole exchange, redirects and body included; at most the step's.",
+        description="Timeout in seconds of one whole exchange, with redirects and body; at "
+        "most the step's timeout.",
         examples=[10],
     )
 
