@@ -32,4 +32,3 @@ def name_models(models: Iterable[type["Model"]]) -> None:
         for field in (*options.local_fields, *options.local_many_to_many):
             if isinstance(field.verbose_name, str):
                 field.verbose_name = lazy(field.verbose_name)
-

@@ -122,17 +122,24 @@ def _names(package: Package) -> set[str]:
     """How the admin's models, their fields and apps are called in English."""
     from django.apps import apps
     from django.contrib import admin
+    from django.contrib.admin.utils import flatten_fieldsets
 
     found: set[str] = set()
     for config in apps.get_app_configs():
         if Path(config.path) not in package.folders:
             continue
         for model in filter(admin.site.is_registered, config.get_models()):
-            found.add(str(config.verbose_name))
-            options = model._meta
-            fields = (*options.local_fields, *options.local_many_to_many)
-            found |= {str(options.verbose_name), str(options.verbose_name_plural)}
-            found |= {str(field.verbose_name) for field in fields}
+            options, page = model._meta, admin.site.get_model_admin(model)
+            found |= {str(config.verbose_name), str(options.verbose_name)}
+            found.add(str(options.verbose_name_plural))
+            shown = {
+                *page.list_display,
+                *flatten_fieldsets(page.fieldsets or ()),
+                *(page.fields or ()),
+            }
+            for field in options.local_fields:
+                if field.name in shown and not hasattr(page, field.name):
+                    found.add(str(field.verbose_name))
     return found
 
 
@@ -157,7 +164,8 @@ def merged(package: Package, language: str) -> Catalog:
     )
     for text in texts(package):
         kept = old.get(_key(text))
-        new.add(text, kept.string if kept and bool(kept.pluralizable) == (text is not _key(text)) else None)
+        same = kept is not None and kept.pluralizable == isinstance(text, tuple)
+        new.add(text, kept.string if kept and same else None)
     return new
 
 
@@ -175,7 +183,7 @@ def source_of(catalogue: Catalog) -> bytes:
         '"Content-Type: text/plain; charset=utf-8\\n"\n"Content-Transfer-Encoding: 8bit\\n"\n'
         '"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
     )
-    lines = file.getvalue().decode().replace("#, python-format\n", "").replace("#, python-brace-format\n", "")
+    lines = re.sub(r"(?m)^#, python-(brace-)?format\n", "", file.getvalue().decode())
     return (head + lines).encode()
 
 
@@ -184,7 +192,6 @@ def compiled(source: bytes) -> bytes:
     catalogue = read_po(io.BytesIO(source))
     file = io.BytesIO()
     write_mo(file, catalogue)
-    # Without dates and versions in the header: the same bytes for the same texts.
     return file.getvalue()
 
 
@@ -198,9 +205,13 @@ def wrong(catalogue: Catalog) -> list[str]:
         ids = message.id if isinstance(message.id, tuple | list) else (message.id,)
         if not all(strings):
             found.append(f"not translated: {_id(message)!r}")
-        elif any(sorted(HOLES.findall(s)) != sorted(HOLES.findall(ids[-1])) for s in strings):
+        elif any(_holes(text) not in map(_holes, ids) for text in strings):
             found.append(f"other values than the English text: {_id(message)!r}")
     return found
+
+
+def _holes(text: str) -> list[str]:
+    return sorted(HOLES.findall(text))
 
 
 def _setup() -> None:
