@@ -214,6 +214,10 @@ def _holes(text: str) -> list[str]:
     return sorted(HOLES.findall(text))
 
 
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
 def _setup() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
     os.environ.setdefault("VALKYR_SECRET_KEY", "messages-" + "0123456789abcdef" * 4)
@@ -239,7 +243,7 @@ def main(arguments: list[str]) -> int:
             name = path.relative_to(ROOT)
             for text in wrong(catalogue):
                 problems += 1
-                print(f"{name}: {text}")
+                _say(f"{name}: {text}")
             files = {path: source, path.with_suffix(".mo"): binary}
             if not check:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -247,9 +251,9 @@ def main(arguments: list[str]) -> int:
                     file.write_bytes(content)
             elif any(not file.exists() or file.read_bytes() != c for file, c in files.items()):
                 problems += 1
-                print(f"{name}: is not what the sources say, or not compiled.")
+                _say(f"{name}: is not what the sources say, or not compiled.")
     if problems:
-        print(UPDATE)
+        _say(UPDATE)
     return 1 if problems else 0
 
 

@@ -89,8 +89,8 @@ def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     address = links.page("dlq_deadletterentry", other.pk)
     note = format_html(
         gettext(
-            '<span id="{}">Left: {}, {}. Right: this failure. Choose another among the newest of the '
-            "group below.</span>"
+            '<span id="{}">Left: {}, {}. Right: this failure. Choose another among the newest of '
+            "the group below.</span>"
         ),
         AGAINST,
         links.link(
