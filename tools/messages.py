@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
@@ -190,6 +191,8 @@ def source_of(catalogue: Catalog) -> bytes:
 def compiled(source: bytes) -> bytes:
     """The `.mo` file of a `.po` file."""
     catalogue = read_po(io.BytesIO(source))
+    # The header names both, and the same texts must be the same bytes.
+    catalogue.creation_date = catalogue.revision_date = datetime(2026, 1, 1, tzinfo=UTC)
     file = io.BytesIO()
     write_mo(file, catalogue)
     return file.getvalue()
