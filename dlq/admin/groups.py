@@ -28,8 +28,8 @@ ENTRIES = "dlq_deadletterentry"
 MANY = 50  # groups of one list of dead letters
 # The operations that a row's menu offers.
 IN_ROWS = ("acknowledge", "assign", "note", "snooze", "resolve", "ignore")
-# Buttons that a key presses, by their title.
-KEYS = {"Acknowledge…": "a", "Note…": "m", "Snooze…": "s"}
+# Buttons that a key presses, by the end of their address.
+KEYS = {"acknowledge": "a", "note": "m", "snooze": "s"}
 
 
 @admin.register(FailureGroup)
@@ -175,7 +175,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     ) -> HttpResponse:
         """With the buttons on the page, where there is room for all of them."""
         context["buttons"] = [
-            button | {"key": KEYS.get(str(button["title"]), "")}
+            button | {"key": KEYS.get(str(button["path"]).rstrip("/").rsplit("/", 1)[-1], "")}
             for button in context.get("actions_detail", [])
         ]
         context["actions_detail"] = []

@@ -73,7 +73,7 @@ def test_a_forms_error_is_in_the_readers_language(
 ) -> None:
     letter = rows.failed_order(workflow)
     answer = op.post(
-        f"{LETTERS}{letter.pk}/requeue_with/",
+        f"{LETTERS}{letter.pk}/requeue-with/",
         {"overrides": "{broken", "_form_submitted": "True"},
         headers={"accept-language": language},
     )
