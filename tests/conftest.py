@@ -5,6 +5,7 @@ import atexit
 import base64
 import gc
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +70,9 @@ TOGETHER = (
         "tests/hosts/test_what_beat_starts.py",
     ),
 )  # fmt: skip
+
+# A random UUID; those that tests write down begin with zeros.
+RANDOM = re.compile("(?!0{8})[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
 # One file is one worker's: what takes longest begins first, in this order, or all wait for it in
 # the end. Of those that start processes, a folder's files stand together: each of pytest's workers
@@ -222,7 +226,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put first what takes longest."""
+    """Put first what takes longest; refuse names of tests that change from run to run."""
+    if changing := next((item.nodeid for item in items if RANDOM.search(item.nodeid)), None):
+        raise pytest.UsageError(
+            f"{changing}: the name of a test holds a random UUID. Workers that share the tests "
+            "compare their names: parametrize with constants."
+        )
     items.sort(key=_turn)
 
 

@@ -36,7 +36,7 @@ class Job:
         self.heard = heard  # before the request that last gave or renewed the lease was sent
         self.last_details, self.details = run["lastDetails"], None  # set `details` as you go on
         self.target_timeout = run["targetTimeoutSeconds"]  # of a call of the step's target, or None
-        self.outcome, self.tokens = "success", 0  # set them where there is more to say
+        self.outcome = "success"  # set it where there is more to say
         self.costs = []  # what it spent: {"model": "…", "inputTokens": 1, "amount": "0.01", …}
         self.over = threading.Event()
 
@@ -99,8 +99,7 @@ def attempt(handlers, job):
         return "fail", {"error": f"No handler {name!r} here.", "errorType": "TRANSIENT"}
     try:
         outputs = handlers[name](job)
-        report = {"outputs": outputs, "outcome": job.outcome, "costTokens": job.tokens}
-        return "complete", report | {"costs": job.costs}
+        return "complete", {"outputs": outputs, "outcome": job.outcome, "costs": job.costs}
     except Exception as error:
         log.exception("%s failed", job.run["stepPath"])
         kind = "TRANSIENT" if isinstance(error, PASSING) else "PERMANENT"

@@ -6,14 +6,12 @@ frozen past its lease ends as it wakes, before the step goes on. Only workers ar
 that run steps in their own process, such as tests, have nobody who takes these over.
 """
 
-import _thread
 import logging
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from runners.conf import config
@@ -24,8 +22,6 @@ from runners.process import last_words
 from runners.process.identity import of_a_worker
 
 log = logging.getLogger(__name__)
-
-WORDS_SECONDS = 0.1  # nothing that is written may keep the process from its end
 
 
 class _Others:
@@ -44,6 +40,7 @@ class LeaseGuard:
         """`active` returns the steps that execute now; it takes no lock."""
         self._active = active
         self._armed = False
+        self._word = last_words.OwnWord()
 
     def begin(self) -> None:
         """Look from now on, in a worker; called once, in a thread that executes a step."""
@@ -58,17 +55,44 @@ class LeaseGuard:
         """Stop what must stop now. Safe in a signal handler."""
         if not self._armed:
             return
-        lease, now = config().lease, time.monotonic()
+        lease, now, latest = config().lease, time.monotonic(), LeaseStage.HELD
         for run in self._active():
             due = lease_guard.stage(now - run.renewed, lease)
             if run.unwanted:  # it is told so already
                 continue
             run.ending = due is not LeaseStage.HELD
+            latest = max(latest, due)
             if due is LeaseStage.END and not _Others.here:
-                _end(run, now - run.renewed)
+                self._end(run, now - run.renewed)
             if due is LeaseStage.INTERRUPT and run.in_main_thread and not run.interrupted:
                 run.interrupted = True
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
+        self._prepare_word(latest)
+
+    def _prepare_word(self, latest: LeaseStage) -> None:
+        """Leave the word before it is needed, and take it back once the leases are renewed.
+
+        A process that must end has no time to wait for a slow disk or a busy machine.
+        """
+        if latest >= LeaseStage.INTERRUPT and not _Others.here:
+            self._word.leave()
+        elif latest is LeaseStage.HELD:
+            self._word.take_back()
+
+    def _end(self, run: ActiveRun, age: float) -> None:
+        """End this process, and leave word that its steps are not to blame."""
+        self._word.leave()
+        self._word.wait()
+        last_words.within(
+            last_words.SECONDS,
+            log.error,
+            "the lease of run %s of step %s was not renewed for %.1f s; its process ends before "
+            "another worker takes the step over",
+            run.work.run_id,
+            run.work.path,
+            age,
+        )
+        os.kill(os.getpid(), signal.SIGKILL)
 
     def _watch(self) -> None:
         while True:
@@ -86,25 +110,3 @@ def begins_too_late(claimed_at: float) -> bool:
     """Whether too little is left of a lease to begin the step."""
     age = time.monotonic() - claimed_at
     return lease_guard.stage(age, config().lease) >= LeaseStage.INTERRUPT
-
-
-def _end(run: ActiveRun, age: float) -> None:
-    """End this process, and leave word that its steps are not to blame."""
-    said = _thread.allocate_lock()
-    said.acquire()
-
-    def say() -> None:
-        last_words.leave(os.getpid())
-        log.error(
-            "the lease of run %s of step %s was not renewed for %.1f s; its process ends before "
-            "another worker takes the step over",
-            run.work.run_id,
-            run.work.path,
-            age,
-        )
-        said.release()
-
-    with suppress(RuntimeError):  # no memory for a thread
-        _thread.start_new_thread(say, ())
-        said.acquire(timeout=WORDS_SECONDS)
-    os.kill(os.getpid(), signal.SIGKILL)

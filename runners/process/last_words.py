@@ -4,14 +4,76 @@ A file beside the signs of life, for those on the machine who judge the process'
 nothing of Django.
 """
 
+import _thread
+import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from runners.process.activity_slots import start_of
 from runners.process.signs_of_life import folder
 
 KEPT = 3600.0  # seconds for which the word is kept; the database may be out of reach for long
+
+SECONDS = 0.1  # nothing that is written may keep a process from its end
+
+
+class OwnWord:
+    """The word of this process. Each write has a thread of its own: a disk may not answer.
+
+    For one thread at a time, or a signal handler of the main thread.
+    """
+
+    def __init__(self) -> None:
+        self._left = False
+        self._written = _thread.allocate_lock()
+
+    def leave(self) -> None:
+        """Begin to say that this process may end for its leases' sake; at once, once."""
+        if not self._left:
+            self._left = True
+            self._written = begin(leave, os.getpid())
+
+    def take_back(self) -> None:
+        """Say that this process goes on."""
+        if self._left:
+            self._left = False
+            begin(_unlink_after, self._written, os.getpid())
+
+    def wait(self) -> None:
+        """Wait until the word is written, or `SECONDS` have passed."""
+        if self._written.acquire(timeout=SECONDS):
+            self._written.release()
+
+
+def begin(act: Callable[..., object], *args: Any) -> _thread.LockType:
+    """Start a thread that acts. The lock that is returned is free once it is done."""
+    done = _thread.allocate_lock()
+    done.acquire()
+
+    def perform() -> None:
+        try:
+            act(*args)
+        finally:
+            done.release()
+
+    try:
+        _thread.start_new_thread(perform, ())
+    except RuntimeError:  # no memory for a thread
+        done.release()
+    return done
+
+
+def within(seconds: float, act: Callable[..., object], *args: Any) -> None:
+    """Act, and wait no longer than `seconds` for it."""
+    begin(act, *args).acquire(timeout=seconds)
+
+
+def _unlink_after(written: _thread.LockType, pid: int) -> None:
+    with written, suppress(OSError):
+        _word(pid, str(start_of(pid))).unlink()
 
 
 def leave(pid: int) -> None:
@@ -19,8 +81,8 @@ def leave(pid: int) -> None:
     with suppress(OSError):
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _forget_old(where)
         _word(pid, str(start_of(pid))).touch()
+        _forget_old(where)
 
 
 def left_by(pid: int, start: str) -> bool:

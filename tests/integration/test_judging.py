@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from runners.pipeline.crashes import MOST_DELAY, backoff
 from runners.process import last_words
 from runners.process.cause_of_death import Death, judge
 from runners.process.identity import awaited, ended_itself, process_identity, started
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 SLEEPER = [sys.executable, "-c", "import sys; sys.stdin.read()"]
@@ -89,6 +91,25 @@ def test_a_process_that_ended_itself_for_its_leases_sake_blames_nobody(
     assert judge(was) == Death(lost=1)
     assert ended_itself(was)
     assert not ended_itself(child_of(os.getpid()))
+
+
+def test_a_process_takes_back_its_word_once_its_leases_are_renewed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VALKYR_HEALTH_DIR", str(tmp_path / "signs"))
+    word = last_words.OwnWord()
+    for _ in range(2):
+        word.leave()
+        word.wait()
+        assert ended_itself(process_identity())
+        word.take_back()
+        wait_until(lambda: not ended_itself(process_identity()), what="the end of the word")
+
+
+def test_a_word_that_a_disk_does_not_take_keeps_nobody() -> None:
+    begun = time.monotonic()
+    last_words.within(last_words.SECONDS, time.sleep, 20)
+    assert time.monotonic() - begun < 10
 
 
 def test_a_worker_that_said_that_it_leaves_counts_for_nothing(parent: int) -> None:

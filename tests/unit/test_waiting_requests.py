@@ -4,7 +4,7 @@ import pytest
 
 from valkyr_project.http.load_shedding import waits
 
-ID = "3f0e1c5a-7d2b-4a86-9c41-5b8e6f1d2a70"
+ID = "00000000-0000-4000-8000-000000000007"
 
 
 @pytest.mark.parametrize(

@@ -184,13 +184,6 @@ class Completion(Reports):
 
     outputs = Json(allow_null=True)
     outcome = Text(required=False, default="success", max_length=100)
-    costTokens = Whole(
-        required=False,
-        default=0,
-        min_value=0,
-        max_value=MAX_TOKENS,
-        help_text="As `costs` of one model without a name.",
-    )
 
 
 class FailureReport(Reports):
@@ -282,10 +275,7 @@ class CompleteRun(Endpoint):
         """
         _, may = _held(self, id)
         given = self.body(Completion)
-        spent = _spent(given["costs"])
-        if given["costTokens"]:
-            spent = (*spent, Expense(tokens=given["costTokens"]))
-        reported = reporting.Reported(given["outputs"], given["outcome"], spent)
+        reported = reporting.Reported(given["outputs"], given["outcome"], _spent(given["costs"]))
         reporting.complete(id, given["leaseToken"], reported)
         return _answer(id, may)
 

@@ -96,7 +96,7 @@ def test_a_result_is_found_by_its_id() -> None:
         tasks.broken.get_result(made.id)
 
 
-@pytest.mark.parametrize("unknown", ["6f1f1a56-1d7e-4a0c-9f5e-1b2c3d4e5f60", "no id", ""])
+@pytest.mark.parametrize("unknown", ["00000000-0000-4000-8000-000000000007", "no id", ""])
 def test_an_unknown_id_has_no_result(unknown: str) -> None:
     with pytest.raises(TaskResultDoesNotExist):
         default_task_backend.get_result(unknown)
