@@ -1,6 +1,6 @@
 # `make` lists the targets. Everything runs in .venv; nothing is installed elsewhere.
 .DEFAULT_GOAL := help
-.PHONY: help up demo test examples fuzz check audit sbom bench chaos simulate soak lock format studio docs schemas clean
+.PHONY: help up demo test examples fuzz check audit messages sbom bench chaos simulate soak lock format studio docs schemas clean
 .SUFFIXES:
 PY := .venv/bin/python
 ARGS ?=
@@ -31,6 +31,10 @@ fuzz: ## Try requests and templates of every kind (ARGS="--examples 500", "--sec
 check: ## Format, lint, types, layers, pages, migrations, deployment, the studio; cheapest first
 	@.ci/venv requirements-dev.txt
 	@PY=$(PY) .ci/check
+
+messages: ## Write the catalogues of translated texts anew, and list what is not translated
+	@.ci/venv requirements-dev.txt
+	@$(PY) tools/messages.py
 
 audit: ## Known holes in the pinned packages (asks an advisory service over the network)
 	@.ci/venv requirements-dev.txt

@@ -2,14 +2,16 @@
 
 from django.db.models import TextChoices
 
+from executions.language import lazy
+
 
 class GroupStatus(TextChoices):
     """What people have made of a group; docs/reference/states.md draws the moves."""
 
-    NEW = "NEW", "new"
-    ACKNOWLEDGED = "ACKNOWLEDGED", "acknowledged"
-    SNOOZED = "SNOOZED", "snoozed"
-    REDRIVING = "REDRIVING", "redriving"
-    RESOLVED = "RESOLVED", "resolved"
-    REGRESSED = "REGRESSED", "regressed"
-    IGNORED = "IGNORED", "ignored"
+    NEW = "NEW", lazy("new")
+    ACKNOWLEDGED = "ACKNOWLEDGED", lazy("acknowledged")
+    SNOOZED = "SNOOZED", lazy("snoozed")
+    REDRIVING = "REDRIVING", lazy("redriving")
+    RESOLVED = "RESOLVED", lazy("resolved")
+    REGRESSED = "REGRESSED", lazy("regressed")
+    IGNORED = "IGNORED", lazy("ignored")

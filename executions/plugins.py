@@ -19,6 +19,7 @@ from django.apps import AppConfig, apps
 
 from executions.configuration import SettingsModel
 from executions.configuration.labels import refuse_conflict
+from executions.language import lazy, name_models
 
 
 class PeriodicTask(TypedDict):
@@ -44,6 +45,12 @@ class ApiConfig(AppConfig):
     def __init__(self, app_name: str, app_module: Any) -> None:
         super().__init__(app_name, app_module)
         refuse_conflict(app_name, self.label)
+        self.verbose_name = lazy(str(self.verbose_name))
+
+    def import_models(self) -> None:
+        """Load the models; their names are shown in the reader's language."""
+        super().import_models()
+        name_models(self.models.values())
 
     api: ClassVar[str] = ""
     """The Python module whose `urlpatterns` join the engine's API, or none."""

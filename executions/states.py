@@ -2,100 +2,102 @@
 
 from django.db.models import TextChoices
 
+from executions.language import lazy
+
 
 class ExecutionState(TextChoices):
     """Where an execution is in its life; the last four are final."""
 
-    PENDING = "PENDING", "pending"
-    RUNNING = "RUNNING", "running"
-    PAUSED = "PAUSED", "paused"
-    SUCCESS = "SUCCESS", "succeeded"
-    FAILED = "FAILED", "failed"
-    CANCELLED = "CANCELLED", "cancelled"
-    TIMEOUT = "TIMEOUT", "timed out"
+    PENDING = "PENDING", lazy("pending")
+    RUNNING = "RUNNING", lazy("running")
+    PAUSED = "PAUSED", lazy("paused")
+    SUCCESS = "SUCCESS", lazy("succeeded")
+    FAILED = "FAILED", lazy("failed")
+    CANCELLED = "CANCELLED", lazy("cancelled")
+    TIMEOUT = "TIMEOUT", lazy("timed out")
 
 
 class TriggerType(TextChoices):
     """What asked for an execution."""
 
-    MANUAL = "MANUAL", "manual"
-    CRON = "CRON", "schedule"
-    EVENT = "EVENT", "event"
-    WEBHOOK = "WEBHOOK", "webhook"
-    QUEUE = "QUEUE", "queue"
+    MANUAL = "MANUAL", lazy("manual")
+    CRON = "CRON", lazy("schedule")
+    EVENT = "EVENT", lazy("event")
+    WEBHOOK = "WEBHOOK", lazy("webhook")
+    QUEUE = "QUEUE", lazy("queue")
 
 
 class CompensationState(TextChoices):
     """How far an execution's undo steps are; NONE where none was ever due."""
 
-    NONE = "", "none"
-    WAITING = "WAITING", "waits for running steps"
-    RUNNING = "RUNNING", "undoing"
-    DONE = "DONE", "undone"
-    FAILED = "FAILED", "undo failed"
+    NONE = "", lazy("none")
+    WAITING = "WAITING", lazy("waits for running steps")
+    RUNNING = "RUNNING", lazy("undoing")
+    DONE = "DONE", lazy("undone")
+    FAILED = "FAILED", lazy("undo failed")
 
 
 class CapacityState(TextChoices):
     """Whether an execution under way counts against its workspace's limit."""
 
-    HELD = "HELD", "held"
-    FREE = "FREE", "given up while everything in it waits"
-    WANTED = "WANTED", "woken, and none is free yet"
-    ASKED = "ASKED", "started within its caller's transaction, and not counted yet"
+    HELD = "HELD", lazy("held")
+    FREE = "FREE", lazy("given up while everything in it waits")
+    WANTED = "WANTED", lazy("woken, and none is free yet")
+    ASKED = "ASKED", lazy("started within its caller's transaction, and not counted yet")
 
 
 class TickStatus(TextChoices):
     """What became of one fire time of a schedule."""
 
-    FIRED = "FIRED", "started an execution"
-    QUEUED = "QUEUED", "waits for its turn"
-    SKIPPED = "SKIPPED", "skipped"
-    MISSED = "MISSED", "missed while nothing fired"
-    REFUSED = "REFUSED", "could not be started"
+    FIRED = "FIRED", lazy("started an execution")
+    QUEUED = "QUEUED", lazy("waits for its turn")
+    SKIPPED = "SKIPPED", lazy("skipped")
+    MISSED = "MISSED", lazy("missed while nothing fired")
+    REFUSED = "REFUSED", lazy("could not be started")
 
 
 class VersionKind(TextChoices):
     """A published version serves every trigger; a test version only a person."""
 
-    PUBLISHED = "published", "published"
-    TEST = "test", "test"
+    PUBLISHED = "published", lazy("published")
+    TEST = "test", lazy("test")
 
 
 class JobState(TextChoices):
     """The state of a job that a request leaves to a worker; the last two are final."""
 
-    QUEUED = "QUEUED", "queued"
-    RUNNING = "RUNNING", "running"
-    SUCCESS = "SUCCESS", "succeeded"
-    FAILED = "FAILED", "failed"
+    QUEUED = "QUEUED", lazy("queued")
+    RUNNING = "RUNNING", lazy("running")
+    SUCCESS = "SUCCESS", lazy("succeeded")
+    FAILED = "FAILED", lazy("failed")
 
 
 class Role(TextChoices):
     """What a member may do in a workspace; see docs/reference/api.md."""
 
-    ADMIN = "ADMIN", "administrator"
-    USER = "USER", "user"
-    SYSTEM = "SYSTEM", "system"
-    WORKFLOW = "WORKFLOW", "workflow author"
+    ADMIN = "ADMIN", lazy("administrator")
+    USER = "USER", lazy("user")
+    SYSTEM = "SYSTEM", lazy("system")
+    WORKFLOW = "WORKFLOW", lazy("workflow author")
 
 
 class Permission(TextChoices):
     """What a role may or may not include; each can be given to a member by itself."""
 
-    VIEW_PAYLOADS = "view_payloads", "see inputs, outputs and variables"
-    REVEAL = "reveal", "reveal masked values, which is written down"
-    REDRIVE = "redrive", "requeue and fix dead letters"
-    REDRIVE_CHANGED = "redrive_with_overrides", "requeue dead letters with other inputs"
-    BULK = "bulk", "act on many objects at once"
-    DISCARD = "discard", "discard dead letters"
-    CONFIGURE = "configure", "set credentials, quotas and triggers' secrets"
+    VIEW_PAYLOADS = "view_payloads", lazy("see inputs, outputs and variables")
+    REVEAL = "reveal", lazy("reveal masked values, which is written down")
+    REDRIVE = "redrive", lazy("requeue and fix dead letters")
+    REDRIVE_CHANGED = "redrive_with_overrides", lazy("requeue dead letters with other inputs")
+    BULK = "bulk", lazy("act on many objects at once")
+    DISCARD = "discard", lazy("discard dead letters")
+    CONFIGURE = "configure", lazy("set credentials, quotas and triggers' secrets")
 
 
 class QuotaWindow(TextChoices):
     """How long a counter counts: from one full hour, or midnight in UTC, to the next."""
 
-    HOUR = "hour", "hour"
-    DAY = "day", "day"
+    HOUR = "hour", lazy("hour")
+    DAY = "day", lazy("day")
 
 
 _S = ExecutionState
@@ -135,16 +137,16 @@ def sources(target: str) -> tuple[str, ...]:
 class SessionKind(TextChoices):
     """How a session's requests say who they are."""
 
-    TOKEN = "TOKEN", "tokens"
-    BROWSER = "BROWSER", "browser"
+    TOKEN = "TOKEN", lazy("tokens")
+    BROWSER = "BROWSER", lazy("browser")
 
 
 class SessionEnd(TextChoices):
     """Why a session ended before it expired."""
 
-    SIGNED_OUT = "SIGNED_OUT", "signed out"
-    REVOKED = "REVOKED", "ended from the list of sessions"
-    REUSED = "REUSED", "a used refresh token was presented again"
-    PASSWORD = "PASSWORD", "the password changed"
-    SWITCHED_OFF = "SWITCHED_OFF", "the account was switched off"
-    LOST_RIGHTS = "LOST_RIGHTS", "the account lost a role or status"
+    SIGNED_OUT = "SIGNED_OUT", lazy("signed out")
+    REVOKED = "REVOKED", lazy("ended from the list of sessions")
+    REUSED = "REUSED", lazy("a used refresh token was presented again")
+    PASSWORD = "PASSWORD", lazy("the password changed")
+    SWITCHED_OFF = "SWITCHED_OFF", lazy("the account was switched off")
+    LOST_RIGHTS = "LOST_RIGHTS", lazy("the account lost a role or status")

@@ -98,6 +98,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "executions.accounts.browser_sessions.BrowserSessions",
@@ -274,10 +275,11 @@ VALKYR: dict[str, Any] = {
 }
 
 # ---- Pages.
-LANGUAGE_CODE = "en"
+LANGUAGE_CODE = "en"  # where a browser asks for none of LANGUAGES
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("es", "Español")]
 TIME_ZONE = "UTC"
 USE_TZ = True
-USE_I18N = False
+USE_I18N = True
 STATIC_URL = "static/"
 STATIC_ROOT = Path(env.text("VALKYR_STATIC_ROOT", str(HOME / "static")))
 STATICFILES_DIRS = [BASE_DIR / "valkyr_project" / "overrides"]

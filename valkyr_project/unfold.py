@@ -10,6 +10,7 @@ from django.urls import reverse_lazy
 
 from executions import addresses
 from executions.configuration import settings as valkyr_settings
+from executions.language import lazy
 from valkyr_project import plugins
 from valkyr_project.up.failing_processes import supervised
 
@@ -49,9 +50,9 @@ def _alerts() -> list[dict[str, Any]]:
     if "alerts" not in plugins.chosen():
         return []
     return [
-        _list_of("Alerts", "notifications_active", "valkyr_alerts.alert"),
-        _list_of("Alert rules", "notification_add", "valkyr_alerts.alertrule"),
-        _list_of("Alert messages", "outgoing_mail", "valkyr_alerts.alertdelivery"),
+        _list_of(lazy("Alerts"), "notifications_active", "valkyr_alerts.alert"),
+        _list_of(lazy("Alert rules"), "notification_add", "valkyr_alerts.alertrule"),
+        _list_of(lazy("Alert messages"), "outgoing_mail", "valkyr_alerts.alertdelivery"),
     ]
 
 
@@ -59,8 +60,8 @@ def _circuits() -> list[dict[str, Any]]:
     if "circuits" not in plugins.chosen():
         return []
     return [
-        _list_of("Circuits", "electrical_services", "valkyr_circuits.circuitbreaker"),
-        _list_of("Circuit rules", "rule", "valkyr_circuits.circuitrule"),
+        _list_of(lazy("Circuits"), "electrical_services", "valkyr_circuits.circuitbreaker"),
+        _list_of(lazy("Circuit rules"), "rule", "valkyr_circuits.circuitrule"),
     ]
 
 
@@ -68,38 +69,39 @@ def _limits() -> list[dict[str, Any]]:
     if "limits" not in plugins.chosen():
         return []
     return [
-        _list_of("Quotas", "data_usage", "valkyr_limits.quota"),
-        _list_of("Budgets", "savings", "valkyr_limits.budget"),
-        _list_of("Costs", "payments", "valkyr_limits.costentry"),
+        _list_of(lazy("Quotas"), "data_usage", "valkyr_limits.quota"),
+        _list_of(lazy("Budgets"), "savings", "valkyr_limits.budget"),
+        _list_of(lazy("Costs"), "payments", "valkyr_limits.costentry"),
     ]
 
 
 def _redrives() -> list[dict[str, Any]]:
     if "redrive" not in plugins.chosen():
         return []
-    return [_list_of("Redrives", "replay", "valkyr_redrive.redrive")]
+    return [_list_of(lazy("Redrives"), "replay", "valkyr_redrive.redrive")]
 
 
 def _factors() -> list[dict[str, Any]]:
     if "mfa" not in plugins.chosen():
         return []
-    return [_list_of("Second factors", "phonelink_lock", "valkyr_mfa.secondfactor")]
+    return [_list_of(lazy("Second factors"), "phonelink_lock", "valkyr_mfa.secondfactor")]
 
 
 def _own_factor() -> list[dict[str, Any]]:
     if "mfa" not in plugins.chosen():
         return []
-    return [{"title": "Your second factor", "link": reverse_lazy("valkyr-mfa")}]
+    return [{"title": lazy("Your second factor"), "link": reverse_lazy("valkyr-mfa")}]
 
 
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Valkyr",
     "SITE_HEADER": "Valkyr",
-    "SITE_SUBHEADER": "Durable workflows",
+    "SITE_SUBHEADER": lazy("Durable workflows"),
     "SITE_URL": None,
     "SITE_ICON": _icon,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _icon}],
     "LOGIN": {"form": "valkyr_project.password_form.PasswordForm"},
+    "SHOW_LANGUAGES": True,
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "dlq.admin.dashboard.context",
@@ -114,7 +116,7 @@ UNFOLD: dict[str, Any] = {
     "ACCOUNT": {
         "navigation": [
             {
-                "title": "Your sessions",
+                "title": lazy("Your sessions"),
                 "link": reverse_lazy("admin:executions_accountsession_changelist"),
             },
             *_own_factor(),
@@ -127,43 +129,49 @@ UNFOLD: dict[str, Any] = {
             {
                 "items": [
                     {
-                        "title": "Dashboard",
+                        "title": lazy("Dashboard"),
                         "icon": "dashboard",
                         "link": reverse_lazy("admin:index"),
                     },
                 ]
             },
             {
-                "title": "Work",
+                "title": lazy("Work"),
                 "separator": True,
                 "items": [
-                    _list_of("Workflows", "account_tree", "executions.workflow"),
-                    {"title": "Studio", "icon": "draw", "link": reverse_lazy("valkyr-studio")},
-                    _list_of("Executions", "play_circle", "executions.workflowexecution"),
-                    _list_of("Failures", "report", "dlq.failuregroup"),
-                    _list_of("Runs", "list_alt", "runners.run"),
-                    _list_of("Approvals", "how_to_reg", "runners.approval"),
-                    _list_of("Dead letters", "inbox", "dlq.deadletterentry"),
+                    _list_of(lazy("Workflows"), "account_tree", "executions.workflow"),
+                    {
+                        "title": lazy("Studio"),
+                        "icon": "draw",
+                        "link": reverse_lazy("valkyr-studio"),
+                    },
+                    _list_of(lazy("Executions"), "play_circle", "executions.workflowexecution"),
+                    _list_of(lazy("Failures"), "report", "dlq.failuregroup"),
+                    _list_of(lazy("Runs"), "list_alt", "runners.run"),
+                    _list_of(lazy("Approvals"), "how_to_reg", "runners.approval"),
+                    _list_of(lazy("Dead letters"), "inbox", "dlq.deadletterentry"),
                     *_redrives(),
                 ],
             },
             {
-                "title": "Operation",
+                "title": lazy("Operation"),
                 "separator": True,
                 "items": [
                     *_alerts(),
-                    _list_of("Workers", "memory", "runners.runner"),
+                    _list_of(lazy("Workers"), "memory", "runners.runner"),
                     *_circuits(),
-                    _list_of("Triggers", "bolt", "executions.trigger"),
-                    _list_of("Credentials", "password", "executions.credential"),
-                    _list_of("Schedules", "schedule", "django_celery_beat.periodictask"),
-                    _list_of("Schedule ticks", "alarm_on", "executions.crontick"),
-                    _list_of("Events", "notifications", "executions.event"),
-                    _list_of("Refused messages", "mark_email_unread", "executions.refusedmessage"),
-                    _list_of("Activity", "history", "executions.activity"),
+                    _list_of(lazy("Triggers"), "bolt", "executions.trigger"),
+                    _list_of(lazy("Credentials"), "password", "executions.credential"),
+                    _list_of(lazy("Schedules"), "schedule", "django_celery_beat.periodictask"),
+                    _list_of(lazy("Schedule ticks"), "alarm_on", "executions.crontick"),
+                    _list_of(lazy("Events"), "notifications", "executions.event"),
+                    _list_of(
+                        lazy("Refused messages"), "mark_email_unread", "executions.refusedmessage"
+                    ),
+                    _list_of(lazy("Activity"), "history", "executions.activity"),
                     {"title": "Flower", "icon": "local_florist", "link": _flower, "active": False},
                     {
-                        "title": "API pages",
+                        "title": lazy("API pages"),
                         "icon": "api",
                         "link": reverse_lazy("valkyr-docs"),
                         "active": False,
@@ -171,23 +179,27 @@ UNFOLD: dict[str, Any] = {
                 ],
             },
             {
-                "title": "People",
+                "title": lazy("People"),
                 "separator": True,
                 "items": [
-                    _list_of("Workspaces", "workspaces", "executions.workspace"),
-                    _list_of("Tiers", "speed", "executions.tier"),
+                    _list_of(lazy("Workspaces"), "workspaces", "executions.workspace"),
+                    _list_of(lazy("Tiers"), "speed", "executions.tier"),
                     *_limits(),
-                    _list_of("Members", "badge", "executions.membership"),
-                    _list_of("Service accounts", "smart_toy", "executions.serviceaccount"),
-                    _list_of("API tokens", "key", "executions.apitoken"),
-                    _list_of("Sessions", "devices", "executions.accountsession"),
+                    _list_of(lazy("Members"), "badge", "executions.membership"),
+                    _list_of(lazy("Service accounts"), "smart_toy", "executions.serviceaccount"),
+                    _list_of(lazy("API tokens"), "key", "executions.apitoken"),
+                    _list_of(lazy("Sessions"), "devices", "executions.accountsession"),
                     *_factors(),
-                    _list_of("Shared with people", "share", "executions.workflowuserpermission"),
                     _list_of(
-                        "Shared with groups", "group_work", "executions.workflowgrouppermission"
+                        lazy("Shared with people"), "share", "executions.workflowuserpermission"
                     ),
-                    _list_of("Users", "person", "auth.user"),
-                    _list_of("Groups", "group", "auth.group"),
+                    _list_of(
+                        lazy("Shared with groups"),
+                        "group_work",
+                        "executions.workflowgrouppermission",
+                    ),
+                    _list_of(lazy("Users"), "person", "auth.user"),
+                    _list_of(lazy("Groups"), "group", "auth.group"),
                 ],
             },
         ],

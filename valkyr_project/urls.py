@@ -11,6 +11,7 @@ discover()
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/", admin.site.urls),
+    path("i18n/", include("django.conf.urls.i18n")),
     path("", include("valkyr.urls")),
     # All of these are the API's here.
     re_path(r"^(?:v1|api/v1)(?:/.*)?$", valkyr.urls.nowhere),

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 
 from dlq.models import DeadLetterEntry, Resolution
 from executions.admin import links, marks
@@ -15,6 +16,7 @@ from executions.admin.sections import PageSection, hidden_section
 from executions.admin.values import preformatted
 from executions.definition.graph.places import find
 from executions.definition.versions import compiled
+from executions.language import lazy
 from runners.admin.run import error_of, state_of
 from runners.models import Run
 
@@ -41,9 +43,9 @@ class AttemptTime:
     def parts(self) -> list[tuple[str, str, float]]:
         """Name, class and seconds of what took time."""
         every = [
-            ("backing off", "backoff", self.backing_off),
-            ("waiting", "waiting", self.waiting),
-            ("at work", "running", self.running),
+            (gettext("backing off"), "backoff", self.backing_off),
+            (gettext("waiting"), "waiting", self.waiting),
+            (gettext("at work"), "running", self.running),
         ]
         return [part for part in every if part[2] > 0]
 
@@ -74,7 +76,7 @@ def _bar(time: AttemptTime, longest: float) -> SafeString:
         width = max(LEAST, WIDE * seconds / longest)
         drawn.append((kind, f"{at:.1f}", f"{width:.1f}", f"{name} {marks.took(1000 * seconds)}"))
         at += width
-    told = ", ".join(text for *_, text in drawn) or "no time"
+    told = ", ".join(text for *_, text in drawn) or gettext("no time")
     boxes = format_html_join(
         "",
         '<rect class="vk-spent-{}" x="{}" width="{}" height="12"><title>{}</title></rect>',
@@ -96,13 +98,20 @@ def _seconds(start: datetime, end: datetime) -> float:
 
 SHOWN = 50
 LARGE = ("inputs", "outputs", "overrides", "logs", "error_details", "heartbeat_details")
-HEADERS = ("Attempt", "State", "Time", "Worker", "Queued", "Error")
+HEADERS = (
+    lazy("Attempt"),
+    lazy("State"),
+    lazy("Time"),
+    lazy("Worker"),
+    lazy("Queued"),
+    lazy("Error"),
+)
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
     """What failed, where, after how many attempts of how many, since when, kept until when."""
     return format_html(
-        "Step <strong>{}</strong> ({}) of {}, version {}, was given up {}, {}: {}. {}",
+        gettext("Step <strong>{}</strong> ({}) of {}, version {}, was given up {}, {}: {}. {}"),
         entry.step_path,
         entry.module,
         links.to("executions_workflow", entry.workflow_id, entry.workflow),
@@ -116,10 +125,14 @@ def sentence(entry: DeadLetterEntry) -> SafeString:
 
 def _attempts(entry: DeadLetterEntry) -> str:
     allowed = _allowed(entry)
-    tries = "1 attempt" if entry.attempts == 1 else f"{entry.attempts} attempts"
+    tries = ngettext("{number} attempt", "{number} attempts", entry.attempts).format(
+        number=entry.attempts
+    )
     if allowed is None:
-        return f"after {tries}"
-    return f"at attempt {entry.attempts} of {max(allowed, entry.attempts)}"
+        return gettext("after {tries}").format(tries=tries)
+    return gettext("at attempt {attempts} of {allowed}").format(
+        attempts=entry.attempts, allowed=max(allowed, entry.attempts)
+    )
 
 
 def _allowed(entry: DeadLetterEntry) -> int | None:
@@ -133,11 +146,13 @@ def _allowed(entry: DeadLetterEntry) -> int | None:
 
 def _kept(entry: DeadLetterEntry) -> SafeString | str:
     if entry.pinned:
-        return "It is pinned, so it is kept for good."
+        return gettext("It is pinned, so it is kept for good.")
     if entry.resolution == Resolution.PENDING or entry.expires_at is None:
-        return "It is kept until somebody resolves it."
+        return gettext("It is kept until somebody resolves it.")
     left = marks.span(max(entry.expires_at - timezone.now(), timedelta()))
-    return format_html("It is deleted {} (in {}).", f"{entry.expires_at:%Y-%m-%d %H:%M} UTC", left)
+    return format_html(
+        gettext("It is deleted {} (in {})."), f"{entry.expires_at:%Y-%m-%d %H:%M} UTC", left
+    )
 
 
 def attempts_section(entry: DeadLetterEntry) -> PageSection:
@@ -150,7 +165,9 @@ def attempts_section(entry: DeadLetterEntry) -> PageSection:
     drawn = bars(runs, timezone.now())
     rows = [
         [
-            links.to("runners_run", run.pk, f"attempt {run.attempt}"),
+            links.to(
+                "runners_run", run.pk, gettext("attempt {attempt}").format(attempt=run.attempt)
+            ),
             state_of(run),
             bar,
             marks.worker(run.leased_by),
@@ -159,7 +176,7 @@ def attempts_section(entry: DeadLetterEntry) -> PageSection:
         ]
         for run, bar in zip(runs, drawn, strict=True)
     ]
-    return PageSection("Attempts", headers=HEADERS, rows=rows)
+    return PageSection(gettext("Attempts"), headers=HEADERS, rows=rows)
 
 
 def traceback_section(run: Run) -> PageSection | None:
@@ -167,17 +184,20 @@ def traceback_section(run: Run) -> PageSection | None:
     trace = str((run.error_details or {}).get("traceback") or "")
     if not trace:
         return None
-    return PageSection("Traceback", body=copy_of(trace, "the traceback"), folded=True)
+    return PageSection(
+        gettext("Traceback"), body=copy_of(trace, gettext("the traceback")), folded=True
+    )
 
 
 def copy_of(text: str, name: str) -> SafeString:
     """Text as it stands, with a button that copies it."""
     return format_html(
-        '<button type="button" class="vk-button vk-copy-text" data-copy="{}" aria-label="Copy {}">'
+        '<button type="button" class="vk-button vk-copy-text" data-copy="{}" aria-label="{}">'
         '<span class="material-symbols-outlined" aria-hidden="true">content_copy</span>'
-        "Copy</button>{}",
+        "{}</button>{}",
         text,
-        name,
+        gettext("Copy {name}").format(name=name),
+        gettext("Copy"),
         preformatted(text),
     )
 
@@ -185,15 +205,19 @@ def copy_of(text: str, name: str) -> SafeString:
 def logs_section(run: Run, *, shown: bool) -> PageSection:
     """What the attempt said, and when."""
     if not shown:
-        return hidden_section("Logs of the run")
+        return hidden_section(gettext("Logs of the run"))
     entries = run.logs if isinstance(run.logs, list) else []
     rows = [_log(run.started_at or run.queued_at, entry) for entry in entries[:SHOWN]]
-    more = f"{len(entries) - SHOWN} more are on the run's page." if len(entries) > SHOWN else ""
+    more = (
+        gettext("{count} more are on the run's page.").format(count=len(entries) - SHOWN)
+        if len(entries) > SHOWN
+        else ""
+    )
     return PageSection(
-        "Logs of the run",
-        headers=("After", "Level", "Message"),
+        gettext("Logs of the run"),
+        headers=(gettext("After"), gettext("Level"), gettext("Message")),
         rows=rows,
-        empty="The step logged nothing.",
+        empty=gettext("The step logged nothing."),
         folded=True,
         more=more,
     )
@@ -203,7 +227,7 @@ def _log(began: datetime, entry: Any) -> list[SafeString | str]:
     said = entry if isinstance(entry, dict) else {"message": str(entry)}
     ms = said.get("ms")
     at = marks.took(ms) if isinstance(ms, int | float) else marks.EMPTY
-    title = f"{began:%Y-%m-%d %H:%M:%S} UTC and {at}"
+    title = gettext("{began:%Y-%m-%d %H:%M:%S} UTC and {after}").format(began=began, after=at)
     fields = said.get("fields")
     message = str(said.get("message", ""))
     if fields:

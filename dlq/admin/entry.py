@@ -27,6 +27,7 @@ from executions.admin.operations import reveal_operation
 from executions.admin.scope import holds, may
 from executions.admin.sections import Page, facts
 from executions.admin.skin import display
+from executions.language import lazy
 from executions.states import Permission
 
 # The list of dead letters: its columns, filters and search; it opens on what is open.
@@ -44,7 +45,7 @@ class EntryList(TriageList):
     list_filter = (ResolutionFilter, EntryFieldsFilter)
     list_defer = ("original_inputs", "original_config", "workflow__definition")
     ordering = ("-id",)
-    empty_text = "Nothing in the dead-letter queue: no step was given up."
+    empty_text = lazy("Nothing in the dead-letter queue: no step was given up.")
     search_ids = ("id", "execution_id", "run_id")
     search_texts = ("step_path", "failure_reason", "fingerprint")
 
@@ -62,7 +63,7 @@ class EntryList(TriageList):
             context["triage"]["asking"] = asking
         return answer
 
-    @display(description="error")
+    @display(description=lazy("error"))
     def error(self, row: DeadLetterEntry) -> Any:
         """The class in bold, the message below."""
         return format_html(
@@ -71,23 +72,23 @@ class EntryList(TriageList):
             marks.clipped(row.failure_reason),
         )
 
-    @display(description="workflow, step")
+    @display(description=lazy("workflow, step"))
     def where(self, row: DeadLetterEntry) -> Any:
         """Where it failed; the link leads to the execution."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return format_html("{}<br>{}", links.link(address, row.workflow), marks.path(row.step_path))
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def mark(self, row: DeadLetterEntry) -> Any:
         """The resolution's word, icon and colour."""
         return resolution(row.resolution)
 
-    @display(description="why")
+    @display(description=lazy("why"))
     def kind(self, row: DeadLetterEntry) -> Any:
         """Why it was given up."""
         return marks.whole(str(row.get_failure_type_display()))
 
-    @display(description="age")
+    @display(description=lazy("age"))
     def age(self, row: DeadLetterEntry) -> Any:
         """Since when it is dead."""
         return marks.ago(row.quarantined_at)

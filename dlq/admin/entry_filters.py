@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from dlq.admin import filter_form
 from dlq.admin.filter_form import YES_NO, Chip, FieldsFilter, FiltersForm
@@ -20,6 +21,7 @@ from executions.admin.filters import AGES, TabFilter
 from executions.admin.marks import clipped
 from executions.admin.scope import holds, scoped
 from executions.database.clock import first_id_at
+from executions.language import lazy
 from executions.states import Permission
 
 LARGEST = 2**31 - 1
@@ -29,7 +31,7 @@ MANY = 50
 class ResolutionFilter(TabFilter):
     """Dead letters by what became of them; the open ones unless asked otherwise."""
 
-    title = "state"
+    title = lazy("state")
     parameter_name = field = "resolution"
     default = "open"
     groups = {
@@ -50,7 +52,11 @@ class ConditionsField(forms.Field):
         """The conditions; the first mistake is told."""
         texts = [text for text in value or [] if text]
         if len(texts) > path_conditions.MAX_CONDITIONS:
-            raise ValidationError(f"At most {path_conditions.MAX_CONDITIONS} conditions on inputs.")
+            raise ValidationError(
+                gettext("At most {number} conditions on inputs.").format(
+                    number=path_conditions.MAX_CONDITIONS
+                )
+            )
         try:
             return [path_conditions.from_text(text) for text in texts]
         except BadCondition as error:
@@ -65,9 +71,11 @@ class GroupsField(forms.CharField):
         try:
             found = [UUID(text) for text in (value or "").split(",") if text]
         except ValueError:
-            raise ValidationError("Expected ids of failure groups with commas between.") from None
+            raise ValidationError(
+                gettext("Expected ids of failure groups with commas between.")
+            ) from None
         if len(found) > MANY:
-            raise ValidationError(f"At most {MANY} groups at once.")
+            raise ValidationError(gettext("At most {number} groups at once.").format(number=MANY))
         return found
 
 
@@ -84,25 +92,30 @@ class EntryFilters(FiltersForm):
     }  # fmt: skip
     flags = ("redriven", "seen", "pinned")
 
-    workflow = forms.UUIDField(widget=forms.Select)
-    step = forms.CharField(max_length=1_000, label="Step's path")
-    module = forms.CharField(max_length=100)
-    exception = forms.CharField(max_length=200)
-    text = forms.CharField(max_length=300, label="Text in the error")
-    kind = forms.ChoiceField(choices=[("", "any"), *FailureType.choices], label="Why")
-    status = forms.IntegerField(min_value=100, max_value=999, label="HTTP status")
-    target = forms.CharField(max_length=300, label="Target (host)")
-    worker = forms.CharField(max_length=200)
-    version = forms.IntegerField(min_value=0, max_value=LARGEST)
-    attempts = forms.IntegerField(min_value=0, max_value=LARGEST, label="Attempts, at least")
-    redriven = forms.ChoiceField(choices=YES_NO, label="Redriven before")
-    seen = forms.ChoiceField(choices=YES_NO, label="Looked at")
-    pinned = forms.ChoiceField(choices=YES_NO)
+    workflow = forms.UUIDField(widget=forms.Select, label=lazy("Workflow"))
+    step = forms.CharField(max_length=1_000, label=lazy("Step's path"))
+    module = forms.CharField(max_length=100, label=lazy("Module"))
+    exception = forms.CharField(max_length=200, label=lazy("Exception"))
+    text = forms.CharField(max_length=300, label=lazy("Text in the error"))
+    kind = forms.ChoiceField(choices=[("", lazy("any")), *FailureType.choices], label=lazy("Why"))
+    status = forms.IntegerField(min_value=100, max_value=999, label=lazy("HTTP status"))
+    target = forms.CharField(max_length=300, label=lazy("Target (host)"))
+    worker = forms.CharField(max_length=200, label=lazy("Worker"))
+    version = forms.IntegerField(min_value=0, max_value=LARGEST, label=lazy("Version"))
+    attempts = forms.IntegerField(min_value=0, max_value=LARGEST, label=lazy("Attempts, at least"))
+    redriven = forms.ChoiceField(choices=YES_NO, label=lazy("Redriven before"))
+    seen = forms.ChoiceField(choices=YES_NO, label=lazy("Looked at"))
+    pinned = forms.ChoiceField(choices=YES_NO, label=lazy("Pinned"))
     since = forms.ChoiceField(
-        choices=[("", "any"), *((key, title) for key, (title, _) in AGES.items())], label="Age"
+        choices=[("", lazy("any")), *((key, title) for key, (title, _) in AGES.items())],
+        label=lazy("Age"),
     )
-    after = forms.DateTimeField(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
-    before = forms.DateTimeField(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
+    after = forms.DateTimeField(
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}), label=lazy("After")
+    )
+    before = forms.DateTimeField(
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}), label=lazy("Before")
+    )
     group = GroupsField(widget=forms.HiddenInput)
     execution = forms.UUIDField(widget=forms.HiddenInput)
     inputs = ConditionsField()
@@ -112,7 +125,7 @@ class EntryFilters(FiltersForm):
         self.offer("workflow", filter_form.workflows(request))
         self.suggestions = filter_form.suggestions(request)
         self.sees_payloads = holds(request, Permission.VIEW_PAYLOADS)
-        for name, hint in (("after", "After (UTC)"), ("before", "Before (UTC)")):
+        for name, hint in (("after", gettext("After (UTC)")), ("before", gettext("Before (UTC)"))):
             self.fields[name].label = hint
 
     def wanted(self) -> dict[str, Any]:
@@ -149,16 +162,22 @@ class EntryFilters(FiltersForm):
                 said = path_conditions.from_text(text).said
             except BadCondition:
                 said = text
-            yield Chip(f"inputs: {said}", changelist.get_query_string({"inputs": rest or None}))
+            yield Chip(
+                gettext("inputs: {said}").format(said=said),
+                changelist.get_query_string({"inputs": rest or None}),
+            )
 
     def _groups(self, changelist: Any) -> Iterator[Chip]:
         """The groups by their names, where there are any."""
         if ids := self.cleaned_data.get("group") if self.is_valid() else None:
             rows = scoped(self.request, FailureGroup.objects.filter(pk__in=ids))
             found = [str(row) for row in rows.only("place", "exception", "message")[:3]]
-            more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
-            names = " | ".join(clipped(name, 60) for name in found) or "unknown"
-            yield Chip(f"group: {names}{more}", changelist.get_query_string({"group": None}))
+            more = gettext(" and {count} more").format(count=len(ids) - 3) if len(ids) > 3 else ""
+            names = " | ".join(clipped(name, 60) for name in found) or gettext("unknown")
+            yield Chip(
+                gettext("group: {names}{more}").format(names=names, more=more),
+                changelist.get_query_string({"group": None}),
+            )
 
 
 class EntryFieldsFilter(FieldsFilter):
@@ -172,17 +191,17 @@ class InputsForm(forms.Form):
 
     input_path = forms.CharField(
         max_length=path_conditions.MAX_PATH,
-        label="Path in the inputs",
-        help_text="order.country; lines[].sku for each object of an array.",
+        label=lazy("Path in the inputs"),
+        help_text=lazy("order.country; lines[].sku for each object of an array."),
     )
     input_op = forms.ChoiceField(
-        choices=list(path_conditions.OPERATORS.items()), label="Comparison"
+        choices=list(path_conditions.OPERATORS.items()), label=lazy("Comparison")
     )
     input_value = forms.CharField(
         max_length=path_conditions.MAX_VALUE,
         required=False,
-        label="Value",
-        help_text="JSON, or plain text.",
+        label=lazy("Value"),
+        help_text=lazy("JSON, or plain text."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -6,6 +6,7 @@ from urllib.parse import quote
 from django.urls import NoReverseMatch
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from dlq.conf import sentry_template
 from dlq.models import DeadLetterEntry
@@ -18,11 +19,15 @@ from executions.configuration import settings as valkyr_settings
 def entry_links(entry: DeadLetterEntry) -> SafeString:
     """A row of links; those that this installation does not have are left out."""
     every = [
-        ("Execution", "play_circle", page("executions_workflowexecution", entry.execution_id)),
-        ("Monitor", "monitoring", monitor(entry)),
-        ("Run", "list_alt", page("runners_run", entry.run_id)),
-        ("Failure group", "stacks", page("dlq_failuregroup", entry.group_id)),
-        ("Trace", "timeline", trace(entry.execution.trace_id)),
+        (
+            gettext("Execution"),
+            "play_circle",
+            page("executions_workflowexecution", entry.execution_id),
+        ),
+        (gettext("Monitor"), "monitoring", monitor(entry)),
+        (gettext("Run"), "list_alt", page("runners_run", entry.run_id)),
+        (gettext("Failure group"), "stacks", page("dlq_failuregroup", entry.group_id)),
+        (gettext("Trace"), "timeline", trace(entry.execution.trace_id)),
         ("Flower", "local_florist", flower(entry)),
         ("Sentry", "bug_report", filled(sentry_template(), "execution_id", entry.execution_id)),
     ]

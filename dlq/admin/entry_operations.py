@@ -25,6 +25,7 @@ from executions.admin.operations import (
 from executions.admin.scope import may, user_of
 from executions.admin.skin import TextInput
 from executions.errors import PayloadError
+from executions.language import lazy
 from executions.states import Permission
 from runners.repair.manual_results import ResultRefused, check
 from runners.repair.permissions import ApprovalNeeded, check_repair
@@ -54,14 +55,14 @@ def check_entry_repair(entry_id: UUID, actor: Actor) -> None:
 
 
 DIALOG_IDS = "dialog_%s"
-HELP = "What the step's module would have given; later steps read it."
+HELP = lazy("What the step's module would have given; later steps read it.")
 
 
 class FixForm(NotesForm):
     """Asks for the result; begins with a likely one, and says at the field what cannot be."""
 
     outputs = JSONTextField(
-        label="Outputs (JSON)",
+        label=lazy("Outputs (JSON)"),
         rows=10,
         required=True,
         help_text=HELP,
@@ -70,7 +71,10 @@ class FixForm(NotesForm):
         required=False,
         max_length=100,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text="Only for a step that decides where to go on, such as flow.if: true or false.",
+        help_text=lazy(
+            "Only for a step that decides where to go on, such as flow.if: true or false."
+        ),
+        label=lazy("Outcome"),
     )
     field_order = ("outputs", "outcome", "notes")
 
@@ -121,71 +125,75 @@ class RequiredNotesForm(NotesForm):
 
 REQUEUE = AdminOperation(
     operations.REQUEUE,
-    title="Requeue…",
+    title=lazy("Requeue…"),
     icon="replay",
-    done="requeued",
-    question="Starts a new run of the step in the same execution, with the same inputs.",
+    done=lazy("requeued"),
+    question=lazy("Starts a new run of the step in the same execution, with the same inputs."),
     form=ReasonForm,
     primary=True,
 )
 REQUEUE_WITH = AdminOperation(
     checked(operations.REQUEUE_WITH),
-    title="Requeue with overrides…",
+    title=lazy("Requeue with overrides…"),
     icon="edit_note",
-    done="requeued",
-    question="Starts a new run of the step with these changes merged into its inputs.",
+    done=lazy("requeued"),
+    question=lazy("Starts a new run of the step with these changes merged into its inputs."),
     form=OverridesForm,
 )
 FIX = AdminOperation(
     checked(operations.FIX),
-    title="Fix with outputs…",
+    title=lazy("Fix with outputs…"),
     icon="build",
-    done="fixed",
-    question="Takes these outputs as the step's result, without running it, and goes on.",
+    done=lazy("fixed"),
+    question=lazy("Takes these outputs as the step's result, without running it, and goes on."),
     form=FixForm,
     bulk=False,
     destination=lambda run: links.page("executions_workflowexecution", run.execution_id),
 )
 SKIP = AdminOperation(
     operations.SKIP,
-    title="Skip the step…",
+    title=lazy("Skip the step…"),
     icon="skip_next",
-    done="skipped",
-    question="The execution goes on without the step. What depends on it alone is skipped too; "
-    "a join that takes any of several edges goes on with the others.",
+    done=lazy("skipped"),
+    question=lazy(
+        "The execution goes on without the step. What depends on it alone is skipped too; "
+        "a join that takes any of several edges goes on with the others."
+    ),
     form=RequiredNotesForm,
     danger=True,
     destination=lambda run: links.page("executions_workflowexecution", run.execution_id),
 )
 DISCARD = AdminOperation(
     operations.DISCARD,
-    title="Discard…",
+    title=lazy("Discard…"),
     icon="delete",
-    done="discarded",
-    question="Closes the dead letter without another try. The evidence is kept for 30 days, and "
-    "so long it can be restored.",
+    done=lazy("discarded"),
+    question=lazy(
+        "Closes the dead letter without another try. The evidence is kept for 30 days, and "
+        "so long it can be restored."
+    ),
     form=RequiredNotesForm,
     danger=True,
 )
 RESTORE = AdminOperation(
     operations.RESTORE,
-    title="Restore…",
+    title=lazy("Restore…"),
     icon="undo",
-    done="restored",
-    question="Takes the discard back: the dead letter is open again.",
+    done=lazy("restored"),
+    question=lazy("Takes the discard back: the dead letter is open again."),
 )
 PIN = AdminOperation(
     operations.PIN,
-    title="Pin…",
+    title=lazy("Pin…"),
     icon="keep",
-    done="pinned",
-    question="Keeps it for good: retention deletes no pinned dead letter.",
+    done=lazy("pinned"),
+    question=lazy("Keeps it for good: retention deletes no pinned dead letter."),
 )
 UNPIN = AdminOperation(
     operations.UNPIN,
-    title="Unpin…",
+    title=lazy("Unpin…"),
     icon="keep_off",
-    done="unpinned",
-    question="Retention deletes it when its time is over, as any other.",
+    done=lazy("unpinned"),
+    question=lazy("Retention deletes it when its time is over, as any other."),
 )
 ALL = (REQUEUE, REQUEUE_WITH, FIX, SKIP, DISCARD, RESTORE, PIN, UNPIN)

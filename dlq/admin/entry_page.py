@@ -6,6 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from dlq.admin.attempts import attempts_section, copy_of, logs_section, traceback_section
 from dlq.admin.entry_links import page
@@ -36,16 +37,16 @@ def marked(entry: DeadLetterEntry) -> SafeString:
 def sections(request: HttpRequest, entry: DeadLetterEntry, *, sees: bool) -> Iterator[PageSection]:
     """The panels in their order; payloads for who may see them."""
     error = entry.run.error or entry.failure_reason
-    yield PageSection("Error", body=copy_of(error, "the error"), error=True)
+    yield PageSection(gettext("Error"), body=copy_of(error, gettext("the error")), error=True)
     trace = traceback_section(entry.run)
     if trace is not None:
         yield trace
     yield attempts_section(entry)
-    yield payload_section("Inputs", entry.original_inputs, shown=sees, folded=False)
+    yield payload_section(gettext("Inputs"), entry.original_inputs, shown=sees, folded=False)
     yield from differences(request, entry, shown=sees)
-    yield payload_section("Configuration", entry.original_config, shown=sees)
+    yield payload_section(gettext("Configuration"), entry.original_config, shown=sees)
     yield _outputs(entry, shown=sees)
-    yield payload_section("Variables", entry.execution.context_data, shown=sees)
+    yield payload_section(gettext("Variables"), entry.execution.context_data, shown=sees)
     yield logs_section(entry.run, shown=sees)
     yield newest_of_group(request, entry)
     yield alike(request, entry)
@@ -57,37 +58,37 @@ def sections(request: HttpRequest, entry: DeadLetterEntry, *, sees: bool) -> Ite
 def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
     """What is known of it, in short."""
     return [
-        ("Error", " ".join(filter(None, (entry.exception, entry.error_type)))),
-        ("HTTP status", str(entry.http_status or "")),
-        ("Target", entry.target),
-        ("Worker", marks.worker(entry.worker)),
-        ("Version", f"v{entry.version_number}"),
-        ("Module", entry.module),
-        ("Group", _group(entry)),
-        ("Requeued before", _follows(entry)),
-        ("First looked at", marks.ago(entry.seen_at)),
-        ("Resolved", marks.ago(entry.resolved_at)),
-        ("Reviewed by", str(entry.reviewed_by or "")),
-        ("Went on as", _went_on(entry)),
-        ("Kept until", _kept(entry)),
-        ("Id", marks.copyable(entry.pk)),
+        (gettext("Error"), " ".join(filter(None, (entry.exception, entry.error_type)))),
+        (gettext("HTTP status"), str(entry.http_status or "")),
+        (gettext("Target"), entry.target),
+        (gettext("Worker"), marks.worker(entry.worker)),
+        (gettext("Version"), f"v{entry.version_number}"),
+        (gettext("Module"), entry.module),
+        (gettext("Group"), _group(entry)),
+        (gettext("Requeued before"), _follows(entry)),
+        (gettext("First looked at"), marks.ago(entry.seen_at)),
+        (gettext("Resolved"), marks.ago(entry.resolved_at)),
+        (gettext("Reviewed by"), str(entry.reviewed_by or "")),
+        (gettext("Went on as"), _went_on(entry)),
+        (gettext("Kept until"), _kept(entry)),
+        (gettext("Id"), marks.copyable(entry.pk)),
     ]
 
 
 def _group(entry: DeadLetterEntry) -> SafeString | str:
     group = entry.group
-    text = f"{group.open:,} open of {group.total:,}"
+    text = gettext("{open:,} open of {total:,}").format(open=group.open, total=group.total)
     address = page("dlq_failuregroup", group.pk)
     return links.link(address, text) if address else text
 
 
 def _follows(entry: DeadLetterEntry) -> SafeString | str:
     if entry.redrives == 0:
-        return "no"
-    times = "once" if entry.redrives == 1 else f"{entry.redrives} times"
+        return gettext("no")
+    times = marks.times(entry.redrives)
     if entry.follows_id is None:
         return times
-    before = links.to("dlq_deadletterentry", entry.follows_id, "the dead letter before")
+    before = links.to("dlq_deadletterentry", entry.follows_id, gettext("the dead letter before"))
     return format_html("{}, {}", times, before)
 
 
@@ -95,7 +96,9 @@ def _went_on(entry: DeadLetterEntry) -> SafeString | str:
     found = []
     if entry.requeued_run is not None:
         run = entry.requeued_run
-        attempt = links.to("runners_run", run.pk, f"attempt {run.attempt}")
+        attempt = links.to(
+            "runners_run", run.pk, gettext("attempt {attempt}").format(attempt=run.attempt)
+        )
         found.append(format_html("{} {}", attempt, state_of(run)))
     if entry.requeued_execution_id is not None:
         pk = entry.requeued_execution_id
@@ -105,13 +108,13 @@ def _went_on(entry: DeadLetterEntry) -> SafeString | str:
 
 def _kept(entry: DeadLetterEntry) -> SafeString | str:
     if entry.pinned:
-        return "pinned: for good"
-    return marks.ago(entry.expires_at) if entry.expires_at else "it is resolved"
+        return gettext("pinned: for good")
+    return marks.ago(entry.expires_at) if entry.expires_at else gettext("it is resolved")
 
 
 def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:
     """What the execution's newest finished steps gave, for who sees payloads."""
-    title = "Outputs so far"
+    title = gettext("Outputs so far")
     if not shown:
         return hidden_section(title)
     runs = (
@@ -121,7 +124,7 @@ def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:
     )
     return PageSection(
         title,
-        headers=("Step", "Ended", "Outputs"),
+        headers=(gettext("Step"), gettext("Ended"), gettext("Outputs")),
         rows=[
             [
                 links.to("runners_run", run.pk, marks.path(run.step_path)),
@@ -130,9 +133,11 @@ def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:
             ]
             for run in runs
         ],
-        empty="No step of the execution has ended well.",
+        empty=gettext("No step of the execution has ended well."),
         folded=True,
-        more=f"The newest {STEPS} steps; the others are on the execution's page.",
+        more=gettext("The newest {number} steps; the others are on the execution's page.").format(
+            number=STEPS
+        ),
     )
 
 

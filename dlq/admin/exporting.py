@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext
 
 from dlq.admin.attempts import copy_of
 from dlq.browse import export
@@ -19,6 +20,7 @@ from executions.admin.base import ScopedAdmin
 from executions.admin.scope import may
 from executions.admin.sections import PageSection
 from executions.admin.skin import dialog
+from executions.language import lazy
 from executions.states import Permission
 
 EXPORT_URL_NAME = "dlq_deadletterentry_export"
@@ -31,7 +33,7 @@ class ExportingAdmin(ScopedAdmin):
         """The list's own, and the export of what its address says."""
         address = f"{reverse(f'admin:{EXPORT_URL_NAME}')}?{request.GET.urlencode()}"
         own: list[tuple[str, str, str]] = super().links(request, changelist)
-        return [*own, ("Export…", "download", address)]
+        return [*own, (gettext("Export…"), "download", address)]
 
     def get_urls(self) -> list[Any]:
         """The export's address before the admin's own, whose last one takes anything."""
@@ -50,7 +52,7 @@ class ExportingAdmin(ScopedAdmin):
             return export.answer(request, "dead-letters.jsonl", batch)
         context = {
             **self.admin_site.each_context(request),
-            "title": "Export dead letters",
+            "title": gettext("Export dead letters"),
             "opts": self.opts,
             "count": changelist.count_text,
             "back": f"{reverse('admin:dlq_deadletterentry_changelist')}?{request.GET.urlencode()}",
@@ -62,7 +64,7 @@ class ExportingAdmin(ScopedAdmin):
 
 
 COPY_URL_NAME = "dlq_deadletterentry_copy"
-SAID = "Nothing secret stands in it: fill in what is named. Read it before you run it."
+SAID = lazy("Nothing secret stands in it: fill in what is named. Read it before you run it.")
 
 
 def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
@@ -79,7 +81,9 @@ def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
         '<span class="material-symbols-outlined" aria-hidden="true">{1}</span>{2}</a>',
         offered,
     )
-    return PageSection("Take it along", body=format_html('<div class="vk-take">{}</div>', buttons))
+    return PageSection(
+        gettext("Take it along"), body=format_html('<div class="vk-take">{}</div>', buttons)
+    )
 
 
 class CopyingAdmin(ScopedAdmin):
@@ -95,12 +99,18 @@ class CopyingAdmin(ScopedAdmin):
         row = self.get_or_refuse(request, str(pk))
         wanted = kind_of(kind)
         if wanted is None:
-            raise Http404(f"Nothing is copied as {kind}; there are {', '.join(KINDS)}.")
+            raise Http404(
+                gettext("Nothing is copied as {kind}; there are {join}.").format(
+                    kind=kind, join=", ".join(KINDS)
+                )
+            )
         if wanted.payload and not may(request, row, Permission.VIEW_PAYLOADS):
-            raise PermissionDenied("That shows inputs, which needs the permission view_payloads.")
+            raise PermissionDenied(
+                gettext("That shows inputs, which needs the permission view_payloads.")
+            )
         context: dict[str, Any] = {"dialog": {"title": wanted.title, "description": SAID}}
         try:
-            context["shown"] = copy_of(wanted.text(row), "the text")
+            context["shown"] = copy_of(wanted.text(row), gettext("the text"))
         except CannotCopy as error:
             context["refusal"] = str(error)
         return dialog(self, request, context)

@@ -10,12 +10,14 @@ from django.contrib.admin import ListFilter
 from django.db.models import QuerySet
 from django.forms.forms import DeclarativeFieldsMetaclass
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from dlq.models import FailureGroup
 from executions.admin.scope import scoped
+from executions.language import lazy
 from executions.models import Workflow
 
-YES_NO = [("", "either"), ("yes", "yes"), ("no", "no")]
+YES_NO = [("", lazy("either")), ("yes", lazy("yes")), ("no", lazy("no"))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
 class FieldsFilter(ListFilter):
     """Applies a form to the list. What cannot be understood matches nothing, and says why."""
 
-    title = "more"
+    title = lazy("more")
     form_class: ClassVar[type[FiltersForm]]
 
     def __init__(
@@ -112,7 +114,7 @@ def workflows(request: HttpRequest) -> list[tuple[str, str]]:
     """Any, or one of the first hundred by name."""
     rows = scoped(request, Workflow.objects.filter(archived_at=None)).order_by("name")
     return [
-        ("", "any"),
+        ("", gettext("any")),
         *((str(pk), name) for pk, name in rows.values_list("pk", "name")[:OFFERED]),
     ]
 

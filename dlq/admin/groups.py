@@ -7,6 +7,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from dlq.admin import groups_filters
 from dlq.admin.additions import links_of
@@ -21,13 +22,14 @@ from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
 from executions.admin.sections import Page, facts
 from executions.admin.skin import display
+from executions.language import lazy
 
 ENTRIES = "dlq_deadletterentry"
 MANY = 50  # groups of one list of dead letters
 # The operations that a row's menu offers.
 IN_ROWS = ("acknowledge", "assign", "note", "snooze", "resolve", "ignore")
-# Buttons that a key presses, by their title.
-KEYS = {"Acknowledge…": "a", "Note…": "m", "Snooze…": "s"}
+# Buttons that a key presses, by the end of their address.
+KEYS = {"acknowledge": "a", "note": "m", "snooze": "s"}
 
 
 @admin.register(FailureGroup)
@@ -43,12 +45,14 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     list_defer = ("sample", "workflow__definition")
     ordering = ("-last_seen", "-id")
     orders = {
-        "seen": ("last seen", ("last_seen", "id")),
-        "open": ("open ones", ("open", "id")),
-        "count": ("all ever seen", ("total", "id")),
-        "growth": ("growth of 24 hours", ("growth", "id")),
+        "seen": (lazy("last seen"), ("last_seen", "id")),
+        "open": (lazy("open ones"), ("open", "id")),
+        "count": (lazy("all ever seen"), ("total", "id")),
+        "growth": (lazy("growth of 24 hours"), ("growth", "id")),
     }
-    empty_text = "No failures to look at: every step was done, or its failures are dealt with."
+    empty_text = lazy(
+        "No failures to look at: every step was done, or its failures are dealt with."
+    )
     search_ids = ("id",)
     search_texts = ("message", "exception", "place", "sample")
 
@@ -78,16 +82,16 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             row.figures = found[row.pk]
             row.plugin_links = links_of(request, row)
 
-    @display(description="failure")
+    @display(description=lazy("failure"))
     def failure(self, row: FailureGroup) -> Any:
         """The exception in bold, the normalised message below."""
         return format_html(
             '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
-            row.exception or "Failure",
+            row.exception or gettext("Failure"),
             marks.clipped(row.message or row.sample, 140),
         )
 
-    @display(description="workflow, step, versions")
+    @display(description=lazy("workflow, step, versions"))
     def where(self, row: Any) -> Any:
         """Where it fails, and from which version to which."""
         return format_html(
@@ -97,12 +101,14 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             _versions(row.figures),
         )
 
-    @display(description="open")
+    @display(description=lazy("open"))
     def many(self, row: Any) -> Any:
         """How many are open, of how many ever seen; the links lead to them, and to plugins."""
         return format_html(
-            '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
-            "<br>of {}{}</span>",
+            gettext(
+                '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
+                "<br>of {}{}</span>"
+            ),
             links.listing(ENTRIES, group=row.pk),
             f"{max(0, row.open):,}",
             f"{row.total:,}",
@@ -113,27 +119,31 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             ),
         )
 
-    @display(description="last 24 h, 7 d")
+    @display(description=lazy("last 24 h, 7 d"))
     def trend(self, row: Any) -> Any:
         """Two sparklines."""
         own: GroupFigures = row.figures
         return format_html(
             '<span class="vk-trend"><span>{} 24{}h</span><span>{} 7{}d</span></span>',
-            sparkline(own.day, f"{sum(own.day):,} in the last 24 hours"),
+            sparkline(
+                own.day, gettext("{count:,} in the last 24 hours").format(count=sum(own.day))
+            ),
             marks.NO_BREAK,
-            sparkline(own.week, f"{sum(own.week):,} in the last 7 days"),
+            sparkline(
+                own.week, gettext("{count:,} in the last 7 days").format(count=sum(own.week))
+            ),
             marks.NO_BREAK,
         )
 
-    @display(description="seen, waiting")
+    @display(description=lazy("seen, waiting"))
     def seen(self, row: Any) -> Any:
         """When last and first; how long the oldest open one waits, when the next is deleted."""
         own: GroupFigures = row.figures
         pairs = [
-            ("last", row.last_seen),
-            ("first", row.first_seen),
-            ("oldest open", own.oldest_open),
-            ("expires", own.expires),
+            (gettext("last"), row.last_seen),
+            (gettext("first"), row.first_seen),
+            (gettext("oldest open"), own.oldest_open),
+            (gettext("expires"), own.expires),
         ]
         return format_html_join(
             SafeString("<br>"),
@@ -141,14 +151,14 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             ((word, marks.ago(at)) for word, at in pairs if at),
         )
 
-    @display(description="status, owner")
+    @display(description=lazy("status, owner"))
     def mark(self, row: FailureGroup) -> Any:
         """The status's word, icon and colour; who takes care; whether its alerts are muted."""
         words = [str(row.owner)] if row.owner else []
-        words += ["muted"] if row.muted else []
+        words += [gettext("muted")] if row.muted else []
         return format_html('{}<br><span class="vk-subtle">{}</span>', status(row), ", ".join(words))
 
-    @admin.action(description="Show their dead letters", permissions=["view"])
+    @admin.action(description=lazy("Show their dead letters"), permissions=["view"])
     def show_entries(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
         """To the list of their dead letters, where all can be requeued, discarded or exported."""
         ids = [str(pk) for pk in queryset.values_list("pk", flat=True)[:MANY]]
@@ -165,7 +175,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     ) -> HttpResponse:
         """With the buttons on the page, where there is room for all of them."""
         context["buttons"] = [
-            button | {"key": KEYS.get(str(button["title"]), "")}
+            button | {"key": KEYS.get(str(button["path"]).rstrip("/").rsplit("/", 1)[-1], "")}
             for button in context.get("actions_detail", [])
         ]
         context["actions_detail"] = []
@@ -186,7 +196,11 @@ def _versions(figures: GroupFigures) -> str:
     least, greatest, _ = figures.versions
     if not greatest:
         return ""
-    return f"v{least}" if least == greatest else f"v{least} to v{greatest}"
+    return (
+        f"v{least}"
+        if least == greatest
+        else gettext("v{least} to v{greatest}").format(least=least, greatest=greatest)
+    )
 
 
 # After the operations', which the class makes of itself; the rest of them are on the page.

@@ -17,6 +17,7 @@ from dlq.admin import filter_form
 from dlq.admin.filter_form import FieldsFilter, FiltersForm
 from dlq.models import DeadLetterEntry, FailureGroup, GroupHour, GroupVersion, Resolution
 from executions.admin.filters import AGES, TabFilter
+from executions.language import lazy
 
 # What the list of groups shows beside a group's own row: one query a kind for a whole page.
 
@@ -100,14 +101,18 @@ def _sum(hours: QuerySet[GroupHour]) -> Any:
     return Coalesce(total, 0, output_field=BigIntegerField())
 
 
-OWNERS = [("", "anybody"), ("me", "me"), ("nobody", "nobody")]
-GROWTH = [("", "either way"), ("up", "more than the day before"), ("down", "fewer")]
+OWNERS = [("", lazy("anybody")), ("me", lazy("me")), ("nobody", lazy("nobody"))]
+GROWTH = [
+    ("", lazy("either way")),
+    ("up", lazy("more than the day before")),
+    ("down", lazy("fewer")),
+]
 
 
 class StatusFilter(TabFilter):
     """Groups by status; those somebody should look at unless asked otherwise."""
 
-    title = "status"
+    title = lazy("status")
     parameter_name = field = "status"
     default = "open"
     groups = {
@@ -123,15 +128,15 @@ class StatusFilter(TabFilter):
 class GroupFilters(FiltersForm):
     """The fields above the list of groups."""
 
-    workflow = forms.UUIDField(widget=forms.Select)
-    module = forms.CharField(max_length=100)
-    exception = forms.CharField(max_length=200)
-    owner = forms.ChoiceField(choices=OWNERS)
+    workflow = forms.UUIDField(widget=forms.Select, label=lazy("Workflow"))
+    module = forms.CharField(max_length=100, label=lazy("Module"))
+    exception = forms.CharField(max_length=200, label=lazy("Exception"))
+    owner = forms.ChoiceField(choices=OWNERS, label=lazy("Owner"))
     since = forms.ChoiceField(
-        choices=[("", "any time"), *((key, title) for key, (title, _) in AGES.items())],
-        label="Last seen",
+        choices=[("", lazy("any time")), *((key, title) for key, (title, _) in AGES.items())],
+        label=lazy("Last seen"),
     )
-    growth = forms.ChoiceField(choices=GROWTH, label="Last 24 hours")
+    growth = forms.ChoiceField(choices=GROWTH, label=lazy("Last 24 hours"))
 
     def __init__(self, request: HttpRequest) -> None:
         super().__init__(request)

@@ -7,6 +7,7 @@ from uuid import UUID
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from dlq.groups import operations
 from dlq.groups.facets import FACETS
@@ -18,6 +19,7 @@ from executions.admin.marks import clipped
 from executions.admin.operations import AdminOperation, ReasonForm
 from executions.admin.scope import scoped
 from executions.admin.skin import DialogForm, IntegerInput, Select, Textarea, TextInput
+from executions.language import lazy
 
 # The questions that operations on failure groups ask.
 
@@ -25,11 +27,11 @@ from executions.admin.skin import DialogForm, IntegerInput, Select, Textarea, Te
 LARGEST = 2**31 - 1
 OFFERED = 100
 NAPS = {
-    "": ("no time", None),
-    "1h": ("1 hour", timedelta(hours=1)),
-    "1d": ("1 day", timedelta(days=1)),
-    "7d": ("7 days", timedelta(days=7)),
-    "30d": ("30 days", timedelta(days=30)),
+    "": (lazy("no time"), None),
+    "1h": (lazy("1 hour"), timedelta(hours=1)),
+    "1d": (lazy("1 day"), timedelta(days=1)),
+    "7d": (lazy("7 days"), timedelta(days=7)),
+    "30d": (lazy("30 days"), timedelta(days=30)),
 }
 
 
@@ -44,14 +46,14 @@ class SnoozeForm(ReasonForm):
     """Asks until when; the first that comes true wakes it."""
 
     nap = forms.ChoiceField(
-        label="For",
+        label=lazy("For"),
         required=False,
         choices=[(key, title) for key, (title, _) in NAPS.items()],
         initial="1d",
         widget=Select,
     )
-    more = _number("Until so many more were seen", min_value=1)
-    version = _number("Until seen in a version later than", min_value=0)
+    more = _number(lazy("Until so many more were seen"), min_value=1)
+    version = _number(lazy("Until seen in a version later than"), min_value=0)
     field_order = ("nap", "more", "version", "reason")
 
     def clean(self) -> dict[str, Any]:
@@ -60,7 +62,7 @@ class SnoozeForm(ReasonForm):
         nap = NAPS[given.get("nap") or ""][1]
         given["until"] = timezone.now() + nap if nap else None
         if not any(given.get(name) is not None for name in ("until", "more", "version")):
-            raise ValidationError("Say until when: a time, a count or a version.")
+            raise ValidationError(gettext("Say until when: a time, a count or a version."))
         return given
 
 
@@ -68,9 +70,9 @@ class ResolveForm(ReasonForm):
     """Asks since which version it is mended."""
 
     version = _number(
-        "Fixed in version",
+        lazy("Fixed in version"),
         min_value=1,
-        help_text="Seen in it or later, the group has regressed. Empty: seen at all.",
+        help_text=lazy("Seen in it or later, the group has regressed. Empty: seen at all."),
     )
     field_order = ("version", "reason")
 
@@ -82,7 +84,8 @@ class AssignForm(ReasonForm):
         required=False,
         max_length=150,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text="A user's name; empty for nobody.",
+        help_text=lazy("A user's name; empty for nobody."),
+        label=lazy("Owner"),
     )
     field_order = ("owner", "reason")
 
@@ -97,20 +100,22 @@ class AssignForm(ReasonForm):
             return None
         person = person_named(name)
         if person is None:
-            raise ValidationError(f"There is no user {name}.")
+            raise ValidationError(gettext("There is no user {name}.").format(name=name))
         return person.pk
 
 
 class NoteForm(DialogForm):
     """Asks for a line of the thread."""
 
-    text = forms.CharField(label="Note", max_length=10_000, widget=Textarea(attrs={"rows": 4}))
+    text = forms.CharField(
+        label=lazy("Note"), max_length=10_000, widget=Textarea(attrs={"rows": 4})
+    )
 
 
 class MergeForm(ReasonForm):
     """Asks into which group."""
 
-    target = forms.ChoiceField(label="Merge into", widget=Select)
+    target = forms.ChoiceField(label=lazy("Merge into"), widget=Select)
     field_order = ("target", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -131,7 +136,7 @@ class MergeForm(ReasonForm):
 class SplitForm(ReasonForm):
     """Asks by what its failures are told apart."""
 
-    by = forms.ChoiceField(choices=list(FACETS.items()), widget=Select)
+    by = forms.ChoiceField(choices=list(FACETS.items()), widget=Select, label=lazy("By"))
     field_order = ("by", "reason")
 
 
@@ -149,89 +154,93 @@ def _merged_into(result: Any) -> str:
 OPERATIONS = (
     AdminOperation(
         operations.ACKNOWLEDGE,
-        title="Acknowledge…",
+        title=lazy("Acknowledge…"),
         icon="visibility",
-        done="acknowledged",
-        question="Says that somebody has seen it and takes care.",
+        done=lazy("acknowledged"),
+        question=lazy("Says that somebody has seen it and takes care."),
         primary=True,
     ),
     AdminOperation(
         operations.ASSIGN,
-        title="Assign…",
+        title=lazy("Assign…"),
         icon="person",
-        done="assigned",
-        question="Says whose it is.",
+        done=lazy("assigned"),
+        question=lazy("Says whose it is."),
         form=AssignForm,
     ),
     AdminOperation(
         operations.NOTE,
-        title="Note…",
+        title=lazy("Note…"),
         icon="edit_note",
-        done="noted",
-        question="Adds a line to its thread.",
+        done=lazy("noted"),
+        question=lazy("Adds a line to its thread."),
         form=NoteForm,
     ),
     AdminOperation(
         operations.SNOOZE,
-        title="Snooze…",
+        title=lazy("Snooze…"),
         icon="snooze",
-        done="snoozed",
-        question="Out of sight until a time, a count or a new version, whichever comes first.",
+        done=lazy("snoozed"),
+        question=lazy(
+            "Out of sight until a time, a count or a new version, whichever comes first."
+        ),
         form=SnoozeForm,
     ),
     AdminOperation(
         operations.RESOLVE,
-        title="Resolve…",
+        title=lazy("Resolve…"),
         icon="check_circle",
-        done="resolved",
-        question="Says that it is fixed. Its open dead letters stay open: redrive or discard them.",
+        done=lazy("resolved"),
+        question=lazy(
+            "Says that it is fixed. Its open dead letters stay open: redrive or discard them."
+        ),
         form=ResolveForm,
     ),
     AdminOperation(
         operations.IGNORE,
-        title="Ignore…",
+        title=lazy("Ignore…"),
         icon="visibility_off",
-        done="ignored",
-        question="Nobody is notified of it any more; it goes on being counted.",
+        done=lazy("ignored"),
+        question=lazy("Nobody is notified of it any more; it goes on being counted."),
     ),
     AdminOperation(
         operations.REOPEN,
-        title="Reopen…",
+        title=lazy("Reopen…"),
         icon="undo",
-        done="reopened",
-        question="Takes it up again, as if it were new.",
+        done=lazy("reopened"),
+        question=lazy("Takes it up again, as if it were new."),
     ),
     AdminOperation(
         operations.MUTE,
-        title="Mute alerts…",
+        title=lazy("Mute alerts…"),
         icon="notifications_off",
-        done="muted",
-        question="Raises no alerts of it any more.",
+        done=lazy("muted"),
+        question=lazy("Raises no alerts of it any more."),
     ),
     AdminOperation(
         operations.UNMUTE,
-        title="Unmute alerts…",
+        title=lazy("Unmute alerts…"),
         icon="notifications",
-        done="unmuted",
-        question="Raises alerts of it again.",
+        done=lazy("unmuted"),
+        question=lazy("Raises alerts of it again."),
         bulk=False,
     ),
     AdminOperation(
         operations.MERGE,
-        title="Merge into…",
+        title=lazy("Merge into…"),
         icon="merge",
-        done="merged",
-        question="Its failures, so far and from now on, become those of another group.",
+        done=lazy("merged"),
+        question=lazy("Its failures, so far and from now on, become those of another group."),
         form=MergeForm,
         danger=True,
         destination=_merged_into,
     ),
     AdminOperation(
         operations.SPLIT,
-        title="Split by…",
+        title=lazy("Split by…"),
         icon="call_split",
-        done="split",
-        question="Tells its failures apart, so far and from now on: a group a value.",
+        done=lazy("split"),
+        question=lazy("Tells its failures apart, so far and from now on: a group a value."),
         form=SplitForm,
         bulk=False,
     ),

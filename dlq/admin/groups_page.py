@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 
 from dlq.admin.additions import GROUP_SECTIONS
 from dlq.admin.groups_filters import GroupFigures
@@ -82,17 +83,19 @@ SHOWN = 10
 def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
     """What fails, where, how often, since when."""
     if group.merged_into_id:
-        into = links.to(GROUPS, group.merged_into_id, "another group")
-        return format_html("Merged into {}: its failures are found there.", into)
-    total = f"{group.total:,} time{'' if group.total == 1 else 's'}"
+        into = links.to(GROUPS, group.merged_into_id, gettext("another group"))
+        return format_html(gettext("Merged into {}: its failures are found there."), into)
+    total = ngettext("{number:,} time", "{number:,} times", group.total).format(number=group.total)
     return format_html(
-        "Step <strong>{}</strong> ({}) of {} has failed {} with <strong>{}</strong>, first {}, "
-        "last {}; {} in the last 24 hours. {} open.{}",
+        gettext(
+            "Step <strong>{}</strong> ({}) of {} has failed {} with <strong>{}</strong>, first {}, "
+            "last {}; {} in the last 24 hours. {} open.{}"
+        ),
         group.place,
         group.module,
         links.to("executions_workflow", group.workflow_id, group.workflow),
         total,
-        group.exception or "a failure",
+        group.exception or gettext("a failure"),
         marks.ago(group.first_seen),
         marks.ago(group.last_seen),
         f"{sum(figures.day):,}",
@@ -105,40 +108,52 @@ def terms(group: FailureGroup) -> SafeString | str:
     """What ends its nap, or makes it regress."""
     if group.status == GroupStatus.RESOLVED:
         if group.resolved_in:
-            return (
-                f"Resolved in version {group.resolved_in}; a new occurrence there or later "
-                "reopens it as regressed."
-            )
-        return "Resolved; a new occurrence reopens it as regressed."
+            return gettext(
+                "Resolved in version {resolved_in}; a new occurrence there or later reopens it "
+                "as regressed."
+            ).format(resolved_in=group.resolved_in)
+        return gettext("Resolved; a new occurrence reopens it as regressed.")
     if group.status != GroupStatus.SNOOZED:
         return ""
     ends: list[Any] = []
     if group.snoozed_until:
         ends.append(marks.ago(group.snoozed_until))
     if group.snoozed_total is not None:
-        ends.append(f"when {group.snoozed_total:,} were seen")
+        ends.append(
+            gettext("when {snoozed_total:,} were seen").format(snoozed_total=group.snoozed_total)
+        )
     if group.snoozed_version is not None:
-        ends.append(f"when seen in a version later than {group.snoozed_version}")
-    return format_html("It wakes {}.", format_html_join(", or ", "{}", ((end,) for end in ends)))
+        ends.append(
+            gettext("when seen in a version later than {snoozed_version}").format(
+                snoozed_version=group.snoozed_version
+            )
+        )
+    return format_html(
+        gettext("It wakes {}."), format_html_join(gettext(", or "), "{}", ((end,) for end in ends))
+    )
 
 
 def facts_of(group: FailureGroup, figures: GroupFigures) -> list[tuple[str, Any]]:
     """What is known in a word or a link."""
     everything = links.listing(ENTRIES, group=group.pk, resolution="all")
     opened = links.link(
-        links.listing(ENTRIES, group=group.pk), f"{max(0, group.open):,} to work on"
+        links.listing(ENTRIES, group=group.pk),
+        gettext("{value:,} to work on").format(value=max(0, group.open)),
     )
     return [
-        ("Open dead letters", opened),
-        ("All dead letters", links.link(everything, f"{group.total:,} ever seen")),
-        ("Owner", str(group.owner or "")),
-        ("Workspace", str(group.workspace)),
-        ("Alerts", "muted" if group.muted else "as the rules say"),
-        ("Oldest open", marks.ago(figures.oldest_open)),
-        ("Next to expire", marks.ago(figures.expires)),
-        ("Told apart by", group.split_on),
-        ("In this status", marks.ago(group.status_at)),
-        ("Id", marks.copyable(group.pk)),
+        (gettext("Open dead letters"), opened),
+        (
+            gettext("All dead letters"),
+            links.link(everything, gettext("{total:,} ever seen").format(total=group.total)),
+        ),
+        (gettext("Owner"), str(group.owner or "")),
+        (gettext("Workspace"), str(group.workspace)),
+        (gettext("Alerts"), gettext("muted") if group.muted else gettext("as the rules say")),
+        (gettext("Oldest open"), marks.ago(figures.oldest_open)),
+        (gettext("Next to expire"), marks.ago(figures.expires)),
+        (gettext("Told apart by"), group.split_on),
+        (gettext("In this status"), marks.ago(group.status_at)),
+        (gettext("Id"), marks.copyable(group.pk)),
     ]
 
 
@@ -146,7 +161,7 @@ def sections(request: HttpRequest, group: FailureGroup, figures: GroupFigures) -
     """The panels below the facts."""
     return [
         _trend(figures),
-        text_section("A real message", group.sample, error=True),
+        text_section(gettext("A real message"), group.sample, error=True),
         _notes(group),
         *_breakdown(group),
         _versions(group),
@@ -158,21 +173,23 @@ def sections(request: HttpRequest, group: FailureGroup, figures: GroupFigures) -
 
 
 def _trend(figures: GroupFigures) -> PageSection:
-    said = (
-        f"Failures an hour over 7 days: {sum(figures.hours):,} in all, "
-        f"{max(figures.hours):,} in the worst hour, {sum(figures.day):,} in the last 24 hours."
-    )
+    said = gettext(
+        "Failures an hour over 7 days: {all:,} in all, {hour:,} in the worst hour, "
+        "{day:,} in the last 24 hours."
+    ).format(all=sum(figures.hours), hour=max(figures.hours), day=sum(figures.day))
     chart = sparkline(figures.hours, said, wide=True)
-    return PageSection("Last 7 days", body=format_html("{}<p class='vk-hint'>{}</p>", chart, said))
+    return PageSection(
+        gettext("Last 7 days"), body=format_html("{}<p class='vk-hint'>{}</p>", chart, said)
+    )
 
 
 def _notes(group: FailureGroup) -> PageSection:
     rows = GroupNote.objects.filter(group=group).order_by("-id")[:50]
     return PageSection(
-        "Notes",
-        headers=("When", "Who", "Note"),
+        gettext("Notes"),
+        headers=(gettext("When"), gettext("Who"), gettext("Note")),
         rows=[[marks.ago(row.at), row.author_name, _lines(row.text)] for row in reversed(rows)],
-        empty="Nobody has written anything. Note… adds a line.",
+        empty=gettext("Nobody has written anything. Note… adds a line."),
     )
 
 
@@ -187,25 +204,45 @@ def _breakdown(group: FailureGroup) -> list[PageSection]:
         return []
     rows = []
     for facet in found.facets:
-        parts = [(share.value or "none", f"{share.count:,}") for share in facet.shares[:SHOWN]]
+        parts = [
+            (share.value or gettext("none"), f"{share.count:,}") for share in facet.shares[:SHOWN]
+        ]
         rest = facet.others + sum(share.count for share in facet.shares[SHOWN:])
         if rest:
-            parts.append(("others", f"{rest:,}"))
+            parts.append((gettext("others"), f"{rest:,}"))
         rows.append([facet.label, format_html_join(SafeString("<br>"), "{}: {}", parts)])
-    over = f"Of the newest {found.looked_at:,}; there are older ones." if found.more else ""
-    return [PageSection("By what they differ", headers=("Of", "How many"), rows=rows, more=over)]
+    over = (
+        gettext("Of the newest {looked_at:,}; there are older ones.").format(
+            looked_at=found.looked_at
+        )
+        if found.more
+        else ""
+    )
+    return [
+        PageSection(
+            gettext("By what they differ"),
+            headers=(gettext("Of"), gettext("How many")),
+            rows=rows,
+            more=over,
+        )
+    ]
 
 
 def _versions(group: FailureGroup) -> PageSection:
     rows = GroupVersion.objects.filter(group=group).order_by("-number")[:SHOWN]
     return PageSection(
-        "Versions",
-        headers=("Version", "Failures", "First seen", "Last seen"),
+        gettext("Versions"),
+        headers=(
+            gettext("Version"),
+            gettext("Failures"),
+            gettext("First seen"),
+            gettext("Last seen"),
+        ),
         rows=[
             [f"v{r.number}", f"{r.count:,}", marks.ago(r.first_seen), marks.ago(r.last_seen)]
             for r in rows
         ],
-        empty="Not counted yet.",
+        empty=gettext("Not counted yet."),
         folded=True,
     )
 
@@ -214,8 +251,14 @@ def _newest(request: HttpRequest, group: FailureGroup) -> PageSection:
     rows = scoped(request, DeadLetterEntry.objects.filter(group=group)).order_by("-id")
     shown = rows.only("step_path", "failure_reason", "resolution", "quarantined_at", "attempts")
     return PageSection(
-        "Newest dead letters",
-        headers=("Step", "State", "Error", "Attempts", "Since"),
+        gettext("Newest dead letters"),
+        headers=(
+            gettext("Step"),
+            gettext("State"),
+            gettext("Error"),
+            gettext("Attempts"),
+            gettext("Since"),
+        ),
         rows=[
             [
                 links.to(ENTRIES, row.pk, marks.path(row.step_path)),
@@ -226,7 +269,7 @@ def _newest(request: HttpRequest, group: FailureGroup) -> PageSection:
             ]
             for row in shown[:SHOWN]
         ],
-        empty="None is left.",
+        empty=gettext("None is left."),
     )
 
 
@@ -242,8 +285,15 @@ def _similar(request: HttpRequest, group: FailureGroup) -> PageSection:
         others = FailureGroup.objects.filter(same, merged_into=None).exclude(pk=group.pk)
         rows = scoped(request, others).select_related("workflow").defer("workflow__definition")
     return PageSection(
-        "Similar groups",
-        headers=("Failure", "Workflow, step", "Alike in", "Open", "Last seen", "Status"),
+        gettext("Similar groups"),
+        headers=(
+            gettext("Failure"),
+            gettext("Workflow, step"),
+            gettext("Alike in"),
+            gettext("Open"),
+            gettext("Last seen"),
+            gettext("Status"),
+        ),
         rows=[
             [
                 links.to(GROUPS, row.pk, row.exception or "failure"),
@@ -255,14 +305,14 @@ def _similar(request: HttpRequest, group: FailureGroup) -> PageSection:
             ]
             for row in rows.order_by("-last_seen")[:SHOWN]
         ],
-        empty="None that fails like this elsewhere.",
+        empty=gettext("None that fails like this elsewhere."),
     )
 
 
 def _alike(group: FailureGroup, other: FailureGroup) -> str:
     words = []
     if group.message and group.message == other.message:
-        words.append("message")
+        words.append(gettext("message"))
     if group.exception and (group.exception, group.module) == (other.exception, other.module):
-        words.append("exception and module")
+        words.append(gettext("exception and module"))
     return ", ".join(words)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from dlq.browse import bounded_list
 from executions.admin.changelist import PAGED, BoundedChangeList, BoundedPaginator
@@ -116,4 +117,8 @@ class KeysetChangeList(BoundedChangeList):
     @property
     def count_text(self) -> str:
         """The number of rows: exact below the bound, where it could be counted."""
-        return super().count_text if self.counted else f"more than {self.result_count - 1:,}"
+        return (
+            super().count_text
+            if self.counted
+            else gettext("more than {result_count:,}").format(result_count=self.result_count - 1)
+        )

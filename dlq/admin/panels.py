@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from dlq.admin.status_labels import resolution
 from dlq.intake.quarantine import quarantine
@@ -14,13 +15,14 @@ from executions.admin import execution as execution_admin
 from executions.admin import links, marks
 from executions.admin.operations import AdminOperation, ReasonForm
 from executions.admin.sections import PageSection
+from executions.language import lazy
 from executions.models import WorkflowExecution
 from runners.admin.run import RunAdmin
 from runners.models import Run
 from runners.states import LIVE
 
 SHOWN = 50
-HEADERS = ("Step", "State", "Why", "Since", "Resolved")
+HEADERS = (lazy("Step"), lazy("State"), lazy("Why"), lazy("Since"), lazy("Resolved"))
 
 
 def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
@@ -31,7 +33,7 @@ def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSect
         .order_by("-id")[:SHOWN]
     )
     return PageSection(
-        "Dead letters",
+        gettext("Dead letters"),
         headers=HEADERS,
         rows=[
             [
@@ -43,7 +45,7 @@ def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSect
             ]
             for entry in found
         ],
-        empty="None: no step of this execution was given up.",
+        empty=gettext("None: no step of this execution was given up."),
     )
 
 
@@ -70,12 +72,14 @@ QUARANTINE = AdminOperation(
         name="quarantine",
         apply=_quarantine,
         needs=Action.OPERATE,
-        refuse=lambda run: "" if run.state in LIVE else "Nothing to do: this run has ended.",
+        refuse=lambda run: (
+            "" if run.state in LIVE else gettext("Nothing to do: this run has ended.")
+        ),
     ),
-    title="Quarantine…",
+    title=lazy("Quarantine…"),
     icon="inbox",
-    done="quarantined",
-    question="Takes this live run out of the flow into the dead-letter queue.",
+    done=lazy("quarantined"),
+    question=lazy("Takes this live run out of the flow into the dead-letter queue."),
     form=QuarantineForm,
     danger=True,
     destination=lambda entry: links.page("dlq_deadletterentry", entry.pk),

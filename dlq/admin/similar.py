@@ -8,6 +8,7 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 
 from dlq.admin.entry_links import page
 from dlq.admin.status_labels import resolution
@@ -18,6 +19,7 @@ from executions.admin import links, marks
 from executions.admin.scope import scoped
 from executions.admin.sections import Cell, PageSection, hidden_section
 from executions.definition.graph.places import module_in
+from executions.language import lazy
 from executions.models import WorkflowVersion
 from executions.states import Permission
 
@@ -25,11 +27,15 @@ from executions.states import Permission
 
 
 AGAINST = "against"
-GOOD, OTHER, NOW = "Against the last good run", "Against another failure", "The definition now"
+GOOD, OTHER, NOW = (
+    lazy("Against the last good run"),
+    lazy("Against another failure"),
+    lazy("The definition now"),
+)
 _MARKS = {
-    DifferenceKind.ADDED: ("added", "add", "green"),
-    DifferenceKind.REMOVED: ("removed", "remove", "red"),
-    DifferenceKind.CHANGED: ("changed", "edit", "amber"),
+    DifferenceKind.ADDED: (lazy("added"), "add", "green"),
+    DifferenceKind.REMOVED: (lazy("removed"), "remove", "red"),
+    DifferenceKind.CHANGED: (lazy("changed"), "edit", "amber"),
 }
 
 
@@ -48,20 +54,26 @@ def differences(
 def _against_good(entry: DeadLetterEntry) -> PageSection:
     found = last_good(entry)
     if found.good is None:
-        times = f"{found.looked:,} executions" if found.looked != 1 else "1 execution"
-        text = f"No good run of this step in the last {times} of the workflow before it failed."
+        times = ngettext("{number:,} execution", "{number:,} executions", found.looked).format(
+            number=found.looked
+        )
+        text = gettext(
+            "No good run of this step in the last {times} of the workflow before it failed."
+        ).format(times=times)
         return PageSection(GOOD, body=text)
     good = found.good
     run = links.to("runners_run", good.run.pk, f"{good.run.step_path} #{good.run.attempt}")
     note = format_html(
-        "Left: {}, version {}, {}. Right: this failure, version {}.",
+        gettext("Left: {}, version {}, {}. Right: this failure, version {}."),
         run,
         good.version,
         marks.ago(good.run.finished_at),
         entry.version_number,
     )
     left = {"version": good.version, "inputs": good.run.inputs, "config": good.config}
-    return table(GOOD, compare(left, _told(entry)), note, ("The good run", "This failure"))
+    return table(
+        GOOD, compare(left, _told(entry)), note, (gettext("The good run"), gettext("This failure"))
+    )
 
 
 def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
@@ -70,23 +82,30 @@ def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     wanted = _uuid(asked)
     other = None if asked and wanted is None else other_of_group(entry, rows, wanted)
     if other is None:
-        text = "There is no other entry of this group." if not asked else (
-            f"No entry {asked[:40]} in this group that you may see."
+        text = gettext("There is no other entry of this group.") if not asked else (
+            gettext("No entry {asked} in this group that you may see.").format(asked=asked[:40])
         )  # fmt: skip
         return PageSection(OTHER, body=format_html('<span id="{}">{}</span>', AGAINST, text))
     address = links.page("dlq_deadletterentry", other.pk)
     note = format_html(
-        '<span id="{}">Left: {}, {}. Right: this failure. Choose another among the newest of the '
-        "group below.</span>",
+        gettext(
+            '<span id="{}">Left: {}, {}. Right: this failure. Choose another among the newest of '
+            "the group below.</span>"
+        ),
         AGAINST,
-        links.link(address, f"{other.step_path} in …{str(other.execution_id)[-8:]}"),
+        links.link(
+            address,
+            gettext("{step_path} in …{execution_id}").format(
+                step_path=other.step_path, execution_id=str(other.execution_id)[-8:]
+            ),
+        ),
         marks.ago(other.quarantined_at),
     )
     return table(
         OTHER,
         compare(_told(other), _told(entry)),
         note,
-        ("The other failure", "This failure"),
+        (gettext("The other failure"), gettext("This failure")),
         folded=not asked,
     )
 
@@ -95,15 +114,24 @@ def _definition(entry: DeadLetterEntry) -> PageSection:
     workflow = entry.workflow
     latest = workflow.latest_version
     if latest is None or latest.pk == entry.execution.version_id:
-        text = f"Version {entry.version_number} ran, and is still the published one."
+        text = gettext("Version {version_number} ran, and is still the published one.").format(
+            version_number=entry.version_number
+        )
         return PageSection(NOW, body=text, folded=True)
     then = module_in(entry.execution.version.definition, entry.step_path)
     now = module_in(latest.definition, entry.step_path)
     if now is None:
-        text = f"Version {latest.number} has no step {entry.step_path} any more."
+        text = gettext("Version {number} has no step {step_path} any more.").format(
+            number=latest.number, step_path=entry.step_path
+        )
         return PageSection(NOW, body=text, folded=True)
-    note = f"The step as version {entry.version_number} ran it, and as {latest.number} would."
-    sides = (f"Version {entry.version_number}", f"Version {latest.number}")
+    note = gettext("The step as version {version_number} ran it, and as {number} would.").format(
+        version_number=entry.version_number, number=latest.number
+    )
+    sides = (
+        gettext("Version {version_number}").format(version_number=entry.version_number),
+        gettext("Version {number}").format(number=latest.number),
+    )
     return table(NOW, compare(then, now), note, sides, folded=True)
 
 
@@ -117,15 +145,17 @@ def table(
 ) -> PageSection:
     """A comparison as a table: a word and an icon a row, both values beside each other."""
     if found.same:
-        return PageSection(title, body=format_html("{} Nothing differs.", note), folded=folded)
-    more = "" if found.whole else " There is more than is shown."
+        return PageSection(
+            title, body=format_html(gettext("{} Nothing differs."), note), folded=folded
+        )
+    more = "" if found.whole else gettext(" There is more than is shown.")
     return PageSection(
         title,
-        headers=("What", "Where", *sides),
+        headers=(gettext("What"), gettext("Where"), *sides),
         rows=[_row(change) for change in found.changes],
         folded=folded,
         more=format_html("{}{}", note, more),
-        empty="Too much to compare.",
+        empty=gettext("Too much to compare."),
     )
 
 
@@ -179,38 +209,44 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection
     )
     every = links.listing("dlq_deadletterentry", group=entry.group_id, resolution="all")
     return PageSection(
-        "Newest of this group",
-        headers=("Entry", "State", "Since", "Error", "Compare"),
+        gettext("Newest of this group"),
+        headers=(
+            gettext("Entry"),
+            gettext("State"),
+            gettext("Since"),
+            gettext("Error"),
+            gettext("Compare"),
+        ),
         rows=[
             [
                 links.to("dlq_deadletterentry", other.pk, marks.path(other.step_path)),
                 resolution(other.resolution),
                 marks.ago(other.quarantined_at),
                 marks.clipped(other.failure_reason),
-                links.link(f"?{AGAINST}={other.pk}#{AGAINST}", "with this one"),
+                links.link(f"?{AGAINST}={other.pk}#{AGAINST}", gettext("with this one")),
             ]
             for other in found
         ],
-        empty="It is the only one.",
-        more=links.link(every, "All of this group"),
+        empty=gettext("It is the only one."),
+        more=links.link(every, gettext("All of this group")),
     )
 
 
 def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     """Groups of the workspace with the same message, or open failures at the same target."""
-    reasons = dict.fromkeys(_groups_at_target(request, entry), "same target")
+    reasons = dict.fromkeys(_groups_at_target(request, entry), gettext("same target"))
     rows = scoped(
         request, FailureGroup.objects.filter(workspace_id=entry.workspace_id, merged_into=None)
     ).exclude(pk=entry.group_id)
     if entry.group.message:
         same = rows.filter(message=entry.group.message).order_by("-last_seen", "-id")
-        reasons |= dict.fromkeys(same.values_list("pk", flat=True)[:ALIKE], "same message")
+        reasons |= dict.fromkeys(same.values_list("pk", flat=True)[:ALIKE], gettext("same message"))
     found = rows.filter(pk__in=list(reasons)[: 2 * ALIKE]).select_related("workflow")
     return PageSection(
-        "Alike",
-        headers=("Group", "Workflow", "Why", "Last seen"),
+        gettext("Alike"),
+        headers=(gettext("Group"), gettext("Workflow"), gettext("Why"), gettext("Last seen")),
         rows=[_line(group, reasons[group.pk]) for group in found.defer("workflow__definition")],
-        empty="No other group has this message or fails at this target.",
+        empty=gettext("No other group has this message or fails at this target."),
         folded=True,
     )
 
@@ -222,17 +258,21 @@ def published(entry: DeadLetterEntry) -> PageSection:
         workflow_id=entry.workflow_id, created_at__lte=first + AFTERWARDS
     ).only("id", "number", "created_at")
     return PageSection(
-        "Published before it was first seen",
-        headers=("Version", "Published", "Before the first failure"),
+        gettext("Published before it was first seen"),
+        headers=(gettext("Version"), gettext("Published"), gettext("Before the first failure")),
         rows=[
             [
-                links.to("executions_workflowversion", version.pk, f"version {version.number}"),
+                links.to(
+                    "executions_workflowversion",
+                    version.pk,
+                    gettext("version {number}").format(number=version.number),
+                ),
                 marks.ago(version.created_at),
                 marks.span(max(first - version.created_at, timedelta())),
             ]
             for version in found.order_by("-number")[:VERSIONS]
         ],
-        empty="None.",
+        empty=gettext("None."),
         folded=True,
     )
 

@@ -1,6 +1,7 @@
 """How a dead letter's resolution and a failure group's status look."""
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from dlq.models import DeadLetterEntry, FailureGroup, GroupStatus, Resolution
 from executions.admin.marks import mark
@@ -23,7 +24,7 @@ def resolution(value: str) -> SafeString:
 
 def pinned(entry: DeadLetterEntry) -> SafeString | str:
     """A mark for what retention leaves alone."""
-    return mark("pinned", "keep", "blue") if entry.pinned else ""
+    return mark(gettext("pinned"), "keep", "blue") if entry.pinned else ""
 
 
 # How a failure group's status looks.

@@ -18,6 +18,7 @@ from django.http import (
 )
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path, reverse
+from django.utils.translation import gettext
 
 from dlq.admin.filter_form import FieldsFilter
 from dlq.admin.keyset import ORDER, KeysetChangeList, KeysetPaginator
@@ -25,6 +26,7 @@ from dlq.models import SavedView
 from executions.access.actor import Actor, record
 from executions.admin.base import ScopedAdmin
 from executions.database import transaction
+from executions.language import lazy
 
 # Saved views: a list with its filters under a name, one's own, above the table.
 
@@ -88,18 +90,20 @@ class SavedViews(ScopedAdmin):
             messages.error(request, problem)
             return redirect(address)
         self._keep(request, name, query)
-        messages.success(request, f"Saved the view {name}.")
+        messages.success(request, gettext("Saved the view {name}.").format(name=name))
         return redirect(address)
 
     def _problem(self, request: HttpRequest, name: str, query: str) -> str:
         """Why these cannot be saved, or nothing."""
         if not 0 < len(name) <= 100 or not name.isprintable():
-            return "A view needs a name of 1 to 100 characters."
+            return gettext("A view needs a name of 1 to 100 characters.")
         if len(query) > 4_000 or "%00" in query:
-            return "These filters are too long to be saved."
+            return gettext("These filters are too long to be saved.")
         own = SavedView.objects.filter(owner_id=request.user.pk, page=self.page_name)
         if own.exclude(name=name).count() >= MAX_VIEWS:
-            return f"You have {MAX_VIEWS} views of this list; delete one first."
+            return gettext("You have {number} views of this list; delete one first.").format(
+                number=MAX_VIEWS
+            )
         return ""
 
     @transaction.atomic
@@ -117,7 +121,7 @@ class SavedViews(ScopedAdmin):
         kept = get_object_or_404(SavedView, pk=pk, owner_id=request.user.pk, page=self.page_name)
         self._record(request, "saved_view.delete", kept)
         kept.delete()
-        messages.success(request, f"Deleted the view {kept.name}.")
+        messages.success(request, gettext("Deleted the view {name}.").format(name=kept.name))
         return redirect(f"{reverse(f'admin:{self.page_name}_changelist')}?{kept.query}")
 
     def _record(self, request: HttpRequest, action: str, kept: SavedView) -> None:
@@ -139,7 +143,7 @@ def filters_in(query: QueryDict) -> str:
     return urlencode(pairs)
 
 
-LISTS = (("dlq_failuregroup", "Groups"), ("dlq_deadletterentry", "Entries"))
+LISTS = (("dlq_failuregroup", lazy("Groups")), ("dlq_deadletterentry", lazy("Entries")))
 
 
 class TriageList(SavedViews):
@@ -149,7 +153,7 @@ class TriageList(SavedViews):
     list_before_template = "dlq/triage.html"
     sortable_by = ()
     # A word in the address → what it is called, and the columns it orders by, descending.
-    orders: ClassVar[dict[str, tuple[str, tuple[str, ...]]]] = {"newest": ("newest", ("id",))}
+    orders: ClassVar[dict[str, tuple[str, tuple[str, ...]]]] = {"newest": (lazy("newest"), ("id",))}
 
     @property
     def media(self) -> forms.Media:

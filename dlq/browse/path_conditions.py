@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from executions.language import lazy
+
 EQUALS, CONTAINS = "eq", "contains"
-OPERATORS = {EQUALS: "equals", CONTAINS: "has in it"}
+OPERATORS = {EQUALS: lazy("equals"), CONTAINS: lazy("has in it")}
 MAX_CONDITIONS = 5
 MAX_PATH = 200
 MAX_DEPTH = 12

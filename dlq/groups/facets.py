@@ -11,16 +11,17 @@ from django.db.models.functions import Cast, Coalesce
 from dlq import statements
 from dlq.groups.fingerprint import place_of
 from dlq.models import DeadLetterEntry, Resolution
+from executions.language import lazy
 from executions.models import Workspace
 
 # A column of an entry, and what people call it.
 FACETS: Mapping[str, str] = {
-    "version_number": "version",
-    "worker": "worker",
-    "http_status": "HTTP status",
-    "target": "target",
-    "exception": "exception",
-    "step_path": "step",
+    "version_number": lazy("version"),
+    "worker": lazy("worker"),
+    "http_status": lazy("HTTP status"),
+    "target": lazy("target"),
+    "exception": lazy("exception"),
+    "step_path": lazy("step"),
 }
 LONGEST_LABEL = 400
 

@@ -9,6 +9,7 @@ from dlq.models.group import FailureGroup
 from executions.database.accounts import set_null
 from executions.database.clock import ClockTimestamp
 from executions.database.postgres_types import GinIndex
+from executions.language import lazy
 from executions.models import Workflow, WorkflowExecution, Workspace
 from runners.models import Run
 
@@ -16,20 +17,20 @@ from runners.models import Run
 class FailureType(models.TextChoices):
     """Why the run is dead."""
 
-    MAX_RETRIES = "MAX_RETRIES", "retries used up"
-    PERMANENT_ERROR = "PERMANENT_ERROR", "permanent error"
-    CIRCUIT_BREAKER = "CIRCUIT_BREAKER", "circuit open"
-    MANUAL = "MANUAL", "quarantined by hand"
+    MAX_RETRIES = "MAX_RETRIES", lazy("retries used up")
+    PERMANENT_ERROR = "PERMANENT_ERROR", lazy("permanent error")
+    CIRCUIT_BREAKER = "CIRCUIT_BREAKER", lazy("circuit open")
+    MANUAL = "MANUAL", lazy("quarantined by hand")
 
 
 class Resolution(models.TextChoices):
     """What became of the dead letter; PENDING is open."""
 
-    PENDING = "PENDING", "open"
-    REQUEUED = "REQUEUED", "requeued"
-    FIXED = "FIXED", "fixed"
-    SKIPPED = "SKIPPED", "skipped"
-    DISCARDED = "DISCARDED", "discarded"
+    PENDING = "PENDING", lazy("open")
+    REQUEUED = "REQUEUED", lazy("requeued")
+    FIXED = "FIXED", lazy("fixed")
+    SKIPPED = "SKIPPED", lazy("skipped")
+    DISCARDED = "DISCARDED", lazy("discarded")
 
 
 class DeadLetterEntry(models.Model):

@@ -70,7 +70,7 @@ def obtain(user: User, queryset: QuerySet[M], pk: Any, power: Power) -> tuple[M,
     Raises NotFound when there is no such row that the caller may do anything to, Forbidden when
     only other things. Two queries; a third where the role does not decide.
     """
-    name = queryset.model._meta.verbose_name
+    name = queryset.model._meta.verbose_name_raw
     return let_through(user, queryset.filter(pk=pk).first(), power, f"{name} {pk}")
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext
 
 from executions.access.actor import Actor
 from executions.access.operation import Operation
@@ -20,6 +21,7 @@ from executions.admin.operations import AdminOperation
 from executions.admin.scope import is_superuser
 from executions.admin.sections import Page, facts
 from executions.admin.skin import ActionVariant, DialogForm, dialog, display
+from executions.language import lazy
 from executions.models import AccountSession
 from executions.states import SessionKind
 
@@ -33,17 +35,19 @@ END = AdminOperation(
         name="end",
         apply=_end,
     ),
-    title="End session…",
+    title=lazy("End session…"),
     icon="logout",
-    done="ended",
-    question="Its tokens or its cookie open nothing from the next request on.",
+    done=lazy("ended"),
+    question=lazy("Its tokens or its cookie open nothing from the next request on."),
     danger=True,
 )
 OTHERS = {
-    "title": "End all other sessions",
-    "description": "You stay signed in here. All your other browsers and programs that signed in "
-    "with your password must sign in again. API tokens are not affected.",
-    "form_submit_text": "End all other sessions",
+    "title": lazy("End all other sessions"),
+    "description": lazy(
+        "You stay signed in here. All your other browsers and programs that signed in "
+        "with your password must sign in again. API tokens are not affected."
+    ),
+    "form_submit_text": lazy("End all other sessions"),
     "danger": True,
 }
 
@@ -60,7 +64,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
     ordering = ("-id",)
     search_ids = ("id",)
     search_texts = (name_path(), "user_agent")
-    empty_text = "No live sessions."
+    empty_text = lazy("No live sessions.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """The live ones of the person; everybody's for a superuser."""
@@ -87,7 +91,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
             return dialog(self, request, context)
         kept = browser_sessions.current(request)
         ended = sessions.end_others(request.user, kept, actor=Actor.of_request(request))
-        self.message_user(request, f"{ended} ended.", messages.SUCCESS)
+        self.message_user(request, gettext("{ended} ended.").format(ended=ended), messages.SUCCESS)
         target = links.listing("executions_accountsession")
         if request.headers.get("HX-Request"):
             return HttpResponse(headers={"HX-Redirect": target})
@@ -96,37 +100,37 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
     end_others.__dict__.update(
         {
             "allowed_permissions": ("end_others",),
-            "short_description": "End all other sessions…",
+            "short_description": lazy("End all other sessions…"),
             "url_path": "end-others",
             "icon": "logout",
-            "dialog": {"title": "End all other sessions…"},
+            "dialog": {"title": lazy("End all other sessions…")},
             "variant": ActionVariant.DEFAULT,
             "attrs": {},
         }
     )
 
-    @display(description="signed in")
+    @display(description=lazy("signed in"))
     def began(self, row: AccountSession) -> Any:
         """How long ago."""
         return marks.ago(row.created_at)
 
-    @display(description="by")
+    @display(description=lazy("by"))
     def how(self, row: AccountSession) -> Any:
         """Browser or tokens."""
         icon = "key" if row.kind == SessionKind.TOKEN else "computer"
         return marks.mark(row.get_kind_display(), icon, "grey")
 
-    @display(description="device")
+    @display(description=lazy("device"))
     def device(self, row: AccountSession) -> str:
         """The beginning of what the program says it is."""
         return marks.clipped(row.user_agent, 60) or marks.EMPTY
 
-    @display(description="last used")
+    @display(description=lazy("last used"))
     def used(self, row: AccountSession) -> Any:
         """When it was used last."""
         return marks.ago(row.last_used_at)
 
-    @display(description="expires")
+    @display(description=lazy("expires"))
     def until(self, row: AccountSession) -> Any:
         """When it ends by itself."""
         return marks.ago(row.expires_at)
@@ -135,18 +139,18 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
         """One session."""
         here = obj.pk == browser_sessions.current(request)
         return Page(
-            ["this browser"] if here else [],
+            [gettext("this browser")] if here else [],
             facts(
                 [
-                    ("User", obj.user.get_username()),
-                    ("By", obj.get_kind_display()),
-                    ("Device", obj.user_agent),
-                    ("Signed in", marks.ago(obj.created_at)),
-                    ("Signed in from", obj.address),
-                    ("Last used", marks.ago(obj.last_used_at)),
-                    ("Last used from", obj.last_used_from),
-                    ("Expires", marks.ago(obj.expires_at)),
-                    ("Id", marks.copyable(obj.pk)),
+                    (gettext("User"), obj.user.get_username()),
+                    (gettext("By"), obj.get_kind_display()),
+                    (gettext("Device"), obj.user_agent),
+                    (gettext("Signed in"), marks.ago(obj.created_at)),
+                    (gettext("Signed in from"), obj.address),
+                    (gettext("Last used"), marks.ago(obj.last_used_at)),
+                    (gettext("Last used from"), obj.last_used_from),
+                    (gettext("Expires"), marks.ago(obj.expires_at)),
+                    (gettext("Id"), marks.copyable(obj.pk)),
                 ]
             ),
         )

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from executions.access.actor import Actor
 from executions.admin.base import ScopedAdmin
@@ -116,7 +117,11 @@ def _dialog(operation: AdminOperation) -> Callable[..., HttpResponse]:
     def operate(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
         row = admin.get_or_refuse(request, object_id)
         if not admin.may_operate(request, operation, row):
-            raise PermissionDenied(f"Your role in its workspace does not allow {operation.title}.")
+            raise PermissionDenied(
+                gettext("Your role in its workspace does not allow {title}.").format(
+                    title=operation.title
+                )
+            )
         form = operation.form(data=request.POST or None, request=request, object_id=object_id)
         if request.method == "POST" and form.is_valid():
             report = perform(operation, [row.pk], Actor.of_request(request), form.cleaned_data)
@@ -198,7 +203,9 @@ def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
             )
             admin.tell(request, operation, report)
             if len(ids) > BULK_LIMIT:
-                text = f"One go takes {BULK_LIMIT:,}; choose the action again for the rest."
+                text = gettext(
+                    "One go takes {limit:,}; choose the action again for the rest."
+                ).format(limit=BULK_LIMIT)
                 admin.message_user(request, text, messages.WARNING)
             return None
         return TemplateResponse(

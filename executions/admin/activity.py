@@ -12,6 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 from django.urls import path, reverse
+from django.utils.translation import gettext
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -21,6 +22,7 @@ from executions.admin.scope import is_superuser, reach
 from executions.admin.sections import Page, PageSection, facts, json_section
 from executions.admin.skin import RangeDateFilter, TextFilter, display
 from executions.audit import export, trail
+from executions.language import lazy
 from executions.models import Activity
 
 # Filters of the audit trail: who, what, about what kind of thing, when, from where.
@@ -28,25 +30,25 @@ from executions.models import Activity
 
 # What people and programs do, by how the actions begin.
 GROUPS = {
-    "workflow.": "workflows",
-    "trigger.": "triggers",
-    "execution.": "executions",
-    "run.": "runs",
-    "dead_letter.": "dead letters",
-    "event.": "events",
-    "message.": "refused messages",
-    "payload.": "payloads revealed",
-    "credential.": "credentials",
-    "account.": "sign-ins",
-    "user.": "users",
-    "group.": "groups",
-    "membership.": "members",
-    "service_account.": "service accounts",
-    "api_token.": "API tokens",
-    "workspace.": "workspaces",
-    "tier.": "tiers",
-    "quota.": "quotas",
-    "activity.": "exports of the trail",
+    "workflow.": lazy("workflows"),
+    "trigger.": lazy("triggers"),
+    "execution.": lazy("executions"),
+    "run.": lazy("runs"),
+    "dead_letter.": lazy("dead letters"),
+    "event.": lazy("events"),
+    "message.": lazy("refused messages"),
+    "payload.": lazy("payloads revealed"),
+    "credential.": lazy("credentials"),
+    "account.": lazy("sign-ins"),
+    "user.": lazy("users"),
+    "group.": lazy("groups"),
+    "membership.": lazy("members"),
+    "service_account.": lazy("service accounts"),
+    "api_token.": lazy("API tokens"),
+    "workspace.": lazy("workspaces"),
+    "tier.": lazy("tiers"),
+    "quota.": lazy("quotas"),
+    "activity.": lazy("exports of the trail"),
 }
 OBJECTS = (
     "ApiToken", "Credential", "DeadLetterQueue", "Event", "Group", "Membership", "Quota",
@@ -58,7 +60,7 @@ OBJECTS = (
 class PersonFilter(TextFilter):
     """By the whole name of a user, or of the part of the engine that acted."""
 
-    title = "name"
+    title = lazy("name")
     parameter_name = "who"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -70,7 +72,7 @@ class PersonFilter(TextFilter):
 class AddressFilter(TextFilter):
     """By the address it came from; what is none matches nothing."""
 
-    title = "address"
+    title = lazy("address")
     parameter_name = "address"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -87,7 +89,7 @@ class AddressFilter(TextFilter):
 class ActionFilter(SimpleListFilter):
     """By what kind of thing was done."""
 
-    title = "action"
+    title = lazy("action")
     parameter_name = "did"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
@@ -103,7 +105,7 @@ class ActionFilter(SimpleListFilter):
 class ObjectFilter(SimpleListFilter):
     """By what it was done to."""
 
-    title = "object"
+    title = lazy("object")
     parameter_name = "object"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
@@ -120,7 +122,7 @@ class DaysFilter(RangeDateFilter):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.title = "day"
+        self.title = lazy("day")
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """The rows of these days."""
@@ -163,26 +165,26 @@ class ActivityAdmin(FactAdmin):
     list_before_template = "valkyr/activity.html"
     list_defer = ("before", "after", "details")
     ordering = ("-id",)
-    empty_text = "Nobody has done anything yet."
+    empty_text = lazy("Nobody has done anything yet.")
     search_ids = ("id", "object_id")
     search_texts = ("actor_name", "action")
 
-    @display(description="when")
+    @display(description=lazy("when"))
     def when(self, row: Activity) -> Any:
         """How long ago."""
         return marks.ago(row.created_at)
 
-    @display(description="who")
+    @display(description=lazy("who"))
     def who(self, row: Activity) -> str:
         """The account's name, or the part of the engine's."""
         return row.actor_name or marks.EMPTY
 
-    @display(description="id")
+    @display(description=lazy("id"))
     def object_link(self, row: Activity) -> Any:
         """The object's page, where it has one, under its id."""
         return _linked(row, marks.short(row.object_id)) if row.object_id else marks.EMPTY
 
-    @display(description="reason")
+    @display(description=lazy("reason"))
     def reason_short(self, row: Activity) -> str:
         """The beginning of the reason."""
         return marks.clipped(row.reason) or marks.EMPTY
@@ -215,19 +217,22 @@ class ActivityAdmin(FactAdmin):
             [f"{obj.actor_name}: {obj.action}"],
             facts(
                 [
-                    ("When", marks.ago(obj.created_at)),
-                    ("Workspace", str(obj.workspace or "the whole installation")),
-                    ("Who", obj.actor_name),
-                    ("Via", obj.via),
-                    ("From", obj.address),
-                    ("Action", obj.action),
-                    ("Object", obj.object_type),
-                    ("Object id", about),
-                    ("Reason", obj.reason),
-                    ("Id", marks.copyable(obj.pk)),
+                    (gettext("When"), marks.ago(obj.created_at)),
+                    (gettext("Workspace"), str(obj.workspace or gettext("the whole installation"))),
+                    (gettext("Who"), obj.actor_name),
+                    (gettext("Via"), obj.via),
+                    (gettext("From"), obj.address),
+                    (gettext("Action"), obj.action),
+                    (gettext("Object"), obj.object_type),
+                    (gettext("Object id"), about),
+                    (gettext("Reason"), obj.reason),
+                    (gettext("Id"), marks.copyable(obj.pk)),
                 ]
             ),
-            [_difference(obj), json_section("Details", obj.details, folded=not obj.details)],
+            [
+                _difference(obj),
+                json_section(gettext("Details"), obj.details, folded=not obj.details),
+            ],
         )
 
 
@@ -236,10 +241,10 @@ def _difference(row: Activity) -> PageSection:
     before, after = row.before or {}, row.after or {}
     names = sorted({*before, *after})
     return PageSection(
-        "What changed",
-        headers=("Field", "Before", "After"),
+        gettext("What changed"),
+        headers=(gettext("Field"), gettext("Before"), gettext("After")),
         rows=[[name, _text(before, name), _text(after, name)] for name in names],
-        empty="Nothing is kept of it but that it was done.",
+        empty=gettext("Nothing is kept of it but that it was done."),
     )
 
 
@@ -262,7 +267,7 @@ def _linked(row: Activity, text: Any) -> Any:
 
 
 SHOWN = 20
-HEADERS = ("When", "Who", "Via", "Did", "Why")
+HEADERS = (lazy("When"), lazy("Who"), lazy("Via"), lazy("Did"), lazy("Why"))
 
 
 def done_to(pk: Any) -> PageSection:
@@ -270,7 +275,7 @@ def done_to(pk: Any) -> PageSection:
     rows = Activity.objects.filter(object_id=str(pk)).order_by("-created_at", "-id")
     found = rows.only("created_at", "actor_name", "via", "action", "reason")[:SHOWN]
     return PageSection(
-        "Who did what",
+        gettext("Who did what"),
         headers=HEADERS,
         rows=[
             [
@@ -282,6 +287,6 @@ def done_to(pk: Any) -> PageSection:
             ]
             for row in found
         ],
-        empty="Nobody has done anything to it.",
+        empty=gettext("Nobody has done anything to it."),
         folded=True,
     )

@@ -13,6 +13,7 @@ from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import Model, Q, QuerySet
 from django.forms import ModelChoiceField, ModelMultipleChoiceField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext
 
 from executions.access import Action, workspace_id_of
 from executions.access.actor import Actor, record
@@ -25,6 +26,7 @@ from executions.audit.changes import told
 from executions.audit.trail import name_of
 from executions.definition.templating.render_guard import guarded
 from executions.errors import ValkyrError, WithProblems
+from executions.language import lazy
 from executions.models import Workspace
 
 # Forms of the admin leave their line in the audit trail, with what each field was and is.
@@ -124,7 +126,7 @@ def _initial(form: Any, name: str) -> Any:
 
 def _called(value: Any) -> Any:
     if isinstance(value, bytes | memoryview):
-        return f"({len(value):,} bytes)"
+        return gettext("({count:,} bytes)").format(count=len(value))
     if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
         return [_called(inner) for inner in value]
     return str(value) if isinstance(value, Model | UUID) else value
@@ -176,7 +178,7 @@ class ScopedAdmin(AuditedAdmin):
     search_traces: tuple[str, ...] = ()
 
     # What an empty list says, and what to do about it.
-    empty_text = "Nothing here yet."
+    empty_text = lazy("Nothing here yet.")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[BoundedChangeList]:
         """Lists that count up to a bound."""
@@ -262,7 +264,11 @@ class ScopedAdmin(AuditedAdmin):
         """The object, or PermissionDenied when there is none that the person may see."""
         found = self.get_object(request, object_id)
         if found is None:
-            raise PermissionDenied(f"There is no such {self.opts.verbose_name}, or not for you.")
+            raise PermissionDenied(
+                gettext("There is no such {verbose_name}, or not for you.").format(
+                    verbose_name=self.opts.verbose_name
+                )
+            )
         return found
 
 

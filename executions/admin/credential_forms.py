@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from django import forms
+from django.utils.translation import gettext
 
 from executions.admin.skin import CheckboxSelectMultiple, PasswordInput, Textarea, TextInput
 from executions.credentials import KINDS, InvalidCredential, is_taken
@@ -11,17 +12,18 @@ from executions.credentials.boundary import ANY, LISTS, CredentialLimits, proble
 from executions.credentials.kinds import checked, checked_changes, suggested_hosts
 from executions.credentials.writing import unknown_workflows
 from executions.definition.graph.problem import DefinitionProblem
+from executions.language import lazy
 from executions.models import Credential, Workspace
 
 # Of type `custom`: rows for fields that there are not yet.
 BLANK_ROWS = 4
-KEEPS = "Empty: it stays as it is."
-HOSTS = (
+KEEPS = lazy("Empty: it stays as it is.")
+HOSTS = lazy(
     "Where it may go, one a line: api.example.com, *.example.com, 10.0.0.0/8, with a port or "
     "without; * is any host. Empty: the host of its URL, or what its type suggests."
 )
-MODULES = "The modules that may have it, one a line: http.request, http.*, or * for any."
-WORKFLOWS = "The ids of the workflows that may have it, one a line; * is any."
+MODULES = lazy("The modules that may have it, one a line: http.request, http.*, or * for any.")
+WORKFLOWS = lazy("The ids of the workflows that may have it, one a line; * is any.")
 
 
 def _lines(label: str, help_text: str) -> forms.CharField:
@@ -36,9 +38,9 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
     kind = "secret"
     inputs: tuple[str, ...] = ()
     version_seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
-    hosts = _lines("Hosts", HOSTS)
-    modules = _lines("Modules", MODULES)
-    workflows = _lines("Workflows", WORKFLOWS)
+    hosts = _lines(lazy("Hosts"), HOSTS)
+    modules = _lines(lazy("Modules"), MODULES)
+    workflows = _lines(lazy("Workflows"), WORKFLOWS)
 
     class Meta:
         model = Credential
@@ -47,10 +49,12 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
             "name": TextInput(attrs={"autocomplete": "off"}),
             "description": Textarea(attrs={"rows": 2}),
         }
-        labels = {"remote": "Remote runners may have it"}
+        labels = {"remote": lazy("Remote runners may have it")}
         help_texts = {
-            "remote": "Its hosts cannot be enforced there.",
-            "name": "Workflows name it so: secrets.shop. Small letters, digits and _; it stays.",
+            "remote": lazy("Its hosts cannot be enforced there."),
+            "name": lazy(
+                "Workflows name it so: secrets.shop. Small letters, digits and _; it stays."
+            ),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -132,15 +136,15 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         for i in range(1, BLANK_ROWS + 1):
             name, value = data.get(f"new_name_{i}"), data.get(f"new_value_{i}")
             if value and not name:
-                self.add_error(f"new_name_{i}", "Give the field a name.")
+                self.add_error(f"new_name_{i}", gettext("Give the field a name."))
             if name and not value:
-                self.add_error(f"new_value_{i}", "Give the field a value.")
+                self.add_error(f"new_value_{i}", gettext("Give the field a value."))
 
     def _check_name(self, data: dict[str, Any]) -> None:
         """A taken name is told here; two at once meet the database's index."""
         workspace, name = data.get("workspace"), data.get("name")
         if self.adds and workspace and name and is_taken(workspace.pk, name):
-            self.add_error("name", "Another credential of this workspace has this name.")
+            self.add_error("name", gettext("Another credential of this workspace has this name."))
 
     def _place(self, path: str) -> str | None:
         """The form's field that a problem's path is about."""
@@ -182,10 +186,10 @@ def _rows() -> dict[str, forms.Field]:
     for i in range(1, BLANK_ROWS + 1):
         fields[f"new_name_{i}"] = forms.CharField(
             required=False,
-            label=f"New field {i}",
+            label=gettext("New field {i}").format(i=i),
             widget=TextInput(attrs={"autocomplete": "off"}),
         )
-        fields[f"new_value_{i}"] = _secret(f"Its value ({i})", "")
+        fields[f"new_value_{i}"] = _secret(gettext("Its value ({i})").format(i=i), "")
     return fields
 
 

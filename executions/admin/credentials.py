@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext
 
 from executions import credentials
 from executions.access import Action
@@ -23,6 +24,7 @@ from executions.credentials import KINDS
 from executions.credentials.boundary import ANY
 from executions.credentials.opening import BOUNDARY
 from executions.credentials.writing import MOST_LISTED
+from executions.language import lazy
 from executions.models import Credential
 from executions.states import Permission
 
@@ -40,10 +42,10 @@ DELETE = AdminOperation(
         apply=_delete,
         needs=Permission.CONFIGURE,
     ),
-    title="Delete…",
+    title=lazy("Delete…"),
     icon="delete",
-    done="deleted",
-    question="Its values are gone for good. One that a published workflow names stays.",
+    done=lazy("deleted"),
+    question=lazy("Its values are gone for good. One that a published workflow names stays."),
     form=ReasonForm,
     danger=True,
     bulk=False,
@@ -54,12 +56,12 @@ DELETE = AdminOperation(
 class ReachFilter(admin.SimpleListFilter):
     """Credentials that may go to any host, or to named ones."""
 
-    title = "may go to"
+    title = lazy("may go to")
     parameter_name = "reach"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Both kinds."""
-        return [("any", "any host"), ("named", "named hosts")]
+        return [("any", gettext("any host")), ("named", gettext("named hosts"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """The rows of the chosen kind."""
@@ -85,52 +87,54 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     list_defer = ("sealed",)
     search_ids = ("id",)
     search_texts = ("name", "workspace__slug")
-    empty_text = "No credentials: add one for each secret that workflows need."
+    empty_text = lazy("No credentials: add one for each secret that workflows need.")
     warn_unsaved_form = True
 
-    @display(description="fields")
+    @display(description=lazy("fields"))
     def field_names(self, row: Credential) -> str:
         """The names of its fields."""
         return marks.clipped(", ".join(row.fields), 60)
 
-    @display(description="may go to")
+    @display(description=lazy("may go to"))
     def goes_to(self, row: Credential) -> Any:
         """Its hosts; a warning where it may go to any."""
         if ANY in row.hosts:
-            return marks.mark("any host", "warning", "amber")
-        return marks.clipped(", ".join(row.hosts), 60) or marks.mark("no host", "block", "red")
+            return marks.mark(gettext("any host"), "warning", "amber")
+        return marks.clipped(", ".join(row.hosts), 60) or marks.mark(
+            gettext("no host"), "block", "red"
+        )
 
-    @display(description="modules")
+    @display(description=lazy("modules"))
     def for_modules(self, row: Credential) -> str:
         """The modules that may have it."""
         return marks.clipped(", ".join(row.modules), 200)
 
-    @display(description="workflows")
+    @display(description=lazy("workflows"))
     def for_workflows(self, row: Credential) -> str:
         """The workflows that may have it."""
         return marks.clipped(", ".join(row.workflows), 200)
 
-    @display(description="remote runners", boolean=True)
+    @display(description=lazy("remote runners"), boolean=True)
     def for_remote(self, row: Credential) -> bool:
         """Whether remote runners may have it."""
         return row.remote
 
-    @display(description="last used")
+    @display(description=lazy("last used"))
     def used(self, row: Credential) -> Any:
         """When a step was last given it."""
-        return marks.ago(row.last_used_at) if row.last_used_at else "never"
+        return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
-    @display(description="changed")
+    @display(description=lazy("changed"))
     def changed(self, row: Credential) -> Any:
         """When it was changed."""
         return marks.ago(row.updated_at)
 
-    @display(description="made by")
+    @display(description=lazy("made by"))
     def maker(self, row: Credential) -> str:
         """Who made it."""
         return row.created_by or marks.EMPTY
 
-    @display(description="named by")
+    @display(description=lazy("named by"))
     def named_by(self, row: Credential) -> Any:
         """The published workflows that name it."""
         found = credentials.naming(row)
@@ -139,9 +143,11 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
             for one in found[:MOST_LISTED]
         ]
         listed = format_html_join(", ", "{}", pages)
-        return listed + " and others" if len(found) > MOST_LISTED else listed or marks.EMPTY
+        return (
+            listed + gettext(" and others") if len(found) > MOST_LISTED else listed or marks.EMPTY
+        )
 
-    @display(description="type")
+    @display(description=lazy("type"))
     def kinds(self, row: Credential) -> Any:
         """Of a new one: its type, and the others, each a link to its form."""
         address = f"{links.listing('executions_credential')}add/"

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from executions.admin import links, marks
 from executions.admin.base import FactAdmin
@@ -11,6 +12,7 @@ from executions.admin.filters import AgeFilter
 from executions.admin.scope import may
 from executions.admin.sections import Page, PageSection, facts, payload_section
 from executions.admin.skin import display
+from executions.language import lazy
 from executions.models import Event
 from executions.states import Permission
 
@@ -24,26 +26,30 @@ class EventAdmin(FactAdmin):
     list_filter = (AgeFilter,)
     list_defer = ("payload",)
     ordering = ("-id",)
-    empty_text = "No events: they come by the API's publishEvent."
+    empty_text = lazy("No events: they come by the API's publishEvent.")
     search_ids = ("id",)
     search_texts = ("name", "event_id")
 
-    @display(description="when")
+    @display(description=lazy("when"))
     def when(self, row: Event) -> Any:
         """How long ago."""
         return marks.ago(row.created_at)
 
-    @display(description="sender's id")
+    @display(description=lazy("sender's id"))
     def event_short(self, row: Event) -> str:
         """The id the sender gave."""
         return marks.clipped(row.event_id, 40)
 
-    @display(description="outcome")
+    @display(description=lazy("outcome"))
     def outcome(self, row: Event) -> str:
         """How many executions it started, and how many it could not."""
         refused = sum("code" in made for made in row.started)
-        text = f"{len(row.started) - refused} started"
-        return f"{text}, {refused} refused" if refused else text
+        text = gettext("{count} started").format(count=len(row.started) - refused)
+        return (
+            gettext("{text}, {refused} refused").format(text=text, refused=refused)
+            if refused
+            else text
+        )
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """One event."""
@@ -52,21 +58,24 @@ class EventAdmin(FactAdmin):
             [f"{obj.name}: {self.outcome(obj)}"],
             facts(
                 [
-                    ("Workspace", str(obj.workspace)),
-                    ("Told", marks.ago(obj.created_at)),
-                    ("Waiting runs looked at", marks.ago(obj.delivered_at)),
+                    (gettext("Workspace"), str(obj.workspace)),
+                    (gettext("Told"), marks.ago(obj.created_at)),
+                    (gettext("Waiting runs looked at"), marks.ago(obj.delivered_at)),
                     ("Sender's id", marks.copyable(obj.event_id)),
-                    ("Id", marks.copyable(obj.pk)),
+                    (gettext("Id"), marks.copyable(obj.pk)),
                 ]
             ),
-            [_made(obj), payload_section("Payload", obj.payload, shown=sees, folded=False)],
+            [
+                _made(obj),
+                payload_section(gettext("Payload"), obj.payload, shown=sees, folded=False),
+            ],
         )
 
 
 def _made(event: Event) -> PageSection:
     return PageSection(
-        "What it started",
-        headers=("Trigger", "Execution", "Why not"),
+        gettext("What it started"),
+        headers=(gettext("Trigger"), gettext("Execution"), gettext("Why not")),
         rows=[
             (
                 _link("executions_trigger", made["triggerId"]),
@@ -75,7 +84,7 @@ def _made(event: Event) -> PageSection:
             )
             for made in event.started
         ],
-        empty="Nothing listened for it.",
+        empty=gettext("Nothing listened for it."),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.translation import gettext
 
 from executions import lifecycle
 from executions.access import Action
@@ -26,6 +27,7 @@ from executions.admin.sections import (
 )
 from executions.admin.skin import display
 from executions.audit.revealing import EXECUTION
+from executions.language import lazy
 from executions.models import WorkflowExecution
 from executions.states import (
     ACTIVE,
@@ -45,35 +47,37 @@ panels: list[Panel] = []
 
 CANCEL = AdminOperation(
     lifecycle.CANCEL,
-    title="Cancel…",
+    title=lazy("Cancel…"),
     icon="do_not_disturb_on",
-    done="cancelled",
-    question="Live steps are cancelled and their results refused. This cannot be undone.",
+    done=lazy("cancelled"),
+    question=lazy("Live steps are cancelled and their results refused. This cannot be undone."),
     danger=True,
 )
 PAUSE = AdminOperation(
     lifecycle.PAUSE,
-    title="Pause…",
+    title=lazy("Pause…"),
     icon="pause_circle",
-    done="paused",
-    question="Steps that run will finish; nothing new starts until it is resumed.",
+    done=lazy("paused"),
+    question=lazy("Steps that run will finish; nothing new starts until it is resumed."),
 )
 RESUME = AdminOperation(
     lifecycle.RESUME,
-    title="Resume…",
+    title=lazy("Resume…"),
     icon="play_circle",
-    done="resumed",
-    question="It goes on where the pause stopped it.",
+    done=lazy("resumed"),
+    question=lazy("It goes on where the pause stopped it."),
 )
 
 
 UNDO = AdminOperation(
     lifecycle.UNDO,
-    title="Undo…",
+    title=lazy("Undo…"),
     icon="undo",
-    done="being undone",
-    question="The undo steps of what succeeded run, the newest first. Its dead letters cannot be "
-    "requeued any more.",
+    done=lazy("being undone"),
+    question=lazy(
+        "The undo steps of what succeeded run, the newest first. Its dead letters cannot be "
+        "requeued any more."
+    ),
     danger=True,
 )
 
@@ -81,7 +85,7 @@ UNDO = AdminOperation(
 class StateFilter(StateTabFilter):
     """Executions by state."""
 
-    title = "state"
+    title = lazy("state")
     parameter_name = "state"
     groups = {
         "waiting": ("PENDING",),
@@ -98,7 +102,9 @@ def _compensation(row: WorkflowExecution) -> str:
         return ""
     label = str(CompensationState(row.compensation).label)
     if row.state in UNFINISHED:
-        return f"{label}; ends as {ExecutionState(row.ending).label}"
+        return gettext("{label}; ends as {state}").format(
+            label=label, state=ExecutionState(row.ending).label
+        )
     return label
 
 
@@ -127,43 +133,43 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         "version__definition",
     )
     ordering = ("-id",)
-    empty_text = "No executions yet: run a workflow, or `make demo` for 200 orders."
+    empty_text = lazy("No executions yet: run a workflow, or `make demo` for 200 orders.")
     search_ids = ("id", "workflow_id", "parent_id")
     search_texts = ("workflow__name", "workflow__slug")
     search_traces = ("trace_id",)
 
-    @display(description="execution")
+    @display(description=lazy("execution"))
     def short_id(self, row: WorkflowExecution) -> Any:
         """The id's end; the whole on hover."""
         return marks.short(row.pk)
 
-    @display(description="workflow")
+    @display(description=lazy("workflow"))
     def which(self, row: WorkflowExecution) -> Any:
         """The workflow and its version; a test run says so."""
         name = marks.whole(marks.clipped(f"{row.workflow} v{row.version.number}", 50))
         return format_html("{} {}", name, marks.test_run()) if _is_test(row) else name
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def mark(self, row: WorkflowExecution) -> Any:
         """The state's word, icon and colour."""
         return marks.state(row.state)
 
-    @display(description="trigger")
+    @display(description=lazy("trigger"))
     def trigger(self, row: WorkflowExecution) -> str:
         """What asked for it."""
         return str(TriggerType(row.trigger_type).label)
 
-    @display(description="created")
+    @display(description=lazy("created"))
     def created(self, row: WorkflowExecution) -> Any:
         """How long ago it was asked for."""
         return marks.ago(row.created_at)
 
-    @display(description="duration")
+    @display(description=lazy("duration"))
     def duration(self, row: WorkflowExecution) -> str:
         """From its start to its end, or until now."""
         return marks.between(row.started_at, row.finished_at)
 
-    @display(description="error")
+    @display(description=lazy("error"))
     def error(self, row: WorkflowExecution) -> str:
         """The beginning of the error."""
         return marks.clipped(row.error_message) or marks.EMPTY
@@ -172,17 +178,17 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         """All that happened in one execution."""
         sections: list[PageSection] = []
         if obj.error_message:
-            sections.append(text_section("Error", obj.error_message, error=True))
+            sections.append(text_section(gettext("Error"), obj.error_message, error=True))
         if obj.error_stack_trace and may(request, obj, Action.ADMINISTER):
-            sections.append(text_section("Traceback", obj.error_stack_trace, folded=True))
+            sections.append(text_section(gettext("Traceback"), obj.error_stack_trace, folded=True))
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         shown = [panel(request, obj) for panel in panels]
         sections += [section for section in shown if section is not None]
         sections += [
-            payload_section("Payload", obj.trigger_payload, shown=sees),
-            payload_section("Variables", obj.context_data, shown=sees),
-            payload_section("Output", obj.output, shown=sees, folded=obj.output is None),
-            json_section("Metrics", obj.metrics_snapshot),
+            payload_section(gettext("Payload"), obj.trigger_payload, shown=sees),
+            payload_section(gettext("Variables"), obj.context_data, shown=sees),
+            payload_section(gettext("Output"), obj.output, shown=sees, folded=obj.output is None),
+            json_section(gettext("Metrics"), obj.metrics_snapshot),
             done_to(obj.pk),
         ]
         state = marks.state(obj.state)
@@ -192,21 +198,21 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def _facts(self, obj: WorkflowExecution) -> list[tuple[str, Any]]:
         version = links.to("executions_workflowversion", obj.version_id, f"v{obj.version.number}")
         return [
-            ("Workflow", links.to("executions_workflow", obj.workflow_id, obj.workflow)),
-            ("Version", version),
-            ("Workspace", str(obj.workspace)),
-            ("Trigger", self.trigger(obj)),
-            ("Created", marks.ago(obj.created_at)),
-            ("Started", marks.ago(obj.started_at)),
-            ("Finished", marks.ago(obj.finished_at)),
-            ("Duration", self.duration(obj)),
-            ("Deadline", marks.ago(obj.deadline_at) if obj.state in UNFINISHED else ""),
-            ("Priority", str(obj.priority)),
-            ("Idempotency key", marks.copyable(obj.idempotency_key)),
-            ("Concurrency key", marks.copyable(obj.concurrency_key)),
-            ("Slot", CapacityState(obj.place).label if obj.state in ACTIVE else ""),
-            ("Rolled back", f"{obj.epoch} times" if obj.epoch > 1 else "once" * obj.epoch),
-            ("Undo", _compensation(obj)),
-            ("Trace", marks.trace_mark(obj.trace_id)),
-            ("Id", marks.copyable(obj.pk)),
+            (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),
+            (gettext("Version"), version),
+            (gettext("Workspace"), str(obj.workspace)),
+            (gettext("Trigger"), self.trigger(obj)),
+            (gettext("Created"), marks.ago(obj.created_at)),
+            (gettext("Started"), marks.ago(obj.started_at)),
+            (gettext("Finished"), marks.ago(obj.finished_at)),
+            (gettext("Duration"), self.duration(obj)),
+            (gettext("Deadline"), marks.ago(obj.deadline_at) if obj.state in UNFINISHED else ""),
+            (gettext("Priority"), str(obj.priority)),
+            (gettext("Idempotency key"), marks.copyable(obj.idempotency_key)),
+            (gettext("Concurrency key"), marks.copyable(obj.concurrency_key)),
+            (gettext("Slot"), CapacityState(obj.place).label if obj.state in ACTIVE else ""),
+            (gettext("Rolled back"), marks.times(obj.epoch)),
+            (gettext("Undo"), _compensation(obj)),
+            (gettext("Trace"), marks.trace_mark(obj.trace_id)),
+            (gettext("Id"), marks.copyable(obj.pk)),
         ]

@@ -9,18 +9,20 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from executions.admin.scope import scoped
 from executions.database.by_state import in_states
 from executions.database.clock import first_id_at
+from executions.language import lazy
 from executions.models import Workflow
 from executions.states import VersionKind
 
 AGES = {
-    "1h": ("last hour", timedelta(hours=1)),
-    "24h": ("last 24 hours", timedelta(hours=24)),
-    "7d": ("last 7 days", timedelta(days=7)),
-    "14d": ("last 14 days", timedelta(days=14)),
+    "1h": (lazy("last hour"), timedelta(hours=1)),
+    "24h": (lazy("last 24 hours"), timedelta(hours=24)),
+    "7d": (lazy("last 7 days"), timedelta(days=7)),
+    "14d": (lazy("last 14 days"), timedelta(days=14)),
 }
 
 
@@ -33,8 +35,8 @@ class TabFilter(SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
         """Each group under its own word, and "all" where a default narrows the list."""
-        words = [(word, word) for word in self.groups]
-        return [*words, ("all", "all")] if self.default else words
+        words = [(word, gettext(word)) for word in self.groups]
+        return [*words, ("all", gettext("all"))] if self.default else words
 
     def value(self) -> str | None:
         """The chosen word; the default when none, or none that we know, was given."""
@@ -71,7 +73,7 @@ class StateTabFilter(TabFilter):
 class AgeFilter(SimpleListFilter):
     """How long ago the row was made."""
 
-    title = "age"
+    title = lazy("age")
     parameter_name = "since"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
@@ -89,7 +91,7 @@ class AgeFilter(SimpleListFilter):
 class KindFilter(SimpleListFilter):
     """Test runs, or all but those."""
 
-    title = "kind"
+    title = lazy("kind")
     parameter_name = "kind"
     path = "version__kind"
 
@@ -113,7 +115,7 @@ class VersionKindFilter(KindFilter):
 class WorkflowFilter(SimpleListFilter):
     """One of the workflows the person may see (the first hundred by name)."""
 
-    title = "workflow"
+    title = lazy("workflow")
     parameter_name = "workflow"
     path = "workflow"
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from executions.access import Action, grants
 from executions.access.actor import Actor
@@ -18,13 +19,14 @@ from executions.admin.base import FactAdmin
 from executions.admin.operations import AdminOperation
 from executions.admin.sections import Page, facts
 from executions.admin.skin import CheckboxSelectMultiple, DialogForm, TextInput, display
+from executions.language import lazy
 from executions.models import Workflow, WorkflowGroupPermission, WorkflowUserPermission
 
 EXPLAINED = (
-    ("READ", "READ: see it and what it ran"),
-    ("WRITE", "WRITE: edit and publish it, operate its executions"),
-    ("EXECUTE", "EXECUTE: start, replay, fork and signal"),
-    ("DELETE", "DELETE: archive it"),
+    ("READ", lazy("READ: see it and what it ran")),
+    ("WRITE", lazy("WRITE: edit and publish it, operate its executions")),
+    ("EXECUTE", lazy("EXECUTE: start, replay, fork and signal")),
+    ("DELETE", lazy("DELETE: archive it")),
 )
 
 
@@ -34,16 +36,20 @@ class ShareForm(DialogForm):
     name = forms.CharField(
         max_length=LONGEST_NAME,
         widget=TextInput(),
-        help_text="A member's user name, or a group's name.",
+        help_text=lazy("A member's user name, or a group's name."),
+        label=lazy("Name"),
     )
-    is_group = forms.BooleanField(required=False, label="It is a group")
+    is_group = forms.BooleanField(required=False, label=lazy("It is a group"))
     permissions = forms.MultipleChoiceField(
         choices=EXPLAINED,
         required=False,
         widget=CheckboxSelectMultiple(),
-        help_text="Permissions to grant. Select none to revoke all.",
+        help_text=lazy("Permissions to grant. Select none to revoke all."),
+        label=lazy("Permissions"),
     )
-    reason = forms.CharField(required=False, max_length=2000, widget=TextInput())
+    reason = forms.CharField(
+        required=False, max_length=2000, widget=TextInput(), label=lazy("Reason")
+    )
 
 
 def _share(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> grants.Grant:
@@ -63,11 +69,13 @@ SHARE = AdminOperation(
         apply=_share,
         needs=Action.ADMINISTER,
     ),
-    title="Share…",
+    title=lazy("Share…"),
     icon="person_add",
-    done="shared",
-    question="Opens this workflow, its executions, runs and dead letters to a member whose role "
-    "alone does not, or to a group.",
+    done=lazy("shared"),
+    question=lazy(
+        "Opens this workflow, its executions, runs and dead letters to a member whose role "
+        "alone does not, or to a group."
+    ),
     form=ShareForm,
     bulk=False,
 )
@@ -98,10 +106,10 @@ def taking_back(model: Any) -> AdminOperation:
             apply=_take_back(model),
             needs=Action.ADMINISTER,
         ),
-        title="Take back…",
+        title=lazy("Take back…"),
         icon="person_remove",
-        done="taken back",
-        question="The person or group loses this permission on the workflow at once.",
+        done=lazy("taken back"),
+        question=lazy("The person or group loses this permission on the workflow at once."),
         danger=True,
         bulk=False,
         destination=lambda _: links.listing(f"executions_{model._meta.model_name}"),
@@ -113,19 +121,22 @@ class GrantAdmin(OperatingAdmin, FactAdmin):
 
     needs = Action.ADMINISTER
     ordering = ("-id",)
-    empty_text = "Nothing is shared: use Share… on a workflow's page."
+    empty_text = lazy("Nothing is shared: use Share… on a workflow's page.")
 
-    @display(description="permission")
+    @display(description=lazy("permission"))
     def permission_name(self, row: Any) -> str:
         """READ, WRITE, EXECUTE or DELETE."""
         return str(row.permission.codename.removesuffix("_workflow").upper())
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """One permission."""
-        known = [("Workflow", self.workflow(obj)), ("Permission", self.permission_name(obj))]
+        known = [
+            (gettext("Workflow"), self.workflow(obj)),
+            (gettext("Permission"), self.permission_name(obj)),
+        ]
         return Page([str(obj)], facts(known))
 
-    @display(description="workflow")
+    @display(description=lazy("workflow"))
     def workflow(self, row: Any) -> Any:
         """The workflow's page."""
         return links.to("executions_workflow", row.content_object_id, row.content_object)

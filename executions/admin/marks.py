@@ -8,24 +8,26 @@ from urllib.parse import quote, urlsplit
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from executions.configuration import settings as valkyr_settings
+from executions.language import lazy
 
 EMPTY = "–"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 # state: (word, icon, colour); a state is never told by its colour alone.
 MARKS: Mapping[str, tuple[str, str, str]] = {
-    "PENDING": ("waiting", "radio_button_unchecked", "grey"),
-    "RUNNING": ("running", "clock_loader_40", "blue"),
-    "LEASED": ("leased", "lock_clock", "blue"),
-    "WAITING": ("waiting", "hourglass_empty", "amber"),
-    "PAUSED": ("paused", "pause_circle", "amber"),
-    "SUCCESS": ("succeeded", "check_circle", "green"),
-    "FAILED": ("failed", "cancel", "red"),
-    "TIMEOUT": ("timed out", "timer_off", "red"),
-    "DLQ": ("dead", "inbox", "red"),
-    "CANCELLED": ("cancelled", "do_not_disturb_on", "grey"),
-    "SKIPPED": ("skipped", "skip_next", "grey"),
+    "PENDING": (lazy("waiting"), "radio_button_unchecked", "grey"),
+    "RUNNING": (lazy("running"), "clock_loader_40", "blue"),
+    "LEASED": (lazy("leased"), "lock_clock", "blue"),
+    "WAITING": (lazy("waiting"), "hourglass_empty", "amber"),
+    "PAUSED": (lazy("paused"), "pause_circle", "amber"),
+    "SUCCESS": (lazy("succeeded"), "check_circle", "green"),
+    "FAILED": (lazy("failed"), "cancel", "red"),
+    "TIMEOUT": (lazy("timed out"), "timer_off", "red"),
+    "DLQ": (lazy("dead"), "inbox", "red"),
+    "CANCELLED": (lazy("cancelled"), "do_not_disturb_on", "grey"),
+    "SKIPPED": (lazy("skipped"), "skip_next", "grey"),
 }
 
 
@@ -48,7 +50,7 @@ def state(value: str, word: str = "") -> SafeString:
 
 def test_run() -> SafeString:
     """The mark of what belongs to a test run."""
-    return mark("test", "science", "grey")
+    return mark(gettext("test"), "science", "grey")
 
 
 def ago(at: datetime | None, now: datetime | None = None) -> SafeString | str:
@@ -57,12 +59,12 @@ def ago(at: datetime | None, now: datetime | None = None) -> SafeString | str:
         return EMPTY
     distance = (now or timezone.now()) - at
     text = span(abs(distance))
-    worded = f"{text} ago" if distance >= timedelta(0) else f"in {text}"
+    worded = gettext("{time} ago") if distance >= timedelta(0) else gettext("in {time}")
     return format_html(
         '<time datetime="{}" title="{}" class="vk-nowrap">{}</time>',
         at.isoformat(),
         f"{at:%Y-%m-%d %H:%M:%S} UTC",
-        worded,
+        worded.format(time=text),
     )
 
 
@@ -95,6 +97,15 @@ def _milliseconds(value: float) -> str:
     return f"{value:.0f} ms" if value >= 10 else f"{value:.2f} ms"
 
 
+def times(number: int) -> str:
+    """How often: "once", "3 times"; "" for never."""
+    if not number:
+        return ""
+    if number == 1:
+        return gettext("once")
+    return gettext("{number:,} times").format(number=number)
+
+
 def between(start: datetime | None, end: datetime | None) -> str:
     """How long it took from `start` to `end`; until now when it has not ended."""
     if start is None:
@@ -108,9 +119,10 @@ def copyable(value: Any) -> SafeString | str:
         return EMPTY
     return format_html(
         '<span class="vk-mono">{0}</span><button type="button" class="vk-copy" data-copy="{0}" '
-        'aria-label="Copy {0}"><span class="material-symbols-outlined" aria-hidden="true">'
+        'aria-label="{1}"><span class="material-symbols-outlined" aria-hidden="true">'
         "content_copy</span></button>",
         value,
+        gettext("Copy {value}").format(value=value),
     )
 
 
@@ -165,4 +177,6 @@ def trace_mark(trace_id: str) -> SafeString | str:
     address, shown = trace(trace_id), copyable(trace_id)
     if not address:
         return shown
-    return format_html('{} <a class="vk-link" href="{}">Show the trace</a>', shown, address)
+    return format_html(
+        gettext('{} <a class="vk-link" href="{}">Show the trace</a>'), shown, address
+    )

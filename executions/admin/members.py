@@ -7,6 +7,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -18,6 +19,7 @@ from executions.admin.actions import OperatingAdmin
 from executions.admin.base import WritingAdmin
 from executions.admin.operations import AdminOperation
 from executions.admin.skin import CheckboxSelectMultiple, Select, Textarea, TextInput, display
+from executions.language import lazy
 from executions.models import Membership, ServiceAccount
 from executions.states import Permission, Role
 
@@ -25,10 +27,10 @@ from executions.states import Permission, Role
 
 
 ROLES = (
-    (Role.ADMIN.value, "ADMIN: everything in the workspace"),
-    (Role.WORKFLOW.value, "WORKFLOW: write, publish and operate; sees everything"),
-    (Role.SYSTEM.value, "SYSTEM: trigger, publish events, work as a remote runner"),
-    (Role.USER.value, "USER: only what is shared with them"),
+    (Role.ADMIN.value, lazy("ADMIN: everything in the workspace")),
+    (Role.WORKFLOW.value, lazy("WORKFLOW: write, publish and operate; sees everything")),
+    (Role.SYSTEM.value, lazy("SYSTEM: trigger, publish events, work as a remote runner")),
+    (Role.USER.value, lazy("USER: only what is shared with them")),
 )
 
 
@@ -43,7 +45,9 @@ def permissions_field() -> forms.MultipleChoiceField:
         choices=[(p.value, f"{p.value}: {p.label}") for p in Permission],
         required=False,
         widget=CheckboxSelectMultiple(),
-        help_text="Beyond the role. ADMIN has them all; WORKFLOW all but reveal and configure.",
+        help_text=lazy(
+            "Beyond the role. ADMIN has them all; WORKFLOW all but reveal and configure."
+        ),
     )
 
 
@@ -64,7 +68,8 @@ class NewMembershipForm(MembershipForm):
     username = forms.CharField(
         max_length=LONGEST_NAME,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text="An existing user's name.",
+        help_text=lazy("An existing user's name."),
+        label=lazy("Username"),
     )
 
     class Meta(MembershipForm.Meta):
@@ -76,7 +81,7 @@ class NewMembershipForm(MembershipForm):
         name = data.get("username")
         data["user"] = person_named(name)
         if name and data["user"] is None:
-            self.add_error("username", "There is no such user.")
+            self.add_error("username", gettext("There is no such user."))
         return data
 
 
@@ -130,11 +135,12 @@ REMOVE = AdminOperation(
         apply=_remove,
         needs=Action.ADMINISTER,
     ),
-    title="Remove…",
+    title=lazy("Remove…"),
     icon="person_remove",
-    done="removed",
-    question="They may do nothing in this workspace any more, at once; their tokens for it "
-    "are revoked.",
+    done=lazy("removed"),
+    question=lazy(
+        "They may do nothing in this workspace any more, at once; their tokens for it are revoked."
+    ),
     danger=True,
     destination=lambda _: links.listing("executions_membership"),
 )
@@ -152,26 +158,26 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
     list_filter = ("role",)
     search_texts = (name_path(), "workspace__slug")
     needs = Action.ADMINISTER
-    empty_text = "No members of a workspace that you administer."
+    empty_text = lazy("No members of a workspace that you administer.")
 
-    @display(description="role", ordering="role")
+    @display(description=lazy("role"), ordering="role")
     def role_shown(self, row: Membership) -> Any:
         """The role."""
         return role_mark(row.role)
 
-    @display(description="beyond the role")
+    @display(description=lazy("beyond the role"))
     def beyond(self, row: Membership) -> str:
         """The finer permissions."""
         return ", ".join(row.permissions) or marks.EMPTY
 
-    @display(description="given by")
+    @display(description=lazy("given by"))
     def origin(self, row: Membership) -> str:
         """Whether the identity provider or a person gave it."""
         if getattr(row.user, "valkyr_service_account", None) is not None:
-            return "service account"
+            return gettext("service account")
         return row.source or "hand"
 
-    @display(description="since")
+    @display(description=lazy("since"))
     def since(self, row: Membership) -> Any:
         """How long they are in it."""
         return marks.ago(row.created_at)

@@ -14,6 +14,7 @@ from django import forms
 from django.db import DatabaseError
 from django.db.models import Model
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from executions.access.actor import Actor
 from executions.access.operation import Operation
@@ -22,6 +23,7 @@ from executions.admin.skin import DialogForm, Textarea, TextInput
 from executions.admin.values import preformatted
 from executions.audit.revealing import reveal
 from executions.errors import ValkyrError, WithProblems
+from executions.language import lazy
 from executions.states import Permission
 
 # The small forms that operations ask with.
@@ -50,13 +52,17 @@ class JSONTextField(forms.CharField):
             parsed = json.loads(text, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
             raise forms.ValidationError(
-                f"Not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+                gettext("Not JSON: {msg} at line {lineno}, column {colno}.").format(
+                    msg=error.msg, lineno=error.lineno, colno=error.colno
+                )
             ) from None
         except (ValueError, RecursionError) as error:
-            raise forms.ValidationError(f"Not JSON: {error}.") from None
+            raise forms.ValidationError(gettext("Not JSON: {error}.").format(error=error)) from None
         if self.must_be_object and not isinstance(parsed, dict):
             raise forms.ValidationError(
-                f"Expected an object such as {{}}, found {type(parsed).__name__}."
+                gettext("Expected an object such as {{}}, found {name}.").format(
+                    name=type(parsed).__name__
+                )
             )
         return parsed
 
@@ -68,7 +74,8 @@ class ReasonForm(DialogForm):
         required=False,
         max_length=500,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text="Kept in the activity log.",
+        help_text=lazy("Kept in the activity log."),
+        label=lazy("Reason"),
     )
 
 
@@ -76,9 +83,9 @@ class PayloadForm(DialogForm):
     """Asks for an execution's payload."""
 
     payload = JSONTextField(
-        label="Payload (JSON)",
+        label=lazy("Payload (JSON)"),
         rows=10,
-        help_text="Checked against the workflow's input schema. Empty means {}.",
+        help_text=lazy("Checked against the workflow's input schema. Empty means {}."),
     )
 
 
@@ -86,11 +93,11 @@ class OverridesForm(ReasonForm):
     """Asks for a change of the step's inputs."""
 
     overrides = JSONTextField(
-        label="Overrides (JSON)",
+        label=lazy("Overrides (JSON)"),
         rows=8,
         must_be_object=True,
         required=True,
-        help_text='Merged into the step\'s inputs, nested keys too: {"url": "https://…"}.',
+        help_text=lazy('Merged into the step\'s inputs, nested keys too: {"url": "https://…"}.'),
     )
     field_order = ("overrides", "reason")
 
@@ -102,7 +109,8 @@ class NotesForm(DialogForm):
         required=False,
         max_length=5_000,
         widget=Textarea(attrs={"rows": 4}),
-        help_text="Why this needs no further work; kept on the entry.",
+        help_text=lazy("Why this needs no further work; kept on the entry."),
+        label=lazy("Notes"),
     )
 
 
@@ -157,8 +165,14 @@ class OperationReport:
             return f"{text}."
         reasons = list(dict.fromkeys(self.skipped))
         shown = " ".join(reasons[:limit])
-        rest = f" And {len(reasons) - limit} more reasons." if len(reasons) > limit else ""
-        return f"{text}, {len(self.skipped)} skipped: {shown}{rest}"
+        rest = (
+            gettext(" And {count} more reasons.").format(count=len(reasons) - limit)
+            if len(reasons) > limit
+            else ""
+        )
+        return gettext("{text}, {count} skipped: {shown}{rest}").format(
+            text=text, count=len(self.skipped), shown=shown, rest=rest
+        )
 
 
 def perform(
@@ -176,8 +190,8 @@ def perform(
         except ValkyrError as error:
             report.skipped.append(str(error))
         except DatabaseError as error:
-            first = (str(error).splitlines() or ["the database refused"])[0]
-            report.skipped.append(f"{pk}: {first}; try again.")
+            first = (str(error).splitlines() or [gettext("the database refused")])[0]
+            report.skipped.append(gettext("{pk}: {first}; try again.").format(pk=pk, first=first))
         else:
             report.done += 1
     return report
@@ -213,12 +227,14 @@ def reveal_operation(model: type[Model], fields: Mapping[str, str]) -> AdminOper
             apply=apply,
             needs=Permission.REVEAL,
         ),
-        title="Reveal…",
+        title=lazy("Reveal…"),
         icon="visibility",
-        done="revealed",
-        question="Shows the payloads as they are stored, nothing hidden or masked. That you saw "
-        "them, and why, is kept in the activity log.",
+        done=lazy("revealed"),
+        question=lazy(
+            "Shows the payloads as they are stored, nothing hidden or masked. That you saw "
+            "them, and why, is kept in the activity log."
+        ),
         form=GivenReasonForm,
         bulk=False,
-        shows="Payloads",
+        shows=lazy("Payloads"),
     )

@@ -16,6 +16,9 @@ from django.contrib.admin import ModelAdmin as DjangoModelAdmin
 from django.http import HttpRequest
 from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext
+
+from executions.language import lazy
 
 
 class ActionVariant(enum.Enum):
@@ -107,12 +110,14 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         if not offered:
             return columns
 
-        @admin.display(description="actions")
+        @admin.display(description=lazy("actions"))
         def row_menu(row: Any) -> Any:
             items = ((self._address(action, row.pk), action.description) for action in offered)
             links = format_html_join("", '<li><a href="{}">{}</a></li>', items)
             return format_html(
-                '<details class="vk-rows"><summary>Actions</summary><ul>{}</ul></details>', links
+                '<details class="vk-rows"><summary>{}</summary><ul>{}</ul></details>',
+                gettext("Actions"),
+                links,
             )
 
         return (*columns, row_menu)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from executions.access.actor import Actor
 from executions.access.operation import Operation
@@ -17,14 +18,15 @@ from executions.admin.operations import AdminOperation, JSONTextField, ReasonFor
 from executions.admin.scope import may
 from executions.admin.sections import Page, facts, hidden_section, payload_section, text_section
 from executions.admin.skin import display
+from executions.language import lazy
 from executions.models import RefusedMessage, WorkflowExecution
 from executions.states import Permission
 from executions.triggers.queues import refused_messages
 
 MARKS = {
-    "": ("open", "inbox", "red"),
-    refused_messages.STARTED: ("started again", "check_circle", "green"),
-    refused_messages.DISCARDED: ("discarded", "do_not_disturb_on", "grey"),
+    "": (lazy("open"), "inbox", "red"),
+    refused_messages.STARTED: (lazy("started again"), "check_circle", "green"),
+    refused_messages.DISCARDED: (lazy("discarded"), "do_not_disturb_on", "grey"),
 }
 
 
@@ -37,7 +39,9 @@ class StartAgainForm(ReasonForm):
     """Asks for another payload, if any, and why."""
 
     payload = _Instead(
-        label="Payload (JSON)", rows=8, help_text="Used instead of the body. Empty: as it came."
+        label=lazy("Payload (JSON)"),
+        rows=8,
+        help_text=lazy("Used instead of the body. Empty: as it came."),
     )
     field_order = ("payload", "reason")
 
@@ -49,7 +53,11 @@ def _start_again(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExe
 
 
 def _refuse_resolved(row: RefusedMessage) -> str:
-    return f"Nothing to do: it is {MARKS[row.resolution][0]}." if row.resolved_at else ""
+    return (
+        gettext("Nothing to do: it is {word}.").format(word=MARKS[row.resolution][0])
+        if row.resolved_at
+        else ""
+    )
 
 
 START_AGAIN = AdminOperation(
@@ -59,10 +67,10 @@ START_AGAIN = AdminOperation(
         needs=Permission.REDRIVE,
         refuse=_refuse_resolved,
     ),
-    title="Start again…",
+    title=lazy("Start again…"),
     icon="replay",
-    done="started",
-    question="Starts the workflow's latest version with this message.",
+    done=lazy("started"),
+    question=lazy("Starts the workflow's latest version with this message."),
     form=StartAgainForm,
     primary=True,
     destination=lambda execution: links.page("executions_workflowexecution", execution.pk),
@@ -76,17 +84,17 @@ DISCARD = AdminOperation(
         needs=Permission.REDRIVE,
         refuse=_refuse_resolved,
     ),
-    title="Discard…",
+    title=lazy("Discard…"),
     icon="do_not_disturb_on",
-    done="discarded",
-    question="Nothing is started; the message stays here, put away.",
+    done=lazy("discarded"),
+    question=lazy("Nothing is started; the message stays here, put away."),
 )
 
 
 class ResolutionFilter(TabFilter):
     """Open ones first."""
 
-    title = "resolution"
+    title = lazy("resolution")
     parameter_name = field = "resolution"
     groups = {word: (value,) for value, (word, _, _) in MARKS.items()}
     default = "open"
@@ -104,27 +112,27 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
     list_before_template = "valkyr/tabs.html"
     list_defer = ("body", "headers", "trigger__workflow__definition")
     ordering = ("-id",)
-    empty_text = "No refused messages."
+    empty_text = lazy("No refused messages.")
     workspace_path = "trigger__workflow__workspace_id"
     search_ids = ("id", "trigger_id")
     search_texts = ("code", "reason")
 
-    @display(description="when")
+    @display(description=lazy("when"))
     def when(self, row: RefusedMessage) -> Any:
         """How long ago."""
         return marks.ago(row.created_at)
 
-    @display(description="workflow")
+    @display(description=lazy("workflow"))
     def workflow(self, row: RefusedMessage) -> str:
         """Whose queue it came from."""
         return str(row.trigger.workflow)
 
-    @display(description="reason")
+    @display(description=lazy("reason"))
     def reason_short(self, row: RefusedMessage) -> str:
         """The beginning of the reason."""
         return marks.clipped(row.reason)
 
-    @display(description="resolution")
+    @display(description=lazy("resolution"))
     def mark(self, row: RefusedMessage) -> Any:
         """What became of it, in word, icon and colour."""
         return marks.mark(*MARKS[row.resolution])
@@ -133,7 +141,7 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
         """One message."""
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         started = (
-            links.to("executions_workflowexecution", obj.execution_id, "Execution")
+            links.to("executions_workflowexecution", obj.execution_id, gettext("Execution"))
             if obj.execution_id
             else ""
         )
@@ -141,17 +149,22 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
             [self.mark(obj), obj.reason],
             facts(
                 [
-                    ("Code", obj.code),
-                    ("Came", marks.ago(obj.created_at)),
-                    ("Trigger", links.to("executions_trigger", obj.trigger_id, obj.trigger)),
-                    ("Queue", obj.trigger.settings.get("queue")),
-                    ("Resolved", marks.ago(obj.resolved_at)),
-                    ("Started", started),
-                    ("Id", marks.copyable(obj.pk)),
+                    (gettext("Code"), obj.code),
+                    (gettext("Came"), marks.ago(obj.created_at)),
+                    (
+                        gettext("Trigger"),
+                        links.to("executions_trigger", obj.trigger_id, obj.trigger),
+                    ),
+                    (gettext("Queue"), obj.trigger.settings.get("queue")),
+                    (gettext("Resolved"), marks.ago(obj.resolved_at)),
+                    (gettext("Started"), started),
+                    (gettext("Id"), marks.copyable(obj.pk)),
                 ]
             ),
             [
-                text_section("Body", obj.body) if sees else hidden_section("Body", folded=False),
-                payload_section("Headers", obj.headers, shown=sees),
+                text_section(gettext("Body"), obj.body)
+                if sees
+                else hidden_section(gettext("Body"), folded=False),
+                payload_section(gettext("Headers"), obj.headers, shown=sees),
             ],
         )

@@ -5,13 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from executions.admin.marks import EMPTY
 from executions.admin.values import as_json, preformatted
+from executions.language import lazy
 
 Cell = SafeString | str
 # What stands in place of payloads for who may not see them.
-HIDDEN = "Hidden: needs the permission view_payloads."
+HIDDEN = lazy("Hidden: needs the permission view_payloads.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Page:
 def json_section(title: str, value: Any, *, folded: bool = True) -> PageSection:
     """A panel with a JSON value; nothing stored says so."""
     if value is None:
-        return PageSection(title, body="Nothing.", folded=folded)
+        return PageSection(title, body=gettext("Nothing."), folded=folded)
     return PageSection(title, body=as_json(value), folded=folded)
 
 

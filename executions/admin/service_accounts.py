@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -19,6 +20,7 @@ from executions.admin.members import ServiceAccountForm, role_mark
 from executions.admin.operations import AdminOperation
 from executions.admin.skin import display
 from executions.admin.tokens import TokenForm, once, options_of
+from executions.language import lazy
 from executions.models import ServiceAccount
 
 
@@ -41,28 +43,30 @@ NEW_TOKEN = AdminOperation(
         name="new_token",
         apply=_new_token,
         needs=Action.ADMINISTER,
-        refuse=lambda row: "It is switched off; switch it on first." if row.disabled_at else "",
+        refuse=lambda row: (
+            gettext("It is switched off; switch it on first.") if row.disabled_at else ""
+        ),
     ),
-    title="New token…",
+    title=lazy("New token…"),
     icon="key",
-    done="given a token",
-    question="Signs in as this account, within its role and the scopes. You see it once.",
+    done=lazy("given a token"),
+    question=lazy("Signs in as this account, within its role and the scopes. You see it once."),
     form=TokenForm,
     primary=True,
     bulk=False,
-    shows="The token",
+    shows=lazy("The token"),
 )
 SWITCH_OFF = AdminOperation(
     Operation(
         name="switch_off",
         apply=_switch(False),
         needs=Action.ADMINISTER,
-        refuse=lambda row: "Nothing to do: it is off." if row.disabled_at else "",
+        refuse=lambda row: gettext("Nothing to do: it is off.") if row.disabled_at else "",
     ),
-    title="Switch off…",
+    title=lazy("Switch off…"),
     icon="toggle_off",
-    done="switched off",
-    question="Its tokens open nothing any more, from the next request on.",
+    done=lazy("switched off"),
+    question=lazy("Its tokens open nothing any more, from the next request on."),
     danger=True,
 )
 SWITCH_ON = AdminOperation(
@@ -70,12 +74,12 @@ SWITCH_ON = AdminOperation(
         name="switch_on",
         apply=_switch(True),
         needs=Action.ADMINISTER,
-        refuse=lambda row: "" if row.disabled_at else "Nothing to do: it is on.",
+        refuse=lambda row: "" if row.disabled_at else gettext("Nothing to do: it is on."),
     ),
-    title="Switch on…",
+    title=lazy("Switch on…"),
     icon="toggle_on",
-    done="switched on",
-    question="Its tokens that are neither revoked nor expired open again.",
+    done=lazy("switched on"),
+    question=lazy("Its tokens that are neither revoked nor expired open again."),
 )
 
 
@@ -91,32 +95,34 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
     search_ids = ("id",)
     search_texts = ("name", "workspace__slug")
     needs = Action.ADMINISTER
-    empty_text = "No service accounts: add one for each program that starts workflows or runs them."
+    empty_text = lazy(
+        "No service accounts: add one for each program that starts workflows or runs them."
+    )
 
     def get_queryset(self, request: HttpRequest) -> Any:
         """With their memberships, which hold their roles."""
         return super().get_queryset(request).prefetch_related("user__valkyr_memberships")
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def state(self, row: ServiceAccount) -> Any:
         """Whether its tokens open anything."""
         if row.disabled_at is None:
-            return marks.mark("on", "toggle_on", "green")
-        return marks.mark("off", "toggle_off", "grey")
+            return marks.mark(gettext("on"), "toggle_on", "green")
+        return marks.mark(gettext("off"), "toggle_off", "grey")
 
-    @display(description="role")
+    @display(description=lazy("role"))
     def role(self, row: ServiceAccount) -> Any:
         """Its role."""
         memberships: Any = row.user.valkyr_memberships
         membership = next(iter(memberships.all()), None)
         return marks.EMPTY if membership is None else role_mark(membership.role)
 
-    @display(description="tokens")
+    @display(description=lazy("tokens"))
     def tokens(self, row: ServiceAccount) -> Any:
         """A link to them."""
-        return links.link(links.listing("executions_apitoken", user=row.user_id), "tokens")
+        return links.link(links.listing("executions_apitoken", user=row.user_id), gettext("tokens"))
 
-    @display(description="since")
+    @display(description=lazy("since"))
     def since(self, row: ServiceAccount) -> Any:
         """How long it exists."""
         return marks.ago(row.created_at)

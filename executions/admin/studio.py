@@ -6,14 +6,16 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from executions.admin import links
 from executions.admin.actions import OperatingAdmin
 from executions.admin.execution import WorkflowExecutionAdmin
 from executions.admin.workflow import WorkflowAdmin
+from executions.language import lazy
 from executions.models import Workflow, WorkflowExecution
 
-TITLE, ICON = "Open in studio", "draw"
+TITLE, ICON = lazy("Open in studio"), "draw"
 
 
 def studio_of(execution: WorkflowExecution) -> str:
@@ -35,7 +37,9 @@ def open_execution(admin: OperatingAdmin, request: HttpRequest, object_id: str) 
     execution: Any = admin.get_or_refuse(request, object_id)
     address = studio_of(execution)
     if not address:
-        text = f"Workflow {execution.workflow} is archived: there is no draft to open."
+        text = gettext("Workflow {workflow} is archived: there is no draft to open.").format(
+            workflow=execution.workflow
+        )
         admin.message_user(request, text, messages.ERROR)
         address = links.page("executions_workflowexecution", execution.pk)
     return HttpResponseRedirect(address)

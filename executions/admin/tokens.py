@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -37,6 +38,7 @@ from executions.admin.skin import (
 )
 from executions.database.clock import database_now
 from executions.errors import ValkyrError, WithProblems
+from executions.language import lazy
 from executions.models import ApiToken, Workspace
 from executions.states import Permission
 
@@ -44,14 +46,14 @@ from executions.states import Permission
 
 
 ACTIONS = {
-    Action.ADMINISTER: "members, service accounts, tokens",
-    Action.AUTHOR: "write and publish workflows",
-    Action.DELETE: "put workflows away",
-    Action.OPERATE: "pause, cancel, roll back, decide",
-    Action.RUN: "work as a remote runner",
-    Action.TELL: "publish events",
-    Action.TRIGGER: "start workflows",
-    Action.VIEW: "see workflows and executions",
+    Action.ADMINISTER: lazy("members, service accounts, tokens"),
+    Action.AUTHOR: lazy("write and publish workflows"),
+    Action.DELETE: lazy("put workflows away"),
+    Action.OPERATE: lazy("pause, cancel, roll back, decide"),
+    Action.RUN: lazy("work as a remote runner"),
+    Action.TELL: lazy("publish events"),
+    Action.TRIGGER: lazy("start workflows"),
+    Action.VIEW: lazy("see workflows and executions"),
 }
 EXPLAINED = [
     *((action.value, f"{action.value}: {text}") for action, text in ACTIONS.items()),
@@ -65,13 +67,15 @@ class TokenForm(DialogForm):
     name = forms.CharField(
         max_length=80,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text="What it is for: the activity log names it.",
+        help_text=lazy("What it is for: the activity log names it."),
+        label=lazy("Name"),
     )
     scopes = forms.MultipleChoiceField(
         choices=EXPLAINED,
         required=False,
         widget=CheckboxSelectMultiple(),
-        help_text="None: all that its user may do now.",
+        help_text=lazy("None: all that its user may do now."),
+        label=lazy("Scopes"),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -82,7 +86,9 @@ class TokenForm(DialogForm):
             max_value=tokens.longest().days,
             initial=tokens.usual().days,
             widget=IntegerInput(),
-            help_text=f"After so many days it expires; {tokens.longest().days} at most.",
+            help_text=gettext("After so many days it expires; {days} at most.").format(
+                days=tokens.longest().days
+            ),
         )
         self.order_fields(("name", "workspace", "days", "scopes"))
 
@@ -95,7 +101,9 @@ class TokenForm(DialogForm):
 class OwnTokenForm(TokenForm):
     """A token of the person who makes it."""
 
-    workspace = forms.ModelChoiceField(Workspace.objects.none(), empty_label=None, widget=Select())
+    workspace = forms.ModelChoiceField(
+        Workspace.objects.none(), empty_label=None, widget=Select(), label=lazy("Workspace")
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -133,12 +141,12 @@ REVOKE = AdminOperation(
         name="revoke",
         apply=_revoke,
         needs=Action.ADMINISTER,
-        refuse=lambda row: "Nothing to do: it is revoked." if row.revoked_at else "",
+        refuse=lambda row: gettext("Nothing to do: it is revoked.") if row.revoked_at else "",
     ),
-    title="Revoke…",
+    title=lazy("Revoke…"),
     icon="key_off",
-    done="revoked",
-    question="It opens nothing any more, from the next request on. This cannot be undone.",
+    done=lazy("revoked"),
+    question=lazy("It opens nothing any more, from the next request on. This cannot be undone."),
     form=RevokeForm,
     danger=True,
 )
@@ -147,12 +155,12 @@ REVOKE = AdminOperation(
 def standing(token: ApiToken) -> Any:
     """Whether the token opens anything, as a mark."""
     if token.revoked_at is not None:
-        return marks.mark("revoked", "key_off", "grey")
+        return marks.mark(gettext("revoked"), "key_off", "grey")
     if token.expires_at is not None and token.expires_at <= timezone.now():
-        return marks.mark("expired", "timer_off", "grey")
+        return marks.mark(gettext("expired"), "timer_off", "grey")
     if not token.user.is_active:
-        return marks.mark("account off", "person_off", "grey")
-    return marks.mark("valid", "key", "green")
+        return marks.mark(gettext("account off"), "person_off", "grey")
+    return marks.mark(gettext("valid"), "key", "green")
 
 
 @admin.register(ApiToken)
@@ -167,7 +175,7 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
     ordering = ("-id",)
     search_ids = ("id",)
     search_texts = ("name", "prefix", name_path())
-    empty_text = "No API tokens: programs need one. Make it with “New token…”."
+    empty_text = lazy("No API tokens: programs need one. Make it with “New token…”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """One's own, and those of workspaces that one administers."""
@@ -202,31 +210,31 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
     make.__dict__.update(
         {
             "allowed_permissions": ("make",),
-            "short_description": "New token…",
+            "short_description": lazy("New token…"),
             "url_path": "make",
             "icon": "add",
-            "dialog": {"title": "New token…"},
+            "dialog": {"title": lazy("New token…")},
             "variant": ActionVariant.PRIMARY,
             "attrs": {},
         }
     )
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def mark(self, row: ApiToken) -> Any:
         """Whether it opens anything."""
         return standing(row)
 
-    @display(description="expires")
+    @display(description=lazy("expires"))
     def expires(self, row: ApiToken) -> Any:
         """When it ends by itself."""
         return marks.ago(row.expires_at)
 
-    @display(description="last used")
+    @display(description=lazy("last used"))
     def used(self, row: ApiToken) -> Any:
         """When it was used last."""
-        return marks.ago(row.last_used_at) if row.last_used_at else "never"
+        return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
-    @display(description="scopes")
+    @display(description=lazy("scopes"))
     def scope_names(self, row: ApiToken) -> str:
         """What it allows at most."""
         return marks.clipped(", ".join(row.scopes), 60)
@@ -237,33 +245,37 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
             [standing(obj)],
             facts(
                 [
-                    ("Name", obj.name),
-                    ("Begins with", obj.prefix),
-                    ("User", obj.user.get_username()),
-                    ("Workspace", str(obj.workspace)),
-                    ("Made", marks.ago(obj.created_at)),
-                    ("Made by", obj.created_by),
-                    ("Expires", marks.ago(obj.expires_at)),
-                    ("Revoked", marks.ago(obj.revoked_at)),
-                    ("Last used", self.used(obj)),
-                    ("Last used from", obj.last_used_from),
-                    ("Scopes", ", ".join(obj.scopes)),
-                    ("Id", marks.copyable(obj.pk)),
+                    (gettext("Name"), obj.name),
+                    (gettext("Begins with"), obj.prefix),
+                    (gettext("User"), obj.user.get_username()),
+                    (gettext("Workspace"), str(obj.workspace)),
+                    (gettext("Made"), marks.ago(obj.created_at)),
+                    (gettext("Made by"), obj.created_by),
+                    (gettext("Expires"), marks.ago(obj.expires_at)),
+                    (gettext("Revoked"), marks.ago(obj.revoked_at)),
+                    (gettext("Last used"), self.used(obj)),
+                    (gettext("Last used from"), obj.last_used_from),
+                    (gettext("Scopes"), ", ".join(obj.scopes)),
+                    (gettext("Id"), marks.copyable(obj.pk)),
                 ]
             ),
         )
 
 
 DIALOG = {
-    "title": "New API token",
-    "description": "It signs in as you, in one workspace, within its scopes. You see it once.",
-    "form_submit_text": "Make token",
+    "title": lazy("New API token"),
+    "description": lazy(
+        "It signs in as you, in one workspace, within its scopes. You see it once."
+    ),
+    "form_submit_text": lazy("Make token"),
 }
 
 
 def once(text: str) -> Any:
     """A new token's text with a button that copies it, and what to do with it."""
-    return format_html("{}<br>Keep it now: nobody can show it again.", marks.copyable(text))
+    return format_html(
+        gettext("{}<br>Keep it now: nobody can show it again."), marks.copyable(text)
+    )
 
 
 def _made(request: HttpRequest, form: Any) -> str:

@@ -7,6 +7,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from executions import addresses
 from executions.admin import links, marks
@@ -16,6 +17,7 @@ from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.operations import AdminOperation, ReasonForm
 from executions.admin.sections import Page, facts, json_section
 from executions.admin.skin import Select, display
+from executions.language import lazy
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus, TriggerType
 from executions.triggers import beat_entries, operations
@@ -28,58 +30,66 @@ class RotateForm(ReasonForm):
     """Why, and until when the secret it has is accepted."""
 
     overlap = forms.TypedChoiceField(
-        label="The secret it has is accepted",
+        label=lazy("The secret it has is accepted"),
         choices=[
-            (0, "no longer"),
-            (3_600, "for an hour"),
-            (OVERLAP_SECONDS, "for a day"),
-            (MAX_OVERLAP_SECONDS, "for a week"),
+            (0, lazy("no longer")),
+            (3_600, lazy("for an hour")),
+            (OVERLAP_SECONDS, lazy("for a day")),
+            (MAX_OVERLAP_SECONDS, lazy("for a week")),
         ],
         coerce=int,
         empty_value=None,  # as unless said otherwise
         initial=OVERLAP_SECONDS,
         required=False,
         widget=Select(),
-        help_text="Both are accepted meanwhile. No longer, if somebody may have it who should not.",
+        help_text=lazy(
+            "Both are accepted meanwhile. No longer, if somebody may have it who should not."
+        ),
     )
     field_order = ("overlap", "reason")
 
 
 SWITCH_ON = AdminOperation(
     operations.SWITCH_ON,
-    title="Switch on…",
+    title=lazy("Switch on…"),
     icon="toggle_on",
-    done="switched on",
-    question="It starts executions again. Schedules do not catch up on the time they were off.",
+    done=lazy("switched on"),
+    question=lazy(
+        "It starts executions again. Schedules do not catch up on the time they were off."
+    ),
 )
 SWITCH_OFF = AdminOperation(
     operations.SWITCH_OFF,
-    title="Switch off…",
+    title=lazy("Switch off…"),
     icon="toggle_off",
-    done="switched off",
-    question="It starts nothing until it is switched on again; publishing leaves it off.",
+    done=lazy("switched off"),
+    question=lazy("It starts nothing until it is switched on again; publishing leaves it off."),
 )
 REVEAL = AdminOperation(
     operations.REVEAL_SECRET,
-    title="Show secret…",
+    title=lazy("Show secret…"),
     icon="key",
-    done="shown",
-    question="Anyone who has the secret can start this workflow. That you saw it is kept in the "
-    "activity log.",
+    done=lazy("shown"),
+    question=lazy(
+        "Anyone who has the secret can start this workflow. That you saw it is kept in the "
+        "activity log."
+    ),
     bulk=False,
-    shows="The secret",
+    shows=lazy("The secret"),
 )
 ROTATE = AdminOperation(
     operations.ROTATE_SECRET,
-    title="New secret…",
+    title=lazy("New secret…"),
     icon="autorenew",
-    done="given a new secret",
-    question="Give the new secret to those who send requests. The secret before the present one is "
-    "rejected at once.",
+    done=lazy("given a new secret"),
+    question=lazy(
+        "Give the new secret to those who send requests. The secret before the present one is "
+        "rejected at once."
+    ),
     form=RotateForm,
     danger=True,
     bulk=False,
-    shows="The new secret",
+    shows=lazy("The new secret"),
 )
 
 OPERATIONS = (SWITCH_ON, SWITCH_OFF, REVEAL, ROTATE)
@@ -98,19 +108,19 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
     settings = trigger.settings
     if trigger.type == TriggerType.WEBHOOK:
         return [
-            ("Address", marks.copyable(addresses.api("webhook", trigger.pk))),
-            ("Callers send", HOW_SIGNED.get(settings.get("auth", ""))),
-            ("Secrets so far", str(trigger.secret_version)),
-            ("Former secret", _former(trigger)),
+            (gettext("Address"), marks.copyable(addresses.api("webhook", trigger.pk))),
+            (gettext("Callers send"), HOW_SIGNED.get(settings.get("auth", ""))),
+            (gettext("Secrets so far"), str(trigger.secret_version)),
+            (gettext("Former secret"), _former(trigger)),
         ]
     if trigger.type == TriggerType.EVENT:
         events = links.listing("executions_event", q=settings.get("event", ""))
-        return [("Events", links.link(events, "Events of this name"))]
+        return [(gettext("Events"), links.link(events, gettext("Events of this name")))]
     if trigger.type == TriggerType.QUEUE:
         refused = links.listing("executions_refusedmessage", q=str(trigger.pk))
         return [
-            ("Read by", marks.copyable(f"manage.py consume {trigger.pk}")),
-            ("Refused", links.link(refused, "Refused messages")),
+            (gettext("Read by"), marks.copyable(f"manage.py consume {trigger.pk}")),
+            (gettext("Refused"), links.link(refused, gettext("Refused messages"))),
         ]
     return []
 
@@ -119,24 +129,28 @@ def _former(trigger: Trigger) -> str:
     """Until when the secret before the present one is accepted."""
     until = trigger.former_secret_until
     if until is None or until <= timezone.now():
-        return "refused" if trigger.secret_version > 1 else "none"
-    return f"accepted until {until:%Y-%m-%d %H:%M} UTC"
+        return gettext("refused") if trigger.secret_version > 1 else gettext("none")
+    return gettext("accepted until {until:%Y-%m-%d %H:%M} UTC").format(until=until)
 
 
 def standing(trigger: Trigger) -> str:
     """Whether it starts anything, and if not, why."""
     if trigger.enabled:
-        return "yes"
-    return "no: not in the published version" if trigger.retired_at else "no: switched off"
+        return gettext("yes")
+    return (
+        gettext("no: not in the published version")
+        if trigger.retired_at
+        else gettext("no: switched off")
+    )
 
 
 # status: (word, icon, colour).
 TICKS = {
-    TickStatus.FIRED: ("started", "check_circle", "green"),
-    TickStatus.QUEUED: ("queued", "hourglass_empty", "amber"),
-    TickStatus.SKIPPED: ("skipped", "skip_next", "grey"),
-    TickStatus.MISSED: ("missed", "timer_off", "amber"),
-    TickStatus.REFUSED: ("refused", "cancel", "red"),
+    TickStatus.FIRED: (lazy("started"), "check_circle", "green"),
+    TickStatus.QUEUED: (lazy("queued"), "hourglass_empty", "amber"),
+    TickStatus.SKIPPED: (lazy("skipped"), "skip_next", "grey"),
+    TickStatus.MISSED: (lazy("missed"), "timer_off", "amber"),
+    TickStatus.REFUSED: (lazy("refused"), "cancel", "red"),
 }
 
 
@@ -150,16 +164,16 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
     list_filter = ("type", "enabled")
     list_defer = ("workflow__definition",)
     ordering = ("-id",)
-    empty_text = "No triggers: they come from the `triggers:` of published versions."
+    empty_text = lazy("No triggers: they come from the `triggers:` of published versions.")
     search_ids = ("id", "workflow_id")
     search_texts = ("workflow__name", "workflow__slug")
 
-    @display(description="settings")
+    @display(description=lazy("settings"))
     def when_due(self, row: Trigger) -> str:
         """The trigger's settings in a line."""
         return ", ".join(f"{key}: {value}" for key, value in row.settings.items()) or marks.EMPTY
 
-    @display(description="since")
+    @display(description=lazy("since"))
     def created(self, row: Trigger) -> Any:
         """How long it exists."""
         return marks.ago(row.created_at)
@@ -168,18 +182,28 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
         """The trigger and where its times are."""
         ticks = links.listing("executions_crontick", q=str(obj.pk))
         return Page(
-            [f"{obj.get_type_display().capitalize()} trigger of {obj.workflow}"],
+            [
+                gettext("{get_type_display} trigger of {workflow}").format(
+                    get_type_display=obj.get_type_display().capitalize(), workflow=obj.workflow
+                )
+            ],
             facts(
                 [
-                    ("Workflow", links.to("executions_workflow", obj.workflow_id, obj.workflow)),
-                    ("Enabled", standing(obj)),
-                    ("Since", marks.ago(obj.created_at)),
-                    ("Id", marks.copyable(obj.pk)),
+                    (
+                        gettext("Workflow"),
+                        links.to("executions_workflow", obj.workflow_id, obj.workflow),
+                    ),
+                    (gettext("Enabled"), standing(obj)),
+                    (gettext("Since"), marks.ago(obj.created_at)),
+                    (gettext("Id"), marks.copyable(obj.pk)),
                     *(
                         [
-                            ("Next time", _next(obj)),
-                            ("Entry of beat", _entry(obj)),
-                            ("Times it was due", links.link(ticks, "Schedule ticks")),
+                            (gettext("Next time"), _next(obj)),
+                            (gettext("Entry of beat"), _entry(obj)),
+                            (
+                                gettext("Times it was due"),
+                                links.link(ticks, gettext("Schedule ticks")),
+                            ),
                         ]
                         if obj.type == TriggerType.CRON
                         else []
@@ -187,23 +211,27 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
                     *facts_of(obj),
                 ]
             ),
-            [json_section("Settings", obj.settings, folded=False)],
+            [json_section(gettext("Settings"), obj.settings, folded=False)],
         )
 
 
 def _next(trigger: Trigger) -> Any:
     if not trigger.enabled:
-        return "none: it is switched off"
-    return marks.ago(trigger.next_at) if trigger.next_at else "none: its time is over"
+        return gettext("none: it is switched off")
+    return marks.ago(trigger.next_at) if trigger.next_at else gettext("none: its time is over")
 
 
 def _entry(trigger: Trigger) -> Any:
     """Where beat's own admin shows and changes the entry, and what it says."""
     entry = beat_entries.entry_of(trigger)
     if entry is None:
-        return "none: beat sends nothing for it"
+        return gettext("none: beat sends nothing for it")
     said = "" if entry.enabled else " (disabled)"
-    own = f" (instead of {trigger.settings['schedule']})" if trigger.beat else ""
+    own = (
+        gettext(" (instead of {schedule})").format(schedule=trigger.settings["schedule"])
+        if trigger.beat
+        else ""
+    )
     return links.to("django_celery_beat_periodictask", entry.pk, f"{entry.crontab}{own}{said}")
 
 
@@ -216,7 +244,7 @@ def _local(tick: CronTick) -> str:
 class StatusFilter(TabFilter):
     """Ticks by what became of them."""
 
-    title = "status"
+    title = lazy("status")
     parameter_name = field = "status"
     groups = {word: (status.value,) for status, (word, _, _) in TICKS.items()}
 
@@ -234,22 +262,22 @@ class CronTickAdmin(FactAdmin):
     workspace_path = "trigger__workflow__workspace_id"
     search_ids = ("id", "trigger_id", "execution_id")
 
-    @display(description="due")
+    @display(description=lazy("due"))
     def due(self, row: CronTick) -> Any:
         """The fire time in UTC."""
         return marks.whole(f"{row.fire_at:%Y-%m-%d %H:%M}")
 
-    @display(description="workflow")
+    @display(description=lazy("workflow"))
     def workflow(self, row: CronTick) -> str:
         """Whose schedule it is."""
         return str(row.trigger.workflow)
 
-    @display(description="status")
+    @display(description=lazy("status"))
     def mark(self, row: CronTick) -> Any:
         """What became of it, in word, icon and colour."""
         return marks.mark(*TICKS[TickStatus(row.status)])
 
-    @display(description="execution")
+    @display(description=lazy("execution"))
     def started(self, row: CronTick) -> Any:
         """The execution it started."""
         if row.execution_id is None:
@@ -260,16 +288,23 @@ class CronTickAdmin(FactAdmin):
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """One fire time."""
         return Page(
-            [f"{obj.trigger.workflow} was due at {obj.fire_at:%Y-%m-%d %H:%M:%S} UTC"],
+            [
+                gettext("{workflow} was due at {fire_at:%Y-%m-%d %H:%M:%S} UTC").format(
+                    workflow=obj.trigger.workflow, fire_at=obj.fire_at
+                )
+            ],
             facts(
                 [
-                    ("Status", self.mark(obj)),
-                    ("In its time zone", _local(obj)),
-                    ("Starts", marks.ago(obj.start_at)),
-                    ("Execution", self.started(obj)),
-                    ("Reason", obj.reason),
-                    ("Noted", marks.ago(obj.created_at)),
-                    ("Trigger", links.to("executions_trigger", obj.trigger_id, obj.trigger)),
+                    (gettext("Status"), self.mark(obj)),
+                    (gettext("In its time zone"), _local(obj)),
+                    (gettext("Starts"), marks.ago(obj.start_at)),
+                    (gettext("Execution"), self.started(obj)),
+                    (gettext("Reason"), obj.reason),
+                    (gettext("Noted"), marks.ago(obj.created_at)),
+                    (
+                        gettext("Trigger"),
+                        links.to("executions_trigger", obj.trigger_id, obj.trigger),
+                    ),
                 ]
             ),
         )

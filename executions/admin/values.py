@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 SHOWN_CHARACTERS = 100_000
 MASK = "••••••"
@@ -36,5 +37,7 @@ def preformatted(text: str) -> SafeString:
     """Text as it stands, escaped; a very long one ends with a note of how much there is."""
     if len(text) > SHOWN_CHARACTERS:
         rest = len(text) - SHOWN_CHARACTERS
-        text = f"{text[:SHOWN_CHARACTERS]}\n… {rest:,} characters more; the API gives the whole."
+        text = gettext("{text}\n… {rest:,} characters more; the API gives the whole.").format(
+            text=text[:SHOWN_CHARACTERS], rest=rest
+        )
     return format_html('<pre class="vk-pre" tabindex="0">{}</pre>', text)

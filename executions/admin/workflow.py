@@ -9,6 +9,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponseRedirect
 from django.utils.text import slugify
+from django.utils.translation import gettext
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -27,6 +28,7 @@ from executions.definition.graph.document import DefinitionError, load_text
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.graph.trial import without_values
 from executions.errors import ValkyrError
+from executions.language import lazy
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
 from executions.publishing import operations
 from executions.publishing.versioning import check, create_workflow, update_workflow, warnings
@@ -59,10 +61,10 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
     """Name, slug, switch and the definition's text."""
 
     draft = forms.CharField(
-        label="Definition",
+        label=lazy("Definition"),
         strip=False,
         widget=Textarea(attrs={"rows": 28, "spellcheck": "false"}),
-        help_text="YAML or JSON. A draft may be saved with problems; they are listed then.",
+        help_text=lazy("YAML or JSON. A draft may be saved with problems; they are listed then."),
     )
     revision_seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
@@ -74,7 +76,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         super().__init__(*args, **kwargs)
         if "slug" in self.fields:
             self.fields["slug"].required = False
-            self.fields["slug"].help_text = "Made from the name if left empty."
+            self.fields["slug"].help_text = gettext("Made from the name if left empty.")
         if "description" in self.fields:
             self.fields["description"].widget.attrs["rows"] = 3
         if "draft" in self.fields:
@@ -102,8 +104,10 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             now = Workflow.objects.values_list("revision", flat=True).get(pk=self.instance.pk)
             if now != seen:
                 raise forms.ValidationError(
-                    f"Somebody saved revision {now} since you opened revision {seen}. Copy your "
-                    "text, open the page again and repeat your change."
+                    gettext(
+                        "Somebody saved revision {now} since you opened revision {seen}. Copy your "
+                        "text, open the page again and repeat your change."
+                    ).format(now=now, seen=seen)
                 )
         self._check_slug(data)
         return data
@@ -117,7 +121,10 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         taken = Workflow.objects.filter(workspace=workspace, slug=slug, archived_at=None)
         if workspace and slug and taken.exclude(pk=self.instance.pk).exists():
             self.add_error(
-                "slug", f"Another workflow of this workspace has the slug {slug!r}; choose another."
+                "slug",
+                gettext(
+                    "Another workflow of this workspace has the slug {slug!r}; choose another."
+                ).format(slug=slug),
             )
 
     def write(self, actor: Actor) -> Workflow:
@@ -163,10 +170,10 @@ def _run(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
 
 PUBLISH = AdminOperation(
     operations.PUBLISH,
-    title="Publish…",
+    title=lazy("Publish…"),
     icon="publish",
-    done="published",
-    question="Makes an immutable version of the draft; new executions and triggers use it.",
+    done=lazy("published"),
+    question=lazy("Makes an immutable version of the draft; new executions and triggers use it."),
     form=ReasonForm,
     destination=lambda version: links.page("executions_workflowversion", version.pk),
 )
@@ -176,13 +183,13 @@ RUN = AdminOperation(
         apply=_run,
         needs=Action.TRIGGER,
         refuse=lambda row: (
-            "" if row.latest_version_id else "Nothing to run: publish the workflow first."
+            "" if row.latest_version_id else gettext("Nothing to run: publish the workflow first.")
         ),
     ),
-    title="Run…",
+    title=lazy("Run…"),
     icon="play_arrow",
-    done="started",
-    question="Starts one execution of the latest version.",
+    done=lazy("started"),
+    question=lazy("Starts one execution of the latest version."),
     form=PayloadForm,
     primary=True,
     bulk=False,
@@ -190,11 +197,13 @@ RUN = AdminOperation(
 )
 TAKE_OVER = AdminOperation(
     operations.TAKE_OVER,
-    title="Take over…",
+    title=lazy("Take over…"),
     icon="edit_document",
-    done="copied",
-    question="Makes a copy that people edit, as a draft: nothing triggers it until you publish it. "
-    "The workflow itself stays as its code says.",
+    done=lazy("copied"),
+    question=lazy(
+        "Makes a copy that people edit, as a draft: nothing triggers it until you publish it. "
+        "The workflow itself stays as its code says."
+    ),
     form=ReasonForm,
     primary=True,
     bulk=False,
@@ -202,10 +211,10 @@ TAKE_OVER = AdminOperation(
 )
 ARCHIVE = AdminOperation(
     operations.ARCHIVE,
-    title="Archive…",
+    title=lazy("Archive…"),
     icon="archive",
-    done="archived",
-    question="Nothing triggers it any more; its executions stay. This cannot be undone here.",
+    done=lazy("archived"),
+    question=lazy("Nothing triggers it any more; its executions stay. This cannot be undone here."),
     danger=True,
 )
 
@@ -222,7 +231,7 @@ class WorkflowAdmin(OperatingAdmin):
     list_filter = ("enabled",)
     list_defer = ("definition", "latest_version__source", "latest_version__definition")
     ordering = ("name",)
-    empty_text = "No workflows yet: add one, or `make demo` for an example."
+    empty_text = lazy("No workflows yet: add one, or `make demo` for an example.")
     search_ids = ("id",)
     search_texts = ("name", "slug")
     fields = ("workspace", "name", "slug", "enabled", "draft", "description", "revision_seen")
@@ -232,31 +241,31 @@ class WorkflowAdmin(OperatingAdmin):
         """Those that are not put away."""
         return super().get_queryset(request).filter(archived_at=None)
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def switch(self, row: Workflow) -> Any:
         """Whether anything can trigger it."""
         if row.enabled:
-            return marks.mark("enabled", "toggle_on", "green")
-        return marks.mark("off", "toggle_off", "grey")
+            return marks.mark(gettext("enabled"), "toggle_on", "green")
+        return marks.mark(gettext("off"), "toggle_off", "grey")
 
-    @display(description="published")
+    @display(description=lazy("published"))
     def published(self, row: Workflow) -> Any:
         """The latest version."""
         if row.latest_version is None:
-            return marks.mark("draft only", "edit_note", "amber")
+            return marks.mark(gettext("draft only"), "edit_note", "amber")
         text = f"v{row.latest_version.number}"
         return links.to("executions_workflowversion", row.latest_version_id, text)
 
-    @display(description="changed")
+    @display(description=lazy("changed"))
     def updated(self, row: Workflow) -> Any:
         """How long ago the draft changed."""
         return marks.ago(row.updated_at)
 
-    @display(description="executions")
+    @display(description=lazy("executions"))
     def executions(self, row: Workflow) -> Any:
         """A link to its executions."""
         address = links.listing("executions_workflowexecution", workflow=row.pk)
-        return links.link(address, "executions")
+        return links.link(address, gettext("executions"))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Workflows are archived, never deleted."""
@@ -272,12 +281,14 @@ class WorkflowAdmin(OperatingAdmin):
             return ()
         return FROM_CODE if obj.origin else ("workspace",)
 
-    @display(description="from code")
+    @display(description=lazy("from code"))
     def code(self, row: Workflow) -> str:
         """Where its code is."""
-        return f"{row.origin_place}. Change it there, or take it over to edit a copy here."
+        return gettext(
+            "{origin_place}. Change it there, or take it over to edit a copy here."
+        ).format(origin_place=row.origin_place)
 
-    @display(description="definition")
+    @display(description=lazy("definition"))
     def draft(self, row: Workflow) -> Any:
         """The definition that its code has."""
         return preformatted(as_yaml(row.definition))
@@ -301,11 +312,11 @@ class WorkflowAdmin(OperatingAdmin):
         saved = form.write(Actor.of_request(request))
         obj.pk, obj.revision = saved.pk, saved.revision
         found = check(saved.definition, saved.workspace_id, saved.pk)
-        self._list(request, found, "problems")
+        self._list(request, found, gettext("problems"))
         if not found:
             told = warnings(saved.definition)
-            self._list(request, told, "warnings")
-            self.message_user(request, "The draft has no problems; it can be published.")
+            self._list(request, told, gettext("warnings"))
+            self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
         """As for every operation; a copy is a new workflow of the workspace, which needs more."""
@@ -322,14 +333,16 @@ class WorkflowAdmin(OperatingAdmin):
         if operation is PUBLISH and isinstance(report.result, WorkflowVersion):
             version = report.result
             found = warnings(version.source)
-            self._list(request, found, "warnings")
+            self._list(request, found, gettext("warnings"))
 
     def _list(self, request: HttpRequest, found: list[DefinitionProblem], what: str) -> None:
         for problem in found[:SHOWN_PROBLEMS]:
             place = f"{problem.path}: " if problem.path else ""
             self.message_user(request, f"{place}{problem.message}", messages.WARNING)
         if len(found) > SHOWN_PROBLEMS:
-            text = f"And {len(found) - SHOWN_PROBLEMS} {what} more."
+            text = gettext("And {count} {what} more.").format(
+                count=len(found) - SHOWN_PROBLEMS, what=what
+            )
             self.message_user(request, text, messages.WARNING)
 
 
@@ -348,7 +361,7 @@ class WorkflowVersionAdmin(FactAdmin):
     search_ids = ("id", "workflow_id")
     search_texts = ("workflow__name", "workflow__slug")
 
-    @display(description="published")
+    @display(description=lazy("published"))
     def created(self, row: WorkflowVersion) -> Any:
         """How long ago it was published."""
         return marks.ago(row.created_at)
@@ -366,18 +379,21 @@ class WorkflowVersionAdmin(FactAdmin):
             [str(obj)],
             facts(
                 [
-                    ("Workflow", links.to("executions_workflow", obj.workflow_id, obj.workflow)),
-                    ("Number", str(obj.number)),
-                    ("Kind", obj.get_kind_display()),
-                    ("Published", marks.ago(obj.created_at)),
-                    ("By", str(obj.published_by or "")),
-                    ("Executions", links.link(runs, "of this workflow")),
-                    ("Checksum", marks.copyable(obj.checksum)),
-                    ("Id", marks.copyable(obj.pk)),
+                    (
+                        gettext("Workflow"),
+                        links.to("executions_workflow", obj.workflow_id, obj.workflow),
+                    ),
+                    (gettext("Number"), str(obj.number)),
+                    (gettext("Kind"), obj.get_kind_display()),
+                    (gettext("Published"), marks.ago(obj.created_at)),
+                    (gettext("By"), str(obj.published_by or "")),
+                    (gettext("Executions"), links.link(runs, gettext("of this workflow"))),
+                    (gettext("Checksum"), marks.copyable(obj.checksum)),
+                    (gettext("Id"), marks.copyable(obj.pk)),
                 ]
             ),
             [
-                text_section("Definition as written", source),
-                json_section("Definition as it runs", runs_as),
+                text_section(gettext("Definition as written"), source),
+                json_section(gettext("Definition as it runs"), runs_as),
             ],
         )

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -19,6 +20,7 @@ from executions.admin.base import WritingAdmin
 from executions.admin.operations import AdminOperation
 from executions.admin.scope import is_superuser
 from executions.admin.skin import display
+from executions.language import lazy
 from executions.models import Tier, Workspace
 
 
@@ -39,13 +41,15 @@ ARCHIVE = AdminOperation(
         name="archive",
         apply=_archive,
         needs=Action.ADMINISTER,
-        refuse=lambda row: "Nothing to do: it is archived." if row.archived_at else "",
+        refuse=lambda row: gettext("Nothing to do: it is archived.") if row.archived_at else "",
     ),
-    title="Archive…",
+    title=lazy("Archive…"),
     icon="archive",
-    done="archived",
-    question="Nothing starts there any more, schedules rest, and tokens start nothing. What runs "
-    "goes on to its end, and every row stays. It can be restored.",
+    done=lazy("archived"),
+    question=lazy(
+        "Nothing starts there any more, schedules rest, and tokens start nothing. What runs "
+        "goes on to its end, and every row stays. It can be restored."
+    ),
     danger=True,
     bulk=False,
 )
@@ -54,12 +58,12 @@ RESTORE = AdminOperation(
         name="restore",
         apply=_restore,
         needs=Action.ADMINISTER,
-        refuse=lambda row: "" if row.archived_at else "Nothing to do: it is not archived.",
+        refuse=lambda row: "" if row.archived_at else gettext("Nothing to do: it is not archived."),
     ),
-    title="Restore…",
+    title=lazy("Restore…"),
     icon="unarchive",
-    done="restored",
-    question="Things start there again. Schedules do not catch up on the time between.",
+    done=lazy("restored"),
+    question=lazy("Things start there again. Schedules do not catch up on the time between."),
     bulk=False,
 )
 DELETE_TIER = AdminOperation(
@@ -67,10 +71,10 @@ DELETE_TIER = AdminOperation(
         name="delete_tier",
         apply=_delete_tier,
     ),
-    title="Delete…",
+    title=lazy("Delete…"),
     icon="delete",
-    done="deleted",
-    question="Only a tier that no workspace is on can be deleted.",
+    done=lazy("deleted"),
+    question=lazy("Only a tier that no workspace is on can be deleted."),
     danger=True,
     bulk=False,
     destination=lambda _: links.listing("executions_tier"),
@@ -104,7 +108,7 @@ class WorkspaceAdmin(RootAdmin):
     search_texts = ("name", "slug")
     workspace_path = "id"
     needs = Action.ADMINISTER
-    empty_text = "No workspaces that you administer."
+    empty_text = lazy("No workspaces that you administer.")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """What is known of it."""
@@ -128,25 +132,27 @@ class WorkspaceAdmin(RootAdmin):
             data["name"], data["tier"], actor=actor, slug=data["slug"]
         )
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def standing(self, row: Workspace) -> Any:
         """Whether anything starts there."""
         if row.archived_at is None:
-            return marks.mark("open", "door_open", "green")
-        return marks.mark("archived", "archive", "grey")
+            return marks.mark(gettext("open"), "door_open", "green")
+        return marks.mark(gettext("archived"), "archive", "grey")
 
-    @display(description="members")
+    @display(description=lazy("members"))
     def members(self, row: Workspace) -> Any:
         """A link to them."""
-        return links.link(links.listing("executions_membership", workspace=row.pk), "members")
+        return links.link(
+            links.listing("executions_membership", workspace=row.pk), gettext("members")
+        )
 
-    @display(description="programs")
+    @display(description=lazy("programs"))
     def programs(self, row: Workspace) -> Any:
         """A link to its service accounts."""
         address = links.listing("executions_serviceaccount", workspace=row.pk)
-        return links.link(address, "service accounts")
+        return links.link(address, gettext("service accounts"))
 
-    @display(description="made")
+    @display(description=lazy("made"))
     def made(self, row: Workspace) -> Any:
         """How long it exists."""
         return marks.ago(row.created_at)
@@ -161,7 +167,7 @@ class TierAdmin(RootAdmin):
     list_display = ("name", "max_concurrent", "max_pending", "max_per_hour", "max_per_day")
     search_texts = ("name",)
     fields = ("name", *workspaces.LIMITS)
-    empty_text = "No tiers: a workspace needs one, so make it first."
+    empty_text = lazy("No tiers: a workspace needs one, so make it first.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """Tiers belong to nobody; Django's permissions decide who sees them."""

@@ -84,6 +84,7 @@ class Endpoint(APIView):
         with surroundings(), ahead.reading():
             response = super().dispatch(request, *args, **kwargs)
         response.headers.setdefault("Cache-Control", "no-store")
+        response.headers.setdefault("Content-Language", "en")
         return response
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:

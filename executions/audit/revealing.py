@@ -39,7 +39,7 @@ def reveal(
     with transaction.atomic():
         row = model._default_manager.filter(pk=pk).first()
         if row is None:
-            raise NotFound(f"There is no {model._meta.verbose_name} {pk}.")
+            raise NotFound(f"There is no {model._meta.verbose_name_raw} {pk}.")
         record(
             actor,
             "payload.reveal",

@@ -8,6 +8,7 @@ from django import forms
 from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from executions.access import Action, powers_on
 from executions.access.actor import Actor
@@ -19,6 +20,7 @@ from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.operations import AdminOperation
 from executions.admin.sections import Page, PageSection, facts, text_section
 from executions.admin.skin import DialogForm, Textarea, display
+from executions.language import lazy
 from runners.models import Approval
 from runners.waits.approvals import APPROVED, REJECTED, decide, may_decide
 
@@ -27,7 +29,7 @@ MARKS = {
     "rejected": ("cancel", "red"),
     "expired": ("timer_off", "amber"),
 }
-ANYBODY = "who may operate executions"
+ANYBODY = lazy("who may operate executions")
 
 
 class CommentForm(DialogForm):
@@ -37,7 +39,8 @@ class CommentForm(DialogForm):
         required=False,
         max_length=2_000,
         widget=Textarea(attrs={"rows": 3}),
-        help_text="The workflow can read it, and it is kept in the activity log.",
+        help_text=lazy("The workflow can read it, and it is kept in the activity log."),
+        label=lazy("Comment"),
     )
 
 
@@ -53,7 +56,9 @@ def _applying(decision: str) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
 def _refuse_decided(row: Approval) -> str:
     if row.state == "WAITING":
         return ""
-    return f"Nothing to do: this approval is {row.decision or row.state.lower()}."
+    return gettext("Nothing to do: this approval is {value}.").format(
+        value=row.decision or row.state.lower()
+    )
 
 
 APPROVE = AdminOperation(
@@ -63,10 +68,10 @@ APPROVE = AdminOperation(
         needs=Action.VIEW,  # who may decide is a matter of the approval
         refuse=_refuse_decided,
     ),
-    title="Approve…",
+    title=lazy("Approve…"),
     icon="check_circle",
-    done="approved",
-    question="The workflow goes on along `approved`.",
+    done=lazy("approved"),
+    question=lazy("The workflow goes on along `approved`."),
     form=CommentForm,
     primary=True,
 )
@@ -77,10 +82,10 @@ REJECT = AdminOperation(
         needs=Action.VIEW,
         refuse=_refuse_decided,
     ),
-    title="Reject…",
+    title=lazy("Reject…"),
     icon="cancel",
-    done="rejected",
-    question="The workflow goes on along `rejected`.",
+    done=lazy("rejected"),
+    question=lazy("The workflow goes on along `rejected`."),
     form=CommentForm,
     danger=True,
 )
@@ -89,7 +94,7 @@ REJECT = AdminOperation(
 class DecisionFilter(TabFilter):
     """Approvals by whether somebody decided; those that wait unless asked otherwise."""
 
-    title = "state"
+    title = lazy("state")
     parameter_name = field = "state"
     default = "waiting"
     groups = {
@@ -124,7 +129,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
         "execution__workflow__definition",
     )
     ordering = ("-id",)
-    empty_text = "Nothing waits for a decision: steps that use flow.approval appear here."
+    empty_text = lazy("Nothing waits for a decision: steps that use flow.approval appear here.")
     search_ids = ("id", "execution_id")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
@@ -138,38 +143,38 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
             return []
         return super().get_actions_detail(request, object_id)
 
-    @display(description="question")
+    @display(description=lazy("question"))
     def question(self, row: Approval) -> str:
         """What is to be decided."""
         return marks.clipped(str(row))
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def mark(self, row: Approval) -> Any:
         """Whether it waits, or what was decided."""
         return mark_of(row)
 
-    @display(description="execution")
+    @display(description=lazy("execution"))
     def workflow(self, row: Approval) -> Any:
         """The execution's page, under its workflow's name."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 
-    @display(description="approvers")
+    @display(description=lazy("approvers"))
     def who(self, row: Approval) -> str:
         """Who may decide."""
         return marks.clipped(", ".join(row.approvers) or ANYBODY, 60)
 
-    @display(description="asked")
+    @display(description=lazy("asked"))
     def asked(self, row: Approval) -> Any:
         """Since when it waits."""
         return marks.ago(row.started_at)
 
-    @display(description="expires")
+    @display(description=lazy("expires"))
     def expires(self, row: Approval) -> Any:
         """Until when somebody may decide."""
         return marks.ago(row.due_at) if row.state == "WAITING" else marks.EMPTY
 
-    @display(description="decided by")
+    @display(description=lazy("decided by"))
     def decided_by(self, row: Approval) -> str:
         """Who decided."""
         return row.decided_by or marks.EMPTY
@@ -178,20 +183,20 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
         """The question, and what came of it."""
         sections: list[PageSection] = []
         if obj.description:
-            sections.append(text_section("Description", obj.description))
+            sections.append(text_section(gettext("Description"), obj.description))
         if obj.comment:
-            sections.append(text_section("Comment", obj.comment))
+            sections.append(text_section(gettext("Comment"), obj.comment))
         execution = links.to(
             "executions_workflowexecution", obj.execution_id, obj.execution.workflow
         )
         known = [
-            ("Execution", execution),
-            ("Step", links.to("runners_run", obj.pk, obj.step_path)),
-            ("Approvers", ", ".join(obj.approvers) or ANYBODY),
-            ("Asked", self.asked(obj)),
-            ("Expires", self.expires(obj)),
-            ("Decided by", obj.decided_by),
-            ("Id", marks.copyable(obj.pk)),
+            (gettext("Execution"), execution),
+            (gettext("Step"), links.to("runners_run", obj.pk, obj.step_path)),
+            (gettext("Approvers"), ", ".join(obj.approvers) or ANYBODY),
+            (gettext("Asked"), self.asked(obj)),
+            (gettext("Expires"), self.expires(obj)),
+            (gettext("Decided by"), obj.decided_by),
+            (gettext("Id"), marks.copyable(obj.pk)),
         ]
         return Page([mark_of(obj), str(obj)], facts(known), sections)
 

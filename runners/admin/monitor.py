@@ -12,6 +12,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext
 
 from executions import addresses
 from executions.admin import links, marks
@@ -19,6 +20,7 @@ from executions.admin.actions import OperatingAdmin
 from executions.admin.execution import WorkflowExecutionAdmin
 from executions.admin.studio import studio_of
 from executions.definition.versions import compiled
+from executions.language import lazy
 from executions.models import WorkflowExecution
 from runners.repair.forks import fork_execution
 
@@ -48,7 +50,7 @@ def monitor(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> Http
     get_token(request)  # the dialogs and decisions post with it
     context = {
         **admin.admin_site.each_context(request),
-        "title": "Monitor",
+        "title": gettext("Monitor"),
         "opts": admin.opts,
         "execution": execution,
         "page": links.page(EXECUTION, execution.pk),
@@ -79,7 +81,7 @@ def _buttons(
         if admin.may_operate(request, operation, execution):
             refusal = operation.operation.refuse(execution)
         else:
-            refusal = "Your role in its workspace does not allow it."
+            refusal = gettext("Your role in its workspace does not allow it.")
         if refusal and name in RARE:
             continue
         address = addresses.admin(f"{EXECUTION}_operate_{name}", execution.pk)
@@ -108,4 +110,4 @@ def _monitor_of(pk: UUID) -> str:
     return addresses.admin(f"{EXECUTION}_monitor", pk)
 
 
-WorkflowExecutionAdmin.show("monitor", "Monitor", "monitoring", monitor)
+WorkflowExecutionAdmin.show("monitor", lazy("Monitor"), "monitoring", monitor)

@@ -10,12 +10,14 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 
 from executions.admin import execution as execution_admin
 from executions.admin import links, marks
 from executions.admin.sections import Cell, PageSection
 from executions.configuration import settings as valkyr_settings
 from executions.explain.reason import Reason
+from executions.language import lazy
 from executions.models import WorkflowExecution
 from executions.states import FINAL, ExecutionState
 from runners.admin.run import duration_of, error_of, state_of, wait_of, waited_of
@@ -33,19 +35,27 @@ from runners.explain.explanation import Explained, explain
 from runners.models import Run
 from runners.states import RunState
 
-TITLE = "Steps"
-HEADERS = ("Step", "Attempt", "State", "Details", "Worker", "Queued", "Duration")
+TITLE = lazy("Steps")
+HEADERS = (
+    lazy("Step"),
+    lazy("Attempt"),
+    lazy("State"),
+    lazy("Details"),
+    lazy("Worker"),
+    lazy("Queued"),
+    lazy("Duration"),
+)
 # So many done turns stand among the others; more are folded.
 FEW = 6
-NOUNS = {"loop": "Iterations", "map": "Items"}
+NOUNS = {"loop": lazy("Iterations"), "map": lazy("Items")}
 # A turn's mark: the state whose colours it has, and its word.
 KINDS = {
-    "dead": ("DLQ", "dead"),
-    "failed": ("FAILED", "failed"),
-    "running": ("RUNNING", "under way"),
-    "waiting": ("WAITING", "waiting"),
-    "cancelled": ("CANCELLED", "cancelled"),
-    "done": ("SUCCESS", "done"),
+    "dead": ("DLQ", lazy("dead")),
+    "failed": ("FAILED", lazy("failed")),
+    "running": ("RUNNING", lazy("under way")),
+    "waiting": ("WAITING", lazy("waiting")),
+    "cancelled": ("CANCELLED", lazy("cancelled")),
+    "done": ("SUCCESS", lazy("done")),
 }
 
 
@@ -78,16 +88,18 @@ def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
     found = steps_of(execution, place)
     if found is None:
         text = format_html(
-            "This workflow has no place “{}”. {}",
+            gettext("This workflow has no place “{}”. {}"),
             marks.clipped(place),
-            place_link(execution.pk, "", "Show all steps"),
+            place_link(execution.pk, "", gettext("Show all steps")),
         )
         return PageSection(TITLE, body=text)
     context = {
         "headers": HEADERS,
         "trail": _trail(execution.pk, place),
         "lines": [_line(execution.pk, shown) for shown in found.shown],
-        "empty": "No step has begun here." if place else "Nothing has been planned yet.",
+        "empty": gettext("No step has begun here.")
+        if place
+        else gettext("Nothing has been planned yet."),
     }
     body = SafeString(render_to_string("runners/steps.html", context))
     return PageSection(TITLE, body=body, more=_more(execution, found))
@@ -97,7 +109,7 @@ def _trail(execution_id: UUID, place: str) -> list[Cell]:
     """Links to the places around, the workflow first; nothing for the workflow itself."""
     if not place:
         return []
-    trail: list[Cell] = [place_link(execution_id, "", "Workflow")]
+    trail: list[Cell] = [place_link(execution_id, "", gettext("Workflow"))]
     around = ""
     *outer, last = place.rstrip(".").split(".")
     for part in outer:
@@ -109,12 +121,12 @@ def _trail(execution_id: UUID, place: str) -> list[Cell]:
 def _more(execution: WorkflowExecution, found: Steps) -> SafeString:
     parts: list[Cell] = []
     if found.more:
-        parts.append(f"The first {RUNS} are shown.")
+        parts.append(gettext("The first {number} are shown.").format(number=RUNS))
     if execution.epoch:
-        parts.append("What was rolled back is in the list only.")
-    parts.append(links.link(runs_in(execution.pk, found.place), "All runs as a list"))
+        parts.append(gettext("What was rolled back is in the list only."))
+    parts.append(links.link(runs_in(execution.pk, found.place), gettext("All runs as a list")))
     if flower := valkyr_settings().flower_url:
-        parts.append(links.link(flower, "Celery's view: Flower"))
+        parts.append(links.link(flower, gettext("Celery's view: Flower")))
     return format_html_join(" · ", "{}", ((part,) for part in parts))
 
 
@@ -138,7 +150,9 @@ def _line(execution_id: UUID, shown: ShownStep, within: str = "") -> PanelLine:
         done = []
     shown_of = ""
     if len(shown.open) < turns.total:
-        shown_of = f", of which {len(shown.open):,} are shown, what needs a look first"
+        shown_of = gettext(", of which {count:,} are shown, what needs a look first").format(
+            count=len(shown.open)
+        )
     stem = shown.open[0].name.rpartition("[")[0] + "["
     return PanelLine(
         cells,
@@ -146,18 +160,26 @@ def _line(execution_id: UUID, shown: ShownStep, within: str = "") -> PanelLine:
         turns=[_turn(execution_id, turn) for turn in shown.open if turn not in done],
         done=[_turn(execution_id, turn) for turn in done],
         open=run.state != RunState.SUCCESS or bool(turns.dead or turns.failed),
-        more=links.link(runs_in(execution_id, stem), f"All runs in {stem}…] as a list"),
+        more=links.link(
+            runs_in(execution_id, stem), gettext("All runs in {stem}…] as a list").format(stem=stem)
+        ),
     )
 
 
 def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
     turn = opened.turn
     state, word = KINDS[turn.kind]
-    runs = f"{turn.runs:,} runs" if turn.runs != 1 else "1 run"
-    parts: list[Any] = [runs if turn.done == turn.runs else f"{turn.done:,} of {runs} succeeded"]
-    parts.append(format_html("began {}", marks.ago(turn.began)))
+    runs = ngettext("{number:,} run", "{number:,} runs", turn.runs).format(number=turn.runs)
+    parts: list[Any] = [
+        runs
+        if turn.done == turn.runs
+        else gettext("{done:,} of {runs} succeeded").format(done=turn.done, runs=runs)
+    ]
+    parts.append(format_html(gettext("began {}"), marks.ago(turn.began)))
     if turn.kind == "done" and turn.ended is not None:
-        parts.append(f"took {marks.between(turn.began, turn.ended)}")
+        parts.append(
+            gettext("took {between}").format(between=marks.between(turn.began, turn.ended))
+        )
     wrong = [shown.run for shown in opened.runs if shown.run.error]
     if turn.kind in ("dead", "failed") and wrong:
         parts.append(error_of(wrong[-1]))
@@ -166,7 +188,9 @@ def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
         mark=marks.state(state, word),
         about=format_html_join(", ", "{}", ((part,) for part in parts)),
         lines=[_line(execution_id, shown, opened.place) for shown in opened.runs],
-        link=place_link(execution_id, opened.place, f"Show {opened.name} alone"),
+        link=place_link(
+            execution_id, opened.place, gettext("Show {name} alone").format(name=opened.name)
+        ),
     )
 
 
@@ -177,14 +201,20 @@ def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
     if shown.kind:
         parts.append(said(run, shown.turns, shown.kind))
         if within:
-            parts.append(place_link(execution_id, within, f"{NOUNS[shown.kind].lower()} of it"))
+            parts.append(
+                place_link(
+                    execution_id,
+                    within,
+                    gettext("{NOUNS} of it").format(NOUNS=NOUNS[shown.kind].lower()),
+                )
+            )
     parts += [wait_of(run), waited_of(run, shown.wake)]
     if child is not None:
         name = f"{marks.clipped(child.workflow, 40)} …{str(child.id)[-8:]}"
         where = links.to("executions_workflowexecution", child.id, name)
-        parts.append(format_html("child {} {}", where, marks.state(child.state)))
+        parts.append(format_html(gettext("child {} {}"), where, marks.state(child.state)))
     if run.cached_from is not None:
-        parts.append(links.to("runners_run", run.cached_from, "a result reused"))
+        parts.append(links.to("runners_run", run.cached_from, gettext("a result reused")))
     if run.error:
         parts.append(error_of(run))
     told = [part for part in parts if part]
@@ -197,23 +227,27 @@ execution_admin.panels.append(steps)
 # Why it is not running, on the execution's page.
 
 
-REASONS_TITLE = "Why is it not running?"
+REASONS_TITLE = lazy("Why is it not running?")
 REASONS_SHOWN = 50
-REASONS_HEADERS = ("Step", "State", "Why", "Since", "Until")
+REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Why"), lazy("Since"), lazy("Until"))
 
 
 def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
     """The execution's own reason, and a row for each step that is not done."""
     if execution.state in FINAL and execution.state != ExecutionState.FAILED:
-        return PageSection(REASONS_TITLE, body="It is over.", folded=True)
+        return PageSection(REASONS_TITLE, body=gettext("It is over."), folded=True)
     found = explain(execution)
-    own = ["the execution", marks.state(found.state), *_why(found.reason)]
+    own = [gettext("the execution"), marks.state(found.state), *_why(found.reason)]
     cut = found.more or len(found.steps) > REASONS_SHOWN
     return PageSection(
         REASONS_TITLE,
         headers=REASONS_HEADERS,
         rows=[own, *(_reason_row(step) for step in found.steps[:REASONS_SHOWN])],
-        more=f"Only the first {REASONS_SHOWN} steps are shown." if cut else "",
+        more=gettext("Only the first {REASONS_SHOWN} steps are shown.").format(
+            REASONS_SHOWN=REASONS_SHOWN
+        )
+        if cut
+        else "",
     )
 
 
@@ -221,7 +255,9 @@ def _reason_row(step: Explained) -> list[str]:
     path = marks.path(step.path)
     return [
         links.to("runners_run", step.run_id, path) if step.run_id else path,
-        marks.state(step.state) if step.state else marks.mark("not begun", "pending", "grey"),
+        marks.state(step.state)
+        if step.state
+        else marks.mark(gettext("not begun"), "pending", "grey"),
         *_why(step.reason),
     ]
 
@@ -230,7 +266,7 @@ def _why(reason: Reason) -> list[str]:
     child = reason.details.get("executionId")
     message = reason.message
     if child:
-        link = links.to("executions_workflowexecution", child, "Show it")
+        link = links.to("executions_workflowexecution", child, gettext("Show it"))
         message = format_html("{} {}", message, link)
     return [message, marks.ago(reason.since), marks.ago(reason.until)]
 
@@ -242,15 +278,22 @@ execution_admin.panels.append(explanation)
 
 
 FAMILY_SHOWN = 20
-FAMILY_HEADERS = ("This is", "Execution", "Workflow", "State", "Created", "By step")
+FAMILY_HEADERS = (
+    lazy("This is"),
+    lazy("Execution"),
+    lazy("Workflow"),
+    lazy("State"),
+    lazy("Created"),
+    lazy("By step"),
+)
 ABOVE = {
-    "parent_id": "its parent execution",
-    "failure_of_id": "the execution whose failure it was started for",
-    "origin_id": "the execution it comes from",
+    "parent_id": lazy("its parent execution"),
+    "failure_of_id": lazy("the execution whose failure it was started for"),
+    "origin_id": lazy("the execution it comes from"),
 }
 BELOW = {
-    "parent": "a child execution",
-    "failure_of": "its error workflow",
+    "parent": lazy("a child execution"),
+    "failure_of": lazy("its error workflow"),
     "origin": "",  # a fork or a replay, as the row says
 }
 COLUMNS = (
@@ -271,13 +314,13 @@ def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | 
     full = {name for name in BELOW if sum(row[1] == name for row in found) >= FAMILY_SHOWN}
     children = links.listing("executions_workflowexecution", q=str(execution.pk))
     return PageSection(
-        "Related executions",
+        gettext("Related executions"),
         headers=FAMILY_HEADERS,
         rows=[_family_row(execution, row, paths) for row in found],
         more=format_html(
-            "The newest {} of a kind are shown. {}",
+            gettext("The newest {} of a kind are shown. {}"),
             FAMILY_SHOWN,
-            links.link(children, "All its children as a list"),
+            links.link(children, gettext("All its children as a list")),
         )
         if full
         else "",
@@ -315,9 +358,13 @@ def _family_row(execution: WorkflowExecution, row: tuple, paths: dict[UUID, str]
 
 def _word(execution: WorkflowExecution, relation: str, point: str) -> str:
     if relation == "origin":
-        return f"a fork of it, {point}" if point else "a replay of it"
+        return (
+            gettext("a fork of it, {point}").format(point=point)
+            if point
+            else gettext("a replay of it")
+        )
     if relation == "origin_id":
-        return f"{ABOVE[relation]}, {execution.origin_point or 'the same input again'}"
+        return f"{ABOVE[relation]}, {execution.origin_point or gettext('the same input again')}"
     return (ABOVE | BELOW)[relation]
 
 

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from executions import addresses
 from executions.admin import links, marks
@@ -23,6 +24,7 @@ from executions.admin.scope import may
 from executions.admin.sections import Page, PageSection, facts, payload_section, text_section
 from executions.admin.skin import display
 from executions.definition.graph.places import split
+from executions.language import lazy
 from executions.states import Permission
 from runners.admin.steps import place_link, runs_in, said
 from runners.api.runs import FIELDS
@@ -35,24 +37,24 @@ from runners.states import HOLDS, WaitKind
 
 # How a wait by a timer of its own ends.
 ENDS = {
-    WaitKind.TIMER: "wakes",
-    WaitKind.APPROVAL: "expires",
-    WaitKind.EVENT: "gives up",
-    WaitKind.CALLBACK: "gives up",
-    WaitKind.CIRCUIT: "is given up",
-    WaitKind.QUOTA: "asks again",
+    WaitKind.TIMER: lazy("wakes"),
+    WaitKind.APPROVAL: lazy("expires"),
+    WaitKind.EVENT: lazy("gives up"),
+    WaitKind.CALLBACK: lazy("gives up"),
+    WaitKind.CIRCUIT: lazy("is given up"),
+    WaitKind.QUOTA: lazy("asks again"),
 }
 NAMES = {
-    WaitKind.APPROVAL: "approval",
-    WaitKind.EVENT: "an event",
-    WaitKind.CALLBACK: "a call from outside",
-    WaitKind.CHILD: "its child",
-    WaitKind.CIRCUIT: "its target, which rested",
-    WaitKind.QUOTA: "a quota",
+    WaitKind.APPROVAL: lazy("approval"),
+    WaitKind.EVENT: lazy("an event"),
+    WaitKind.CALLBACK: lazy("a call from outside"),
+    WaitKind.CHILD: lazy("its child"),
+    WaitKind.CIRCUIT: lazy("its target, which rested"),
+    WaitKind.QUOTA: lazy("a quota"),
 }
 HELD_BY: dict[str, Callable[[Mapping[str, Any]], str]] = {}
 """What holds a run back in a few words, made of its `progress`, by kind; plugins add to it."""
-PLAIN = {WaitKind.TIMER: "Sleeps", WaitKind.CHILD: "Waits for its child"}
+PLAIN = {WaitKind.TIMER: lazy("Sleeps"), WaitKind.CHILD: lazy("Waits for its child")}
 
 
 def wait_of(run: Run) -> SafeString | str:
@@ -62,13 +64,13 @@ def wait_of(run: Run) -> SafeString | str:
     kind = WaitKind(run.waits_for)
     ends: Any = ""
     if kind in ENDS:
-        ends = ", for as long as it takes"
+        ends = gettext(", for as long as it takes")
         if run.due_at is not None:
             ends = format_html(", {} {}", ENDS[kind], marks.ago(run.due_at))
     decide: Any = ""
     if kind == WaitKind.APPROVAL:
-        decide = format_html(" · {}", links.to("runners_approval", run.pk, "Decide"))
-    began = "asked" if kind == WaitKind.APPROVAL else "began"
+        decide = format_html(" · {}", links.to("runners_approval", run.pk, gettext("Decide")))
+    began = gettext("asked") if kind == WaitKind.APPROVAL else gettext("began")
     at = marks.ago(run.started_at)
     return format_html("{}, {} {}{}{}", _what(run, kind), began, at, ends, decide)
 
@@ -80,12 +82,16 @@ def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
         return ""
     kind, span = WaitKind(run.waits_for), marks.span(timedelta(seconds=float(seconds)))
     if kind == WaitKind.TIMER:
-        return f"Slept {span}"
-    text = f"Waited {span} for {NAMES[kind]}"
+        return gettext("Slept {span}").format(span=span)
+    text = gettext("Waited {span} for {what}").format(span=span, what=NAMES[kind])
     if wake.get("by") == "timer" and kind not in HOLDS:
-        return f"{text}, in vain"
+        return gettext("{text}, in vain").format(text=text)
     decision = wake.get("decision")
-    return f"{text}: {decision} by {wake.get('actor')}" if decision else text
+    if not decision:
+        return text
+    return gettext("{text}: {decision} by {actor}").format(
+        text=text, decision=gettext(decision), actor=wake.get("actor")
+    )
 
 
 def _what(run: Run, kind: WaitKind) -> str:
@@ -94,34 +100,46 @@ def _what(run: Run, kind: WaitKind) -> str:
     if kind in PLAIN:
         return PLAIN[kind]
     if kind == WaitKind.CIRCUIT:
-        return f"Held: {marks.clipped(str(about.get('target', '')))} rests"
+        return gettext("Held: {target} rests").format(
+            target=marks.clipped(str(about.get("target", "")))
+        )
     if kind in HOLDS:
         by = HELD_BY.get(kind)
-        return f"Held by the {marks.clipped(by(about))}" if by else "Held back"
+        return (
+            gettext("Held by the {by}").format(by=marks.clipped(by(about)))
+            if by
+            else gettext("Held back")
+        )
     if kind == WaitKind.EVENT:
-        return f"Waits for the event {marks.clipped(str(about.get('event', '')))}"
+        return gettext("Waits for the event {event}").format(
+            event=marks.clipped(str(about.get("event", "")))
+        )
     if kind == WaitKind.APPROVAL:
-        return f"Waits for approval: “{title}”"
-    return f"Waits for a call from outside: “{title}”" if title else "Waits for a call from outside"
+        return gettext("Waits for approval: “{title}”").format(title=title)
+    return (
+        gettext("Waits for a call from outside: “{title}”").format(title=title)
+        if title
+        else gettext("Waits for a call from outside")
+    )
 
 
 # A waiting run in a word.
 ASLEEP: dict[str, str] = {
-    WaitKind.BODY: "in its body",
-    WaitKind.TIMER: "asleep",
-    WaitKind.APPROVAL: "awaits approval",
-    WaitKind.EVENT: "awaits event",
-    WaitKind.CALLBACK: "awaits call",
-    WaitKind.CHILD: "awaits child",
-    WaitKind.CIRCUIT: "target rests",
-    WaitKind.QUOTA: "over quota",
+    WaitKind.BODY: lazy("in its body"),
+    WaitKind.TIMER: lazy("asleep"),
+    WaitKind.APPROVAL: lazy("awaits approval"),
+    WaitKind.EVENT: lazy("awaits event"),
+    WaitKind.CALLBACK: lazy("awaits call"),
+    WaitKind.CHILD: lazy("awaits child"),
+    WaitKind.CIRCUIT: lazy("target rests"),
+    WaitKind.QUOTA: lazy("over quota"),
 }
 
 
 class StateFilter(StateTabFilter):
     """Runs by state."""
 
-    title = "state"
+    title = lazy("state")
     parameter_name = "state"
     groups = {
         "pending": ("PENDING",),
@@ -168,10 +186,10 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         "execution__workflow__definition",
     )
     ordering = ("-id",)
-    empty_text = "No runs yet: they appear as soon as an execution starts."
+    empty_text = lazy("No runs yet: they appear as soon as an execution starts.")
     search_ids = ("id", "execution_id")
     search_texts = ("step_path", "module")
-    search_help_text = "An id, a path, or an execution's id and refine[2]"
+    search_help_text = lazy("An id, a path, or an execution's id and refine[2]")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -187,43 +205,43 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         rows = queryset.filter(execution_id=execution, step_path__startswith=start.strip())
         return rows, False
 
-    @display(description="step")
+    @display(description=lazy("step"))
     def step(self, row: Run) -> Any:
         """The step and which attempt."""
         return marks.path(f"{row.step_path} #{row.attempt}")
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def mark(self, row: Run) -> Any:
         """The state's word, icon and colour."""
         return state_of(row)
 
-    @display(description="execution")
+    @display(description=lazy("execution"))
     def workflow(self, row: Run) -> Any:
         """The execution's page, under its workflow's name."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 
-    @display(description="worker")
+    @display(description=lazy("worker"))
     def worker(self, row: Run) -> Any:
         """Who has, or had, it."""
         return marks.worker(row.leased_by)
 
-    @display(description="queued")
+    @display(description=lazy("queued"))
     def queued(self, row: Run) -> Any:
         """How long ago it was ready."""
         return marks.ago(row.queued_at)
 
-    @display(description="in the queue")
+    @display(description=lazy("in the queue"))
     def waited(self, row: Run) -> str:
         """From ready to started."""
         return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
 
-    @display(description="duration")
+    @display(description=lazy("duration"))
     def duration(self, row: Run) -> str:
         """How long it worked, or works."""
         return duration_of(row)
 
-    @display(description="error")
+    @display(description=lazy("error"))
     def failure(self, row: Run) -> str:
         """The class and beginning of the error."""
         return error_of(row)
@@ -232,25 +250,30 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         """All that is known of one attempt."""
         sections: list[PageSection] = []
         if obj.error:
-            sections.append(text_section("Error", obj.error, error=True))
+            sections.append(text_section(gettext("Error"), obj.error, error=True))
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         trace = (obj.error_details or {}).get("traceback")
         if trace:
-            sections.append(text_section("Traceback", str(trace), folded=True))
+            sections.append(text_section(gettext("Traceback"), str(trace), folded=True))
         sections += [
             payload_section(title, value, shown=sees, folded=title != "Inputs")
             for title, value, always in (
-                ("Inputs", obj.inputs, True),
-                ("Outputs", obj.outputs, True),
-                ("Overrides", obj.overrides, False),
-                ("Logs", obj.logs, False),
-                ("Heartbeat details", obj.heartbeat_details, False),
-                ("Error details", obj.error_details, False),
+                (gettext("Inputs"), obj.inputs, True),
+                (gettext("Outputs"), obj.outputs, True),
+                (gettext("Overrides"), obj.overrides, False),
+                (gettext("Logs"), obj.logs, False),
+                (gettext("Heartbeat details"), obj.heartbeat_details, False),
+                (gettext("Error details"), obj.error_details, False),
             )
             if always or value
         ]
         sections.append(done_to(obj.pk))
-        lead = [marks.state(obj.state), f"{obj.step_path}, attempt {obj.attempt}, {obj.module}"]
+        lead = [
+            marks.state(obj.state),
+            gettext("{step_path}, attempt {attempt}, {module}").format(
+                step_path=obj.step_path, attempt=obj.attempt, module=obj.module
+            ),
+        ]
         return Page(lead, facts(self._facts(obj)), sections)
 
     def _facts(self, obj: Run) -> list[tuple[str, Any]]:
@@ -258,29 +281,29 @@ class RunAdmin(OperatingAdmin, FactAdmin):
             "executions_workflowexecution", obj.execution_id, obj.execution.workflow
         )
         return [
-            ("Execution", execution),
-            ("Monitor", _monitor(obj)),
+            (gettext("Execution"), execution),
+            (gettext("Monitor"), _monitor(obj)),
             *_place(obj),
-            ("Outcome", obj.outcome),
-            ("Worker", obj.leased_by),
-            ("Queue", obj.queue),
-            ("Queued", marks.ago(obj.queued_at)),
-            ("Started", marks.ago(obj.started_at)),
-            ("Finished", marks.ago(obj.finished_at)),
-            ("In the queue", self.waited(obj)),
-            ("Duration", duration_of(obj)),
+            (gettext("Outcome"), obj.outcome),
+            (gettext("Worker"), obj.leased_by),
+            (gettext("Queue"), obj.queue),
+            (gettext("Queued"), marks.ago(obj.queued_at)),
+            (gettext("Started"), marks.ago(obj.started_at)),
+            (gettext("Finished"), marks.ago(obj.finished_at)),
+            (gettext("In the queue"), self.waited(obj)),
+            (gettext("Duration"), duration_of(obj)),
             *_wait(obj),
-            ("Retry after", marks.ago(obj.retry_after)),
-            ("Lease until", marks.ago(obj.lease_until)),
-            ("Heartbeat", marks.ago(obj.heartbeat_at)),
-            ("Lease token", str(obj.lease_token)),
-            ("Recoveries", str(obj.recoveries)),
-            ("Crashes", _crashes(obj)),
-            ("Publications", str(obj.publications)),
-            ("Segment", obj.segment),
-            ("Result of run", obj.cached_from and _run(obj.cached_from)),
-            ("Idempotency key", marks.copyable(obj.idempotency_key)),
-            ("Id", marks.copyable(obj.pk)),
+            (gettext("Retry after"), marks.ago(obj.retry_after)),
+            (gettext("Lease until"), marks.ago(obj.lease_until)),
+            (gettext("Heartbeat"), marks.ago(obj.heartbeat_at)),
+            (gettext("Lease token"), str(obj.lease_token)),
+            (gettext("Recoveries"), str(obj.recoveries)),
+            (gettext("Crashes"), _crashes(obj)),
+            (gettext("Publications"), str(obj.publications)),
+            (gettext("Segment"), obj.segment),
+            (gettext("Result of run"), obj.cached_from and _run(obj.cached_from)),
+            (gettext("Idempotency key"), marks.copyable(obj.idempotency_key)),
+            (gettext("Id"), marks.copyable(obj.pk)),
         ]
 
 
@@ -291,25 +314,37 @@ def _run(pk: UUID) -> Any:
 def _crashes(obj: Run) -> str:
     """How often it ended its process, how, and what follows from it."""
     said = f"{obj.crashes}: {obj.crash_cause}" if obj.crashes else "0"
-    return f"{said} (suspect: runs in a process of its own)" if obj.suspect else said
+    return (
+        gettext("{said} (suspect: runs in a process of its own)").format(said=said)
+        if obj.suspect
+        else said
+    )
 
 
 def _monitor(obj: Run) -> Any:
     """The execution's monitor with this run selected."""
     address = addresses.admin("executions_workflowexecution_monitor", obj.execution_id)
-    return links.link(f"{address}?run={obj.pk}", "Watch it among the others")
+    return links.link(f"{address}?run={obj.pk}", gettext("Watch it among the others"))
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
     """The iteration or item that the run belongs to, and what is inside it."""
     place = split(obj.step_path)[0]
     found: list[tuple[str, Any]] = [
-        ("Place", place_link(obj.execution_id, place, place.rstrip(".") or "the workflow"))
+        (
+            gettext("Place"),
+            place_link(obj.execution_id, place, place.rstrip(".") or gettext("the workflow")),
+        )
     ]
     if obj.waits_for == WaitKind.BODY:
         stem = obj.step_path.rpartition(".")[0] + "["
-        found.append(("Progress", said(obj, None, "")))
-        found.append(("Body", links.link(runs_in(obj.execution_id, stem), "its runs as a list")))
+        found.append((gettext("Progress"), said(obj, None, "")))
+        found.append(
+            (
+                gettext("Body"),
+                links.link(runs_in(obj.execution_id, stem), gettext("its runs as a list")),
+            )
+        )
     return found
 
 
@@ -317,25 +352,29 @@ def _wait(obj: Run) -> list[tuple[str, Any]]:
     """What the run waits or waited for, and the execution it started."""
     child = children_of(obj.execution_id, [obj]).get(obj.pk)
     told = wait_of(obj) or waited_of(obj, obj.wake or {})
-    found: list[tuple[str, Any]] = [("Wait", told)] if told else []
+    found: list[tuple[str, Any]] = [(gettext("Wait"), told)] if told else []
     if child is not None:
         where = links.to("executions_workflowexecution", child.id, f"{child.workflow} {child.id}")
-        found.append(("Child", format_html("{} {}", where, marks.state(child.state))))
+        found.append((gettext("Child"), format_html("{} {}", where, marks.state(child.state))))
     return found
 
 
 def state_of(row: Run) -> Any:
     """The run's mark; a retry says which one it is, and how long it backs off."""
     if row.superseded:
-        return marks.state(row.state, f"{marks.MARKS[row.state][0]}, rolled back")
+        return marks.state(
+            row.state, gettext("{state}, rolled back").format(state=marks.MARKS[row.state][0])
+        )
     if row.state == "WAITING":
         return marks.state(row.state, ASLEEP.get(row.waits_for, ""))
     if row.state != "PENDING" or row.attempt == row.budget_start:
         return marks.state(row.state)
-    word = f"retry {row.attempt - row.budget_start}"
+    word = gettext("retry {attempt}").format(attempt=row.attempt - row.budget_start)
     now = timezone.now()
     if row.retry_after is not None and row.retry_after > now:
-        word = f"{word}, in {marks.span(row.retry_after - now)}"
+        word = gettext("{word}, in {span}").format(
+            word=word, span=marks.span(row.retry_after - now)
+        )
     return marks.mark(word, "autorenew", "amber")
 
 

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from executions.access.powers import Power
 from executions.admin import marks
@@ -14,6 +15,7 @@ from executions.admin.base import FactAdmin
 from executions.admin.scope import holds, is_superuser, reach
 from executions.admin.sections import Page, facts
 from executions.admin.skin import display
+from executions.language import lazy
 from runners.models import Runner
 
 # A worker beats every few seconds; one silent for this long is most likely gone.
@@ -26,7 +28,7 @@ class RunnerAdmin(FactAdmin):
 
     list_display = ("name", "health", "host", "pid", "pool", "queue_names", "started", "seen")
     ordering = ("-seen_at",)
-    empty_text = "No worker has reported: `make up` starts them with everything else."
+    empty_text = lazy("No worker has reported: `make up` starts them with everything else.")
     search_texts = ("name", "host")
 
     def scope(self, request: HttpRequest, rows: Any, action: Power) -> Any:
@@ -39,22 +41,22 @@ class RunnerAdmin(FactAdmin):
         """Who sees executions sees what works on them."""
         return holds(request, self.needs)
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def health(self, row: Runner) -> Any:
         """Live, leaving or silent."""
         return health_of(row)
 
-    @display(description="queues")
+    @display(description=lazy("queues"))
     def queue_names(self, row: Runner) -> str:
         """What it works on."""
         return ", ".join(map(str, row.queues)) or marks.EMPTY
 
-    @display(description="started")
+    @display(description=lazy("started"))
     def started(self, row: Runner) -> Any:
         """How long it lives."""
         return marks.ago(row.started_at)
 
-    @display(description="seen")
+    @display(description=lazy("seen"))
     def seen(self, row: Runner) -> Any:
         """When it last gave a sign."""
         return marks.ago(row.seen_at)
@@ -65,14 +67,14 @@ class RunnerAdmin(FactAdmin):
             [health_of(obj)],
             facts(
                 [
-                    ("Name", obj.name),
-                    ("Host", obj.host),
-                    ("Process", str(obj.pid)),
-                    ("Pool", obj.pool),
-                    ("Queues", self.queue_names(obj)),
-                    ("Started", marks.ago(obj.started_at)),
-                    ("Last seen", marks.ago(obj.seen_at)),
-                    ("Leaving", marks.ago(obj.leaving_at)),
+                    (gettext("Name"), obj.name),
+                    (gettext("Host"), obj.host),
+                    (gettext("Process"), str(obj.pid)),
+                    (gettext("Pool"), obj.pool),
+                    (gettext("Queues"), self.queue_names(obj)),
+                    (gettext("Started"), marks.ago(obj.started_at)),
+                    (gettext("Last seen"), marks.ago(obj.seen_at)),
+                    (gettext("Leaving"), marks.ago(obj.leaving_at)),
                 ]
             ),
         )
@@ -81,7 +83,7 @@ class RunnerAdmin(FactAdmin):
 def health_of(row: Runner) -> Any:
     """The worker's mark."""
     if row.leaving_at is not None:
-        return marks.mark("leaving", "logout", "grey")
+        return marks.mark(gettext("leaving"), "logout", "grey")
     if timezone.now() - row.seen_at > SILENT:
-        return marks.mark("silent", "heart_broken", "red")
-    return marks.mark("live", "monitor_heart", "green")
+        return marks.mark(gettext("silent"), "heart_broken", "red")
+    return marks.mark(gettext("live"), "monitor_heart", "green")

@@ -15,6 +15,7 @@ from django.db.models import CharField, Func, QuerySet, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import StrIndex, Substr
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 
 from executions.admin import links
 from executions.definition.graph.iterations import LoopTurns, MapTurns
@@ -90,33 +91,51 @@ def said(run: Run, turns: IterationRows | None, kind: str) -> str:
     # No counters: it has not begun, had nothing to do, was taken over by a fork or set back.
     if turns is None or (live and not turns.total):
         return ""
-    return _count(turns.total, "iteration" if kind == "loop" else "item")
+    return _iterations(turns.total) if kind == "loop" else _count(turns.total)
 
 
 def _items(map_: MapTurns, turns: IterationRows, *, live: bool) -> str:
     over = map_.next - len(map_.open) - len(map_.spare)
     if live:
-        parts = [f"{max(0, over - turns.failed):,} of {map_.total:,} items done"]
+        parts = [
+            gettext("{value:,} of {total:,} items done").format(
+                value=max(0, over - turns.failed), total=map_.total
+            )
+        ]
         under_way = max(0, len(map_.open) - turns.dead)
-        parts += [f"{under_way:,} under way"] if under_way else []
+        parts += (
+            [gettext("{under_way:,} under way").format(under_way=under_way)] if under_way else []
+        )
     elif over == map_.total:
-        parts = [_count(map_.total, "item")]
+        parts = [_count(map_.total)]
     else:
-        parts = [f"{over:,} of {map_.total:,} items"]
-    parts += [f"{turns.failed:,} failed"] if turns.failed else []
-    parts += [f"{turns.dead:,} dead"] if turns.dead else []
+        parts = [gettext("{over:,} of {total:,} items").format(over=over, total=map_.total)]
+    parts += [gettext("{failed:,} failed").format(failed=turns.failed)] if turns.failed else []
+    parts += [gettext("{dead:,} dead").format(dead=turns.dead)] if turns.dead else []
     return ", ".join(parts)
 
 
 def _iteration(loop: LoopTurns, *, live: bool) -> str:
     if not live:
-        return _count(loop.index + 1, "iteration")
-    of = f" of {loop.count:,}" if loop.count is not None else f", at most {loop.most:,}"
-    return f"iteration {loop.index + 1:,}{of}"
+        return _iterations(loop.index + 1)
+    of = (
+        gettext(" of {count:,}").format(count=loop.count)
+        if loop.count is not None
+        else gettext(", at most {most:,}").format(most=loop.most)
+    )
+    return gettext("iteration {index:,}{value}").format(index=loop.index + 1, value=of)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{f'{number:,}' if number else 'no'} {noun}{'' if number == 1 else 's'}"
+def _count(number: int) -> str:
+    if not number:
+        return gettext("no items")
+    return ngettext("{number:,} item", "{number:,} items", number).format(number=number)
+
+
+def _iterations(number: int) -> str:
+    if not number:
+        return gettext("no iterations")
+    return ngettext("{number:,} iteration", "{number:,} iterations", number).format(number=number)
 
 
 RUNS = 200

@@ -5,54 +5,55 @@ from django.db.models import Q
 from uuid6 import uuid7
 
 from executions.public.database import ArrayField, ClockTimestamp
+from executions.public.language import lazy
 from executions.public.models import Workflow, Workspace
 
 
 class AlertKind(models.TextChoices):
     """What an alert can be about."""
 
-    GROUP_NEW = "GROUP_NEW", "a new kind of failure"
-    GROUP_REGRESSED = "GROUP_REGRESSED", "a resolved failure is back"
-    RATE_HIGH = "RATE_HIGH", "far more failures than usual"
-    ENTRY_OLD = "ENTRY_OLD", "a dead letter has waited too long"
-    REDRIVE_STOPPED = "REDRIVE_STOPPED", "a redrive was stopped by its failures"
-    NO_WORKER = "NO_WORKER", "work waits where no worker serves"
-    BEAT_SILENT = "BEAT_SILENT", "beat does not tick"
-    CIRCUIT_OPEN = "CIRCUIT_OPEN", "a circuit has opened"
-    BUDGET_SOFT = "BUDGET_SOFT", "a budget is nearly spent"
-    BUDGET_SPENT = "BUDGET_SPENT", "a budget is spent"
+    GROUP_NEW = "GROUP_NEW", lazy("a new kind of failure")
+    GROUP_REGRESSED = "GROUP_REGRESSED", lazy("a resolved failure is back")
+    RATE_HIGH = "RATE_HIGH", lazy("far more failures than usual")
+    ENTRY_OLD = "ENTRY_OLD", lazy("a dead letter has waited too long")
+    REDRIVE_STOPPED = "REDRIVE_STOPPED", lazy("a redrive was stopped by its failures")
+    NO_WORKER = "NO_WORKER", lazy("work waits where no worker serves")
+    BEAT_SILENT = "BEAT_SILENT", lazy("beat does not tick")
+    CIRCUIT_OPEN = "CIRCUIT_OPEN", lazy("a circuit has opened")
+    BUDGET_SOFT = "BUDGET_SOFT", lazy("a budget is nearly spent")
+    BUDGET_SPENT = "BUDGET_SPENT", lazy("a budget is spent")
 
 
 class AlertChannel(models.TextChoices):
     """How people, or a program, are told."""
 
-    EMAIL = "EMAIL", "e-mail"
-    SLACK = "SLACK", "Slack"
-    WEBHOOK = "WEBHOOK", "webhook"
+    EMAIL = "EMAIL", lazy("e-mail")
+    SLACK = "SLACK", lazy("Slack")
+    WEBHOOK = "WEBHOOK", lazy("webhook")
 
 
 class AlertState(models.TextChoices):
     """Whether what was noticed still holds."""
 
-    OPEN = "OPEN", "open"
-    OVER = "OVER", "over"
+    OPEN = "OPEN", lazy("open")
+    OVER = "OVER", lazy("over")
 
 
 class DeliveryState(models.TextChoices):
     """Where a message is; `sending` alone moves it."""
 
-    QUEUED = "QUEUED", "queued"
-    SENT = "SENT", "sent"
-    GIVEN_UP = "GIVEN_UP", "given up"
+    QUEUED = "QUEUED", lazy("queued")
+    SENT = "SENT", lazy("sent")
+    GIVEN_UP = "GIVEN_UP", lazy("given up")
 
 
 class DeliveryReason(models.TextChoices):
     """Why a message is sent."""
 
-    RAISED = "RAISED", "noticed"
-    AGAIN = "AGAIN", "still so, or again"
-    OVER = "OVER", "all clear"
-    TEST = "TEST", "a test"
+    RAISED = "RAISED", lazy("noticed")
+    AGAIN = "AGAIN", lazy("still so, or again")
+    OVER = "OVER", lazy("all clear")
+    TEST = "TEST", lazy("a test")
 
 
 class AlertRule(models.Model):

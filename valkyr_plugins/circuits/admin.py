@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from dlq.public.dashboard import HomeSection, add_section
 from executions.public.access import Actor, Operation
@@ -30,6 +31,7 @@ from executions.public.admin import (
     text_section,
 )
 from executions.public.admin_skin import display
+from executions.public.language import lazy
 from runners.public.models import Waiter, WaitKind
 from runners.public.targets import DEFAULTS, limits_for
 from valkyr_plugins.circuits.breaker import CircuitState
@@ -39,9 +41,9 @@ from valkyr_plugins.circuits.gate import reset
 from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
 
 MARKS = {
-    CircuitState.CLOSED: ("closed", "check_circle", "green"),
-    CircuitState.OPEN: ("open", "block", "red"),
-    CircuitState.HALF_OPEN: ("half open", "pending", "amber"),
+    CircuitState.CLOSED: (lazy("closed"), "check_circle", "green"),
+    CircuitState.OPEN: (lazy("open"), "block", "red"),
+    CircuitState.HALF_OPEN: (lazy("half open"), "pending", "amber"),
 }
 SHOWN = 8  # on the home page
 
@@ -55,14 +57,16 @@ RESET = AdminOperation(
         name="reset_circuit",
         apply=_reset,
         refuse=lambda row: (
-            "" if row.state != "CLOSED" or row.failures else "Nothing to do: it is clean."
+            "" if row.state != "CLOSED" or row.failures else gettext("Nothing to do: it is clean.")
         ),
     ),
-    title="Reset…",
+    title=lazy("Reset…"),
     icon="restart_alt",
-    done="reset",
-    question="Its failures are forgotten and steps call the target again: as many as it may fail "
-    "at first, and all that are held once it has answered.",
+    done=lazy("reset"),
+    question=lazy(
+        "Its failures are forgotten and steps call the target again: as many as it may fail "
+        "at first, and all that are held once it has answered."
+    ),
     form=GivenReasonForm,
     primary=True,
 )
@@ -71,7 +75,7 @@ RESET = AdminOperation(
 class CircuitStateFilter(TabFilter):
     """Circuits by state."""
 
-    title = "state"
+    title = lazy("state")
     parameter_name = field = "state"
     groups = {"open": ("OPEN", "HALF_OPEN"), "closed": ("CLOSED",)}
 
@@ -91,7 +95,9 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id",)
     search_texts = ("target",)
     ordering = ("-id",)
-    empty_text = "No circuits yet: each target that a step calls appears here, such as a host."
+    empty_text = lazy(
+        "No circuits yet: each target that a step calls appears here, such as a host."
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """With how many steps are held for each."""
@@ -110,32 +116,32 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
         rows: QuerySet[Any] = super().get_queryset(request).annotate(waits=waits)
         return rows
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def mark(self, row: CircuitBreaker) -> Any:
         """Whether calls are made."""
         return mark_of(row)
 
-    @display(description="failures")
+    @display(description=lazy("failures"))
     def counted(self, row: CircuitBreaker) -> str:
         """Those of the window that runs."""
         return str(row.failures) if row.failures else marks.EMPTY
 
-    @display(description="held")
+    @display(description=lazy("held"))
     def held(self, row: Any) -> str:
         """How many steps wait for it."""
         return f"{row.waits:,}" if row.waits else marks.EMPTY
 
-    @display(description="next try")
+    @display(description=lazy("next try"))
     def retry(self, row: CircuitBreaker) -> Any:
         """When one step may try it."""
         return marks.EMPTY if row.next_retry_at is None else marks.ago(row.next_retry_at)
 
-    @display(description="last failure")
+    @display(description=lazy("last failure"))
     def last_failure(self, row: CircuitBreaker) -> Any:
         """When a call last failed."""
         return marks.ago(row.last_failure_at)
 
-    @display(description="error")
+    @display(description=lazy("error"))
     def error(self, row: CircuitBreaker) -> str:
         """What it said."""
         return marks.clipped(row.last_error) or marks.EMPTY
@@ -144,22 +150,30 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
         """The circuit, what holds for it and what was done to it."""
         sections: list[PageSection] = []
         if obj.last_error:
-            sections.append(text_section("Last error", obj.last_error, error=True))
+            sections.append(text_section(gettext("Last error"), obj.last_error, error=True))
         sections.append(done_to(obj.pk))
         limits = limits_for(obj.target, (*rules(), *DEFAULTS), config().base)
         known = [
-            ("Workspace", obj.workspace),
-            ("Failures", f"{obj.failures} of {limits.failures}"),
-            ("Window", f"{limits.window:g} s"),
-            ("Rests for", f"{limits.recovery:g} s"),
-            ("Steps held", self.held(obj)),
-            ("Opened", marks.ago(obj.opened_at)),
-            ("Times opened", str(obj.times_opened)),
-            ("Next try", marks.ago(obj.next_retry_at)),
-            ("Probe", obj.probe_run_id and links.to("runners_run", obj.probe_run_id, "its run")),
-            ("Last failure", marks.ago(obj.last_failure_at)),
-            ("Answered", marks.ago(obj.proven_at)),
-            ("Id", marks.copyable(obj.pk)),
+            (gettext("Workspace"), obj.workspace),
+            (
+                gettext("Failures"),
+                gettext("{failures} of {failures2}").format(
+                    failures=obj.failures, failures2=limits.failures
+                ),
+            ),
+            (gettext("Window"), f"{limits.window:g} s"),
+            (gettext("Rests for"), f"{limits.recovery:g} s"),
+            (gettext("Steps held"), self.held(obj)),
+            (gettext("Opened"), marks.ago(obj.opened_at)),
+            (gettext("Times opened"), str(obj.times_opened)),
+            (gettext("Next try"), marks.ago(obj.next_retry_at)),
+            (
+                gettext("Probe"),
+                obj.probe_run_id and links.to("runners_run", obj.probe_run_id, gettext("its run")),
+            ),
+            (gettext("Last failure"), marks.ago(obj.last_failure_at)),
+            (gettext("Answered"), marks.ago(obj.proven_at)),
+            (gettext("Id"), marks.copyable(obj.pk)),
         ]
         return Page([mark_of(obj), obj.target], facts(known), sections)
 
@@ -174,7 +188,7 @@ class CircuitRuleAdmin(ScopedAdmin):
     )  # fmt: skip
     fields = list_display
     search_texts = ("pattern",)
-    empty_text = "No rules: the defaults hold, and the settings for what they leave open."
+    empty_text = lazy("No rules: the defaults hold, and the settings for what they leave open.")
 
     def _may(self, request: HttpRequest, obj: Any, power: Any, verb: str) -> bool:
         """Superusers alone: a rule holds for every workspace."""
@@ -209,9 +223,9 @@ def _rows(found: Iterable[CircuitBreaker]) -> list[list[Cell]]:
 add_section(
     HomeSection(
         name="circuits",
-        title="Open circuits",
-        headers=("Target", "State", "Tried again"),
-        empty="Every target is called.",
+        title=lazy("Open circuits"),
+        headers=(lazy("Target"), lazy("State"), lazy("Tried again")),
+        empty=lazy("Every target is called."),
         gather=_open,
         rows=_rows,
     )

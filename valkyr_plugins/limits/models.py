@@ -8,6 +8,7 @@ from django.db.models import Q, TextChoices
 from uuid6 import uuid7
 
 from executions.public.database import ClockTimestamp, cascade
+from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowExecution, Workspace
 
 # What quotas count, and after what budgets begin anew.
@@ -16,9 +17,9 @@ from executions.public.models import Workflow, WorkflowExecution, Workspace
 class Resource(TextChoices):
     """What a quota counts."""
 
-    EXECUTIONS = "executions", "executions"
-    MODULE = "module", "steps of a module type"
-    TOKENS = "tokens", "tokens of language models"
+    EXECUTIONS = "executions", lazy("executions")
+    MODULE = "module", lazy("steps of a module type")
+    TOKENS = "tokens", lazy("tokens of language models")
 
 
 class BudgetPeriod(StrEnum):

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext
 
 from executions.public import addresses
 from executions.public.access import Actor, Operation, Power, name_path
@@ -22,6 +23,7 @@ from executions.public.admin import (
     marks,
 )
 from executions.public.admin_skin import ActionVariant, display
+from executions.public.language import lazy
 from valkyr_plugins.mfa import factors
 from valkyr_plugins.mfa.models import SecondFactor
 
@@ -32,12 +34,14 @@ def _reset(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
 
 RESET = AdminOperation(
     Operation(name="reset", apply=_reset),
-    title="Reset…",
+    title=lazy("Reset…"),
     icon="phonelink_erase",
-    done="reset",
-    question="Removes the authenticator app and the recovery codes of a person who has lost them. "
-    "Until the person sets up another factor, the password alone signs in. Make sure that the "
-    "request comes from that person.",
+    done=lazy("reset"),
+    question=lazy(
+        "Removes the authenticator app and the recovery codes of a person who has lost them. "
+        "Until the person sets up another factor, the password alone signs in. Make sure that the "
+        "request comes from that person."
+    ),
     form=GivenReasonForm,
     danger=True,
     bulk=False,
@@ -59,7 +63,7 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
     ordering = ("-id",)
     search_ids = ("id",)
     search_texts = (name_path(),)
-    empty_text = "No second factors: set up your own with “Your second factor”."
+    empty_text = lazy("No second factors: set up your own with “Your second factor”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """One's own; everybody's for a superuser."""
@@ -86,7 +90,7 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
     manage.__dict__.update(
         {
             "allowed_permissions": ("manage",),
-            "short_description": "Your second factor",
+            "short_description": lazy("Your second factor"),
             "url_path": "manage",
             "icon": "phonelink_lock",
             "variant": ActionVariant.PRIMARY,
@@ -94,24 +98,24 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
         }
     )
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def mark(self, row: SecondFactor) -> Any:
         """Whether sign-in asks for its code."""
         if row.confirmed_at is None:
-            return marks.mark("not confirmed", "pending", "grey")
-        return marks.mark("asked for", "phonelink_lock", "green")
+            return marks.mark(gettext("not confirmed"), "pending", "grey")
+        return marks.mark(gettext("asked for"), "phonelink_lock", "green")
 
-    @display(description="set up")
+    @display(description=lazy("set up"))
     def set_up(self, row: SecondFactor) -> Any:
         """When it was confirmed."""
         return marks.ago(row.confirmed_at) if row.confirmed_at else marks.EMPTY
 
-    @display(description="last used")
+    @display(description=lazy("last used"))
     def used(self, row: SecondFactor) -> Any:
         """When a code was accepted last."""
-        return marks.ago(row.last_used_at) if row.last_used_at else "never"
+        return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
-    @display(description="recovery codes left")
+    @display(description=lazy("recovery codes left"))
     def codes_left(self, row: Any) -> str:
         """How many recovery codes are unused."""
         return str(row.left)
@@ -122,11 +126,11 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
             [self.mark(obj)],
             facts(
                 [
-                    ("User", obj.user.get_username()),
-                    ("Set up", self.set_up(obj)),
-                    ("Last used", self.used(obj)),
-                    ("Recovery codes left", self.codes_left(obj)),
-                    ("Id", marks.copyable(obj.pk)),
+                    (gettext("User"), obj.user.get_username()),
+                    (gettext("Set up"), self.set_up(obj)),
+                    (gettext("Last used"), self.used(obj)),
+                    (gettext("Recovery codes left"), self.codes_left(obj)),
+                    (gettext("Id"), marks.copyable(obj.pk)),
                 ]
             ),
         )

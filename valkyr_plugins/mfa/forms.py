@@ -4,6 +4,8 @@ from typing import Any
 
 from django import forms
 
+from executions.public.language import lazy
+
 # A recovery code with spaces and dashes, and then some.
 LONGEST_CODE = 40
 
@@ -13,7 +15,7 @@ class CodeForm(forms.Form):
 
     code = forms.CharField(
         max_length=LONGEST_CODE,
-        label="Code",
+        label=lazy("Code"),
         widget=forms.TextInput(
             attrs={
                 "autocomplete": "one-time-code",
@@ -32,10 +34,11 @@ class PasswordAgainForm(forms.Form):
         strip=False,
         max_length=4096,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password", "autofocus": True}),
+        label=lazy("Password"),
     )
     code = forms.CharField(
         max_length=LONGEST_CODE,
-        label="Code",
+        label=lazy("Code"),
         widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "spellcheck": "false"}),
     )
 

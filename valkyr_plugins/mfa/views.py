@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.debug import sensitive_post_parameters
@@ -209,7 +210,7 @@ def _proved(request: Any, user: Any, form: PasswordAgainForm) -> bool:
     given = {get_user_model().USERNAME_FIELD: name, "password": form.cleaned_data["password"]}
     found = authenticate(request, **given)
     if found is None or found.pk != user.pk:
-        form.add_error("password", "The password is wrong.")
+        form.add_error("password", gettext("The password is wrong."))
         return False
     if "code" not in form.fields:
         return True

@@ -11,6 +11,7 @@ from uuid6 import uuid7
 
 from dlq.public.models import DeadLetterEntry, FailureGroup
 from executions.public.database import ClockTimestamp, set_null
+from executions.public.language import lazy
 from executions.public.models import Workspace
 
 # The states of redrives and of their items, and the moves of a redrive.
@@ -21,31 +22,31 @@ from executions.public.models import Workspace
 class RedriveState(models.TextChoices):
     """Where a redrive is; `lifecycle` alone moves it."""
 
-    DRAFT = "DRAFT", "draft"
-    RUNNING = "RUNNING", "running"
-    PAUSED = "PAUSED", "paused"
-    STOPPED = "STOPPED", "stopped by its failures"
-    DONE = "DONE", "done"
-    ABORTED = "ABORTED", "aborted"
+    DRAFT = "DRAFT", lazy("draft")
+    RUNNING = "RUNNING", lazy("running")
+    PAUSED = "PAUSED", lazy("paused")
+    STOPPED = "STOPPED", lazy("stopped by its failures")
+    DONE = "DONE", lazy("done")
+    ABORTED = "ABORTED", lazy("aborted")
 
 
 class RedriveScope(models.TextChoices):
     """What runs again."""
 
-    STEP = "STEP", "the failed step, in its execution"
-    FROM = "FROM", "from a chosen step on, in a new execution"
-    EXECUTION = "EXECUTION", "the whole execution, again"
+    STEP = "STEP", lazy("the failed step, in its execution")
+    FROM = "FROM", lazy("from a chosen step on, in a new execution")
+    EXECUTION = "EXECUTION", lazy("the whole execution, again")
 
 
 class ItemState(models.TextChoices):
     """What became of one entry of a redrive."""
 
-    QUEUED = "QUEUED", "queued"
-    RUNNING = "RUNNING", "running"
-    SUCCEEDED = "SUCCEEDED", "succeeded"
-    FAILED_AGAIN = "FAILED_AGAIN", "failed again"
-    SKIPPED = "SKIPPED", "skipped"
-    ABORTED = "ABORTED", "not sent: the redrive was aborted"
+    QUEUED = "QUEUED", lazy("queued")
+    RUNNING = "RUNNING", lazy("running")
+    SUCCEEDED = "SUCCEEDED", lazy("succeeded")
+    FAILED_AGAIN = "FAILED_AGAIN", lazy("failed again")
+    SKIPPED = "SKIPPED", lazy("skipped")
+    ABORTED = "ABORTED", lazy("not sent: the redrive was aborted")
 
 
 _S = RedriveState

@@ -5,14 +5,15 @@ from django.db import models
 from uuid6 import uuid7
 
 from executions.public.database import ClockTimestamp, set_null
+from executions.public.language import lazy
 from executions.public.models import WorkflowExecution
 
 
 class CheckpointKind(models.TextChoices):
     """Who took a checkpoint."""
 
-    AUTO = "AUTO", "by the engine"
-    MANUAL = "MANUAL", "by a person"
+    AUTO = "AUTO", lazy("by the engine")
+    MANUAL = "MANUAL", lazy("by a person")
 
 
 class Checkpoint(models.Model):

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from dlq.admin.dashboard import panels
 from dlq.admin.dashboard.blocks import BLOCKS
@@ -18,7 +19,7 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     added_banners = [banner for view in views for banner in view.banners]
     added_cards = [card for view in views for card in view.cards]
     return context | {
-        "title": "Dashboard",
+        "title": gettext("Dashboard"),
         "banners": [*panels.banners(kept, now), *added_banners],
         "cards": panels.cards(kept, now, added_cards),
         "blocks": views,

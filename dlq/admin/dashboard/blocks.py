@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from executions.admin.sections import Cell
 from executions.models import Workflow
@@ -38,7 +39,7 @@ class Card:
     def shown(self) -> str:
         """The figure as text; one that is counted up to a bound says so there."""
         if self.number is None:
-            return "not available"
+            return gettext("not available")
         more = "+" if self.bounded else ""
         return f"{self.number:,}{more}"
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 
 from dlq.admin.dashboard.blocks import SECTIONS, Banner, Card, Column
 from dlq.admin.dashboard.facts import Facts
@@ -14,27 +15,28 @@ from dlq.models import FailureGroup
 from executions.admin import links, marks
 from executions.admin.changelist import BOUND
 from executions.admin.sections import Cell, PageSection
+from executions.language import lazy
 from runners.admin.runner import health_of
 from runners.models import Runner
 from runners.workers.queues import Busy, Queue, Step, command_for, is_live
 
 WORKERS = 8
-UNSEEN = "nothing that you may see"
-NOT_AVAILABLE = "Not available: the database did not answer in time."
+UNSEEN = lazy("nothing that you may see")
+NOT_AVAILABLE = lazy("Not available: the database did not answer in time.")
 
 
 def panels(kept: Facts, now: datetime) -> list[list[PageSection]]:
     """All panels in two columns; one that could not be had says so."""
     return [
         [
-            _section("Failures that grew most", kept["groups"], GROUPS, _group_rows(kept)),
-            _section("Latest failures", kept["failures"], FAILURES, _failure_rows(kept)),
+            _section(gettext("Failures that grew most"), kept["groups"], GROUPS, _group_rows(kept)),
+            _section(gettext("Latest failures"), kept["failures"], FAILURES, _failure_rows(kept)),
             *_plugged(kept, "failures"),
         ],
         [
-            _section("Workers", kept["workers"], WORKERS_SAID, _worker_rows(kept, now)),
-            _section("Queues", kept["queues"], QUEUES, _queue_rows(kept)),
-            _section("Due next", kept["schedules"], SCHEDULES, _schedule_rows(kept)),
+            _section(gettext("Workers"), kept["workers"], WORKERS_SAID, _worker_rows(kept, now)),
+            _section(gettext("Queues"), kept["queues"], QUEUES, _queue_rows(kept)),
+            _section(gettext("Due next"), kept["schedules"], SCHEDULES, _schedule_rows(kept)),
             *_plugged(kept, "work"),
         ],
     ]
@@ -42,19 +44,22 @@ def panels(kept: Facts, now: datetime) -> list[list[PageSection]]:
 
 # headers, and what an empty panel says
 GROUPS = (
-    ("Failure", "24 h", "24 h before", "Last seen"),
-    "Nothing died in the last 24 hours.",
+    (lazy("Failure"), "24 h", "24 h before", lazy("Last seen")),
+    lazy("Nothing died in the last 24 hours."),
 )
 WORKERS_SAID = (
-    ("Name", "State", "Runs now"),
-    "No worker has reported. `make up` starts them together with everything else.",
+    (lazy("Name"), lazy("State"), lazy("Runs now")),
+    lazy("No worker has reported. `make up` starts them together with everything else."),
 )
 FAILURES = (
-    ("Workflow", "State", "Ended", "Error"),
-    "No execution of the last 24 hours has failed.",
+    (lazy("Workflow"), lazy("State"), lazy("Ended"), lazy("Error")),
+    lazy("No execution of the last 24 hours has failed."),
 )
-QUEUES = (("Queue", "Waiting", "Oldest", "Workers"), "No queue has work or a worker.")
-SCHEDULES = (("Workflow", "Due"), "No schedule is due.")
+QUEUES = (
+    (lazy("Queue"), lazy("Waiting"), lazy("Oldest"), lazy("Workers")),
+    lazy("No queue has work or a worker."),
+)
+SCHEDULES = ((lazy("Workflow"), lazy("Due")), lazy("No schedule is due."))
 
 
 def _section(
@@ -86,7 +91,7 @@ def _group_rows(kept: Facts) -> list[list[Cell]]:
         [
             format_html(
                 '{}<span class="vk-error-text">{}</span>',
-                links.link(_group_address(row), row.exception or "failure"),
+                links.link(_group_address(row), row.exception or gettext("failure")),
                 marks.clipped(f"{row.workflow.name}, {row.place}: {row.message}", 110),
             ),
             format_html('<span class="vk-nowrap">{}</span>', _growth(row.lately, row.earlier)),
@@ -99,7 +104,7 @@ def _group_rows(kept: Facts) -> list[list[Cell]]:
 
 def _growth(lately: int, earlier: int) -> str:
     if not earlier:
-        return f"{lately:,} (new)"
+        return gettext("{lately:,} (new)").format(lately=lately)
     return f"{lately:,} ({lately - earlier:+,})"
 
 
@@ -129,7 +134,7 @@ def _runs_now(one: Busy | None, now: datetime) -> Cell:
         return ""
     lines = format_html_join("", "<li>{}</li>", ((_step(step, now),) for step in one.steps))
     more = one.number - len(one.steps)
-    rest = format_html("<li>and {} more</li>", f"{more:,}") if more else ""
+    rest = format_html(gettext("<li>and {} more</li>"), f"{more:,}") if more else ""
     return format_html('<ul class="vk-now">{}{}</ul>', lines, rest)
 
 
@@ -158,7 +163,7 @@ def _queue_rows(kept: Facts) -> list[list[Cell]]:
             one.name,
             f"{one.waiting:,}{'+' if one.capped else ''}",
             marks.ago(one.oldest),
-            str(one.workers) if one.workers else marks.mark("none", "person_off", "amber"),
+            str(one.workers) if one.workers else marks.mark(gettext("none"), "person_off", "amber"),
         ]
         for one in kept["queues"] or []
     ]
@@ -181,17 +186,17 @@ def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -
     """What runs, what waits, `ended`, and what is dead; `only` narrows the lists behind them."""
     return [
         Card(
-            "Running", "clock_loader_40", kept["running"], "now",
+            gettext("Running"), "clock_loader_40", kept["running"], "now",
             links.listing(EXECUTIONS, state="running", **only), _full(kept["running"]),
         ),
         Card(
-            "Waiting for a place", "hourglass_empty", kept["waiting"],
+            gettext("Waiting for a place"), "hourglass_empty", kept["waiting"],
             _oldest(kept["first_waiting"], now),
             links.listing(EXECUTIONS, state="waiting", **only), _full(kept["waiting"]),
         ),
         *ended,
         Card(
-            "Open dead letters", "inbox", kept["open"], _oldest(kept["oldest"], now),
+            gettext("Open dead letters"), "inbox", kept["open"], _oldest(kept["oldest"], now),
             links.listing("dlq_deadletterentry", resolution="open", **only), _full(kept["open"]),
         ),
     ]  # fmt: skip
@@ -202,7 +207,11 @@ def _full(number: int | None) -> bool:
 
 
 def _oldest(found: datetime | None, now: datetime) -> str:
-    return f"oldest for {marks.span(now - found)}" if found else "none"
+    return (
+        gettext("oldest for {span}").format(span=marks.span(now - found))
+        if found
+        else gettext("none")
+    )
 
 
 # What somebody should do something about at once, above all else, with what to do.
@@ -224,17 +233,23 @@ def _silent(workers: list[Runner], now: datetime) -> Banner | None:
     if own and now - max(own) <= QUIET:
         return None
     if not own:
-        return Banner("No worker has reported: nothing runs until one does. Start all:", "make up")
-    text = f"Workers have not reported for {marks.span(now - max(own))}. Start them all:"
+        return Banner(
+            gettext("No worker has reported: nothing runs until one does. Start all:"), "make up"
+        )
+    text = gettext("Workers have not reported for {span}. Start them all:").format(
+        span=marks.span(now - max(own))
+    )
     return Banner(text, "make up")
 
 
 def _unserved(queue: Queue, now: datetime) -> Banner:
     since = marks.span(now - queue.oldest) if queue.oldest else ""
     more = "+" if queue.capped else ""
-    steps = "step waits" if queue.waiting == 1 else "steps wait"
-    return Banner(
-        f"{queue.waiting:,}{more} {steps} in the queue {queue.name!r}, the first for {since}, and "
-        f"no worker takes them. Start one:",
-        command_for(queue.name),
-    )
+    text = ngettext(
+        "{number:,}{more} step waits in the queue {queue!r}, the first for {since}, and no worker "
+        "takes them. Start one:",
+        "{number:,}{more} steps wait in the queue {queue!r}, the first for {since}, and no worker "
+        "takes them. Start one:",
+        queue.waiting,
+    ).format(number=queue.waiting, more=more, queue=queue.name, since=since)
+    return Banner(text, command_for(queue.name))

@@ -8,6 +8,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.translation import gettext
 
 from executions.public.access import Actor, Operation
 from executions.public.admin import (
@@ -28,6 +29,7 @@ from executions.public.admin_skin import (
     TextInput,
     display,
 )
+from executions.public.language import lazy
 from executions.public.models import Permission, Workflow
 from executions.public.sealing import SealingError
 from valkyr_plugins.alerts.models import AlertChannel, AlertKind, AlertRule, DeliveryState
@@ -55,24 +57,24 @@ NAMES = {
 }
 NUMBERS = tuple(NAMES.values())
 HELP = {
-    "name": "What messages call it.",
-    "enabled": "Off: nothing is noticed and nobody is told.",
-    "url": "Webhook: where alerts are posted.",
-    "interval_seconds": "In seconds: nobody is notified of one thing more often than this.",
-    "rate_factor": "Far more failures: so many times the usual of this hour, or more.",
-    "rate_least": "And at least so many in an hour.",
-    "oldest_hours": "A dead letter may be open for so many hours.",
-    "waiting_seconds": "Work may wait so many seconds for a worker.",
-    "silent_seconds": "Beat may be silent for so many seconds.",
+    "name": lazy("What messages call it."),
+    "enabled": lazy("Off: nothing is noticed and nobody is told."),
+    "url": lazy("Webhook: where alerts are posted."),
+    "interval_seconds": lazy("In seconds: nobody is notified of one thing more often than this."),
+    "rate_factor": lazy("Far more failures: so many times the usual of this hour, or more."),
+    "rate_least": lazy("And at least so many in an hour."),
+    "oldest_hours": lazy("A dead letter may be open for so many hours."),
+    "waiting_seconds": lazy("Work may wait so many seconds for a worker."),
+    "silent_seconds": lazy("Beat may be silent for so many seconds."),
 }
 LABELS = {
-    "url": "Address",
-    "interval_seconds": "At most every",
-    "rate_factor": "Times the usual",
-    "rate_least": "And at least",
-    "oldest_hours": "Open for",
-    "waiting_seconds": "Waiting for",
-    "silent_seconds": "Silent for",
+    "url": lazy("Address"),
+    "interval_seconds": lazy("At most every"),
+    "rate_factor": lazy("Times the usual"),
+    "rate_least": lazy("And at least"),
+    "oldest_hours": lazy("Open for"),
+    "waiting_seconds": lazy("Waiting for"),
+    "silent_seconds": lazy("Silent for"),
 }
 
 
@@ -80,29 +82,31 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
     """An alert rule; what cannot be is told beside its input, as the API would tell it."""
 
     kinds = forms.MultipleChoiceField(
-        label="Notify about",
+        label=lazy("Notify about"),
         choices=[(kind.value, str(kind.label).capitalize()) for kind in AlertKind],
         widget=CheckboxSelectMultiple(),
     )
     workflow_slug = forms.CharField(
-        label="Only of workflow",
+        label=lazy("Only of workflow"),
         required=False,
         max_length=100,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text="Its slug. Empty: of every workflow.",
+        help_text=lazy("Its slug. Empty: of every workflow."),
     )
-    channel = forms.ChoiceField(label="By", choices=AlertChannel.choices, widget=Select())
+    channel = forms.ChoiceField(label=lazy("By"), choices=AlertChannel.choices, widget=Select())
     recipients = forms.CharField(
         required=False,
         max_length=8_000,
         widget=Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text="E-mail: one address a line.",
+        help_text=lazy("E-mail: one address a line."),
+        label=lazy("Recipients"),
     )
     secret = forms.CharField(
         required=False,
         strip=False,
         max_length=4_000,
         widget=PasswordInput(attrs={"autocomplete": "new-password"}, render_value=False),
+        label=lazy("Secret"),
     )
 
     class Meta:
@@ -173,7 +177,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         workspace = data.get("workspace") if self.adds else self.instance.workspace
         found = Workflow.objects.filter(workspace=workspace, slug=slug).first()
         if workspace is None or found is None:
-            self.add_error("workflow_slug", "There is no such workflow in the workspace.")
+            self.add_error("workflow_slug", gettext("There is no such workflow in the workspace."))
             return None
         return found.pk
 
@@ -185,13 +189,19 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         try:
             return secret_of(self.instance)
         except SealingError as error:
-            self.add_error("secret", f"The present one cannot be opened: {error}")
+            self.add_error(
+                "secret", gettext("The present one cannot be opened: {error}").format(error=error)
+            )
             return ""
 
     def _about_the_secret(self) -> str:
-        kept = "Empty: it stays as it is. " if not self.adds and self.instance.has_secret else ""
-        return (
-            f"{kept}Slack: the incoming webhook's address. Webhook: the text of 16 or more "
+        kept = (
+            gettext("Empty: it stays as it is. ")
+            if not self.adds and self.instance.has_secret
+            else ""
+        )
+        return kept + gettext(
+            "Slack: the incoming webhook's address. Webhook: the text of 16 or more "
             "characters that signs the requests. E-mail: a mail server of your own, "
             "smtp://user:password@host:587; without one, the installation's."
         )
@@ -201,7 +211,7 @@ def _test(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
     rule = AlertRule.objects.select_related("workspace").get(pk=pk)
     delivery = send_test(rule, actor=actor)
     if delivery.state != DeliveryState.SENT:
-        raise NotDelivered(f"The test did not arrive: {delivery.error}")
+        raise NotDelivered(gettext("The test did not arrive: {error}").format(error=delivery.error))
 
 
 def _delete(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
@@ -214,10 +224,12 @@ TEST = AdminOperation(
         apply=_test,
         needs=Permission.CONFIGURE,
     ),
-    title="Send a test…",
+    title=lazy("Send a test…"),
     icon="send",
-    done="test delivered",
-    question="Sends one message now, by the saved rule, and reports whether it was delivered.",
+    done=lazy("test delivered"),
+    question=lazy(
+        "Sends one message now, by the saved rule, and reports whether it was delivered."
+    ),
     form=DialogForm,
     primary=True,
     bulk=False,
@@ -228,10 +240,12 @@ DELETE = AdminOperation(
         apply=_delete,
         needs=Permission.CONFIGURE,
     ),
-    title="Delete…",
+    title=lazy("Delete…"),
     icon="delete",
-    done="deleted",
-    question="Nobody is told by it any more; its alerts and the list of what it sent go with it.",
+    done=lazy("deleted"),
+    question=lazy(
+        "Nobody is told by it any more; its alerts and the list of what it sent go with it."
+    ),
     form=ReasonForm,
     danger=True,
     destination=lambda _: links.listing("valkyr_alerts_alertrule"),
@@ -253,62 +267,62 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
     search_ids = ("id",)
     search_texts = ("name", "workspace__slug")
     needs = edits = Permission.CONFIGURE
-    empty_text = "No alert rules: nobody is told when something breaks. Add one."
+    empty_text = lazy("No alert rules: nobody is told when something breaks. Add one.")
     warn_unsaved_form = True
     fieldsets: ClassVar[Any] = (
         (None, {"fields": ("workspace", "name", "enabled")}),
-        ("Of what", {"fields": ("kinds", "workflow_slug")}),
-        ("How", {"fields": ("channel", "recipients", "url", "secret")}),
-        ("When", {"fields": NUMBERS}),
-        ("What came of it", {"fields": ("noticed", "changed", "created_by")}),
+        (lazy("Of what"), {"fields": ("kinds", "workflow_slug")}),
+        (lazy("How"), {"fields": ("channel", "recipients", "url", "secret")}),
+        (lazy("When"), {"fields": NUMBERS}),
+        (lazy("What came of it"), {"fields": ("noticed", "changed", "created_by")}),
     )
 
     class Media:
         js = ("valkyr_alerts/alert-rule.js",)
 
-    @display(description="workspace")
+    @display(description=lazy("workspace"))
     def place(self, row: AlertRule) -> str:
         """Whose rule it is."""
-        return str(row.workspace) if row.workspace_id else "the whole installation"
+        return str(row.workspace) if row.workspace_id else gettext("the whole installation")
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def mark(self, row: AlertRule) -> Any:
         """On or off."""
         if row.enabled:
-            return marks.mark("on", "notifications", "green")
-        return marks.mark("off", "notifications_off", "grey")
+            return marks.mark(gettext("on"), "notifications", "green")
+        return marks.mark(gettext("off"), "notifications_off", "grey")
 
-    @display(description="notifies about")
+    @display(description=lazy("notifies about"))
     def tells_of(self, row: AlertRule) -> str:
         """Its kinds in words."""
         if len(row.kinds) == len(AlertKind):
-            return "everything"
+            return gettext("everything")
         return marks.clipped(", ".join(str(AlertKind(kind).label) for kind in row.kinds), 80)
 
-    @display(description="by")
+    @display(description=lazy("by"))
     def by(self, row: AlertRule) -> str:
         """Its channel."""
         return row.get_channel_display()
 
-    @display(description="to")
+    @display(description=lazy("to"))
     def to(self, row: AlertRule) -> str:
         """Who gets it; of Slack nothing is known that is no secret."""
         if row.channel == AlertChannel.EMAIL:
             return marks.clipped(", ".join(row.recipients), 50)
         return marks.clipped(row.url, 50) or marks.EMPTY
 
-    @display(description="changed")
+    @display(description=lazy("changed"))
     def changed(self, row: AlertRule) -> Any:
         """When it was changed."""
         return marks.ago(row.updated_at)
 
-    @display(description="alerts and messages")
+    @display(description=lazy("alerts and messages"))
     def noticed(self, row: AlertRule) -> Any:
         """Where to read on."""
         return format_html(
             "{} · {}",
-            links.link(links.listing("valkyr_alerts_alert", q=row.pk), "Alerts"),
-            links.link(links.listing("valkyr_alerts_alertdelivery", q=row.pk), "Messages"),
+            links.link(links.listing("valkyr_alerts_alert", q=row.pk), gettext("Alerts")),
+            links.link(links.listing("valkyr_alerts_alertdelivery", q=row.pk), gettext("Messages")),
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -326,7 +340,9 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         if db_field.name == "workspace":
             kwargs["required"] = not is_superuser(request)
             kwargs["empty_label"] = (
-                "The whole installation" if is_superuser(request) else "Choose one"
+                gettext("The whole installation")
+                if is_superuser(request)
+                else gettext("Choose one")
             )
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 

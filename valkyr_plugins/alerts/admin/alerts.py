@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from executions.public.access import Actor, Operation
 from executions.public.addresses import shown_page
@@ -25,26 +26,27 @@ from executions.public.admin import (
     marks,
 )
 from executions.public.admin_skin import display
+from executions.public.language import lazy
 from executions.public.models import Permission
 from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertState, DeliveryState
 from valkyr_plugins.alerts.sending import resend
 
 LATEST = 50
 ALERT_MARKS = {
-    AlertState.OPEN: ("open", "notifications_active", "red"),
-    AlertState.OVER: ("over", "check_circle", "green"),
+    AlertState.OPEN: (lazy("open"), "notifications_active", "red"),
+    AlertState.OVER: (lazy("over"), "check_circle", "green"),
 }
 DELIVERY_MARKS = {
-    DeliveryState.QUEUED: ("queued", "schedule_send", "blue"),
-    DeliveryState.SENT: ("sent", "mark_email_read", "green"),
-    DeliveryState.GIVEN_UP: ("given up", "cancel", "red"),
+    DeliveryState.QUEUED: (lazy("queued"), "schedule_send", "blue"),
+    DeliveryState.SENT: (lazy("sent"), "mark_email_read", "green"),
+    DeliveryState.GIVEN_UP: (lazy("given up"), "cancel", "red"),
 }
 
 
 class AlertStates(TabFilter):
     """Those that still hold, and those that are over."""
 
-    title = "state"
+    title = lazy("state")
     parameter_name = "state"
     field = "state"
     groups = {"open": (AlertState.OPEN,), "over": (AlertState.OVER,)}
@@ -53,7 +55,7 @@ class AlertStates(TabFilter):
 class DeliveryStates(TabFilter):
     """Under way, arrived, or given up."""
 
-    title = "state"
+    title = lazy("state")
     parameter_name = "state"
     field = "state"
     groups = {
@@ -75,39 +77,39 @@ class AlertAdmin(FactAdmin):
     ordering = ("-id",)
     search_ids = ("id", "rule_id")
     search_texts = ("sentence", "subject")
-    empty_text = "No alerts. An alert rule says what is worth one, and who is told."
+    empty_text = lazy("No alerts. An alert rule says what is worth one, and who is told.")
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def mark(self, row: Alert) -> Any:
         """Open or over."""
         return marks.mark(*ALERT_MARKS[AlertState(row.state)])
 
-    @display(description="alert")
+    @display(description=lazy("alert"))
     def said(self, row: Alert) -> str:
         """What was noticed."""
         return marks.clipped(row.sentence, 140)
 
-    @display(description="kind")
+    @display(description=lazy("kind"))
     def about(self, row: Alert) -> str:
         """Its kind in words."""
         return row.get_kind_display()
 
-    @display(description="rule")
+    @display(description=lazy("rule"))
     def rule_name(self, row: Alert) -> str:
         """Who noticed it."""
         return marks.clipped(row.rule.name, 40)
 
-    @display(description="times")
+    @display(description=lazy("times"))
     def times(self, row: Alert) -> str:
         """How often it was noticed."""
         return f"{row.count:,}"
 
-    @display(description="first")
+    @display(description=lazy("first"))
     def first(self, row: Alert) -> Any:
         """When it opened."""
         return marks.ago(row.first_at)
 
-    @display(description="last")
+    @display(description=lazy("last"))
     def last(self, row: Alert) -> Any:
         """When it was last noticed."""
         return marks.ago(row.last_at)
@@ -118,23 +120,25 @@ class AlertAdmin(FactAdmin):
             [self.mark(obj), obj.sentence],
             facts(
                 [
-                    ("Kind", self.about(obj)),
+                    (gettext("Kind"), self.about(obj)),
                     (
-                        "Look at it",
-                        links.link(shown_page(obj.path), "Open its page") if obj.path else "",
+                        gettext("Look at it"),
+                        links.link(shown_page(obj.path), gettext("Open its page"))
+                        if obj.path
+                        else "",
                     ),
-                    ("Rule", _rule(obj)),
-                    ("Workspace", _place(obj)),
-                    ("Noticed", "once" if obj.count == 1 else f"{obj.count:,} times"),
-                    ("First", marks.ago(obj.first_at)),
-                    ("Last", marks.ago(obj.last_at)),
-                    ("People were told", marks.ago(obj.told_at)),
-                    ("Over", marks.ago(obj.over_at)),
-                    ("Subject", marks.copyable(obj.subject)),
-                    ("Id", marks.copyable(obj.pk)),
+                    (gettext("Rule"), _rule(obj)),
+                    (gettext("Workspace"), _place(obj)),
+                    (gettext("Noticed"), marks.times(obj.count)),
+                    (gettext("First"), marks.ago(obj.first_at)),
+                    (gettext("Last"), marks.ago(obj.last_at)),
+                    (gettext("People were told"), marks.ago(obj.told_at)),
+                    (gettext("Over"), marks.ago(obj.over_at)),
+                    (gettext("Subject"), marks.copyable(obj.subject)),
+                    (gettext("Id"), marks.copyable(obj.pk)),
                 ]
             ),
-            [_messages(obj), json_section("Details", obj.details)],
+            [_messages(obj), json_section(gettext("Details"), obj.details)],
         )
 
 
@@ -148,16 +152,18 @@ RESEND = AdminOperation(
         apply=_resend,
         needs=Permission.CONFIGURE,
         refuse=lambda row: (
-            "Nothing to do: it is queued and sent by itself."
+            gettext("Nothing to do: it is queued and sent by itself.")
             if row.state == DeliveryState.QUEUED
             else ""
         ),
     ),
-    title="Send again…",
+    title=lazy("Send again…"),
     icon="forward_to_inbox",
-    done="queued",
-    question="The same message goes out once more, with the same idempotency key, by its rule's "
-    "present channel.",
+    done=lazy("queued"),
+    question=lazy(
+        "The same message goes out once more, with the same idempotency key, by its rule's "
+        "present channel."
+    ),
 )
 
 
@@ -173,44 +179,46 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
     list_defer = ("message", "log")
     ordering = ("-id",)
     search_ids = ("id", "rule_id", "alert_id")
-    empty_text = "No messages yet: they are sent when a rule notices something, or for a test."
+    empty_text = lazy(
+        "No messages yet: they are sent when a rule notices something, or for a test."
+    )
 
-    @display(description="made")
+    @display(description=lazy("made"))
     def made(self, row: AlertDelivery) -> Any:
         """How long ago."""
         return marks.ago(row.created_at)
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def mark(self, row: AlertDelivery) -> Any:
         """Queued, sent or given up."""
         return marks.mark(*DELIVERY_MARKS[DeliveryState(row.state)])
 
-    @display(description="because")
+    @display(description=lazy("because"))
     def why(self, row: AlertDelivery) -> str:
         """Why it was sent."""
         return row.get_reason_display()
 
-    @display(description="by")
+    @display(description=lazy("by"))
     def by(self, row: AlertDelivery) -> str:
         """Its channel."""
         return row.get_channel_display()
 
-    @display(description="rule")
+    @display(description=lazy("rule"))
     def rule_name(self, row: AlertDelivery) -> str:
         """Whose message it is."""
         return marks.clipped(row.rule.name, 40)
 
-    @display(description="attempts")
+    @display(description=lazy("attempts"))
     def tries(self, row: AlertDelivery) -> int:
         """How often it was tried."""
         return row.attempts
 
-    @display(description="answer")
+    @display(description=lazy("answer"))
     def status(self, row: AlertDelivery) -> Any:
         """The receiver's HTTP status."""
         return row.answer or marks.EMPTY
 
-    @display(description="last error")
+    @display(description=lazy("last error"))
     def problem(self, row: AlertDelivery) -> str:
         """What the last attempt failed with."""
         return marks.clipped(row.error, 90) or marks.EMPTY
@@ -220,25 +228,25 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
         alert = (
             ""
             if obj.alert_id is None
-            else links.to("valkyr_alerts_alert", obj.alert_id, "Open its page")
+            else links.to("valkyr_alerts_alert", obj.alert_id, gettext("Open its page"))
         )
         return Page(
             [self.mark(obj)],
             facts(
                 [
-                    ("Because", self.why(obj)),
-                    ("Alert", alert),
-                    ("By", self.by(obj)),
-                    ("Rule", _rule(obj)),
-                    ("Workspace", _place(obj)),
-                    ("Attempts", str(obj.attempts)),
-                    ("Next attempt", marks.ago(obj.next_at)),
-                    ("Sent", marks.ago(obj.sent_at)),
-                    ("Made", marks.ago(obj.created_at)),
-                    ("Id and idempotency key", marks.copyable(obj.pk)),
+                    (gettext("Because"), self.why(obj)),
+                    (gettext("Alert"), alert),
+                    (gettext("By"), self.by(obj)),
+                    (gettext("Rule"), _rule(obj)),
+                    (gettext("Workspace"), _place(obj)),
+                    (gettext("Attempts"), str(obj.attempts)),
+                    (gettext("Next attempt"), marks.ago(obj.next_at)),
+                    (gettext("Sent"), marks.ago(obj.sent_at)),
+                    (gettext("Made"), marks.ago(obj.created_at)),
+                    (gettext("Id and idempotency key"), marks.copyable(obj.pk)),
                 ]
             ),
-            [_attempts(obj), json_section("What it says", obj.message)],
+            [_attempts(obj), json_section(gettext("What it says"), obj.message)],
         )
 
 
@@ -247,14 +255,21 @@ def _rule(row: Any) -> SafeString:
 
 
 def _place(row: Any) -> str:
-    return str(row.workspace) if row.workspace_id else "the whole installation"
+    return str(row.workspace) if row.workspace_id else gettext("the whole installation")
 
 
 def _messages(alert: Alert) -> PageSection:
     """The latest messages that began with this alert."""
     return PageSection(
-        "Messages",
-        headers=("Made", "State", "Because", "By", "Attempts", "Last error"),
+        gettext("Messages"),
+        headers=(
+            gettext("Made"),
+            gettext("State"),
+            gettext("Because"),
+            gettext("By"),
+            gettext("Attempts"),
+            gettext("Last error"),
+        ),
         rows=[
             (
                 links.to("valkyr_alerts_alertdelivery", row.pk, marks.ago(row.created_at)),
@@ -266,14 +281,14 @@ def _messages(alert: Alert) -> PageSection:
             )
             for row in alert.deliveries.defer("message", "log").order_by("-id")[:LATEST]
         ],
-        empty="No message of its own: it was reported together with others, or will be.",
+        empty=gettext("No message of its own: it was reported together with others, or will be."),
     )
 
 
 def _attempts(delivery: AlertDelivery) -> PageSection:
     return PageSection(
-        "Attempts",
-        headers=("At", "Answer", "Took", "Error"),
+        gettext("Attempts"),
+        headers=(gettext("At"), gettext("Answer"), gettext("Took"), gettext("Error")),
         rows=[
             (
                 format_html('<span class="vk-nowrap">{}</span>', said["at"][:19].replace("T", " ")),
@@ -283,5 +298,5 @@ def _attempts(delivery: AlertDelivery) -> PageSection:
             )
             for said in reversed(delivery.log)
         ],
-        empty="None yet.",
+        empty=gettext("None yet."),
     )

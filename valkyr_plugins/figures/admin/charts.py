@@ -3,20 +3,23 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+from django.utils.translation import gettext
+
 from executions.public.admin import marks
+from executions.public.language import lazy
 from valkyr_plugins.figures.admin.drawing import Chart, grid, line, linear, logarithmic, stacked
 from valkyr_plugins.figures.reading import Figures
 from valkyr_plugins.figures.tally import Histogram, Tally
 
 # (counter, word), from the bottom up: what is wrong stands on top, where it is seen.
 STATES = (
-    ("succeeded", "succeeded"),
-    ("cancelled", "cancelled"),
-    ("timed_out", "timed out"),
-    ("failed", "failed"),
+    ("succeeded", lazy("succeeded")),
+    ("cancelled", lazy("cancelled")),
+    ("timed_out", lazy("timed out")),
+    ("failed", lazy("failed")),
 )
-SHARES = ((0.5, "p50", "half"), (0.95, "p95", "most"), (0.99, "p99", "worst"))
-NOTHING = "No execution ended in this time."
+SHARES = ((0.5, "p50", lazy("half")), (0.95, "p95", lazy("most")), (0.99, "p99", lazy("worst")))
+NOTHING = lazy("No execution ended in this time.")
 
 
 def charts(figures: Figures) -> list[Chart]:
@@ -44,15 +47,20 @@ def by_state(figures: Figures) -> Chart:
     counts = ", ".join(f"{getattr(total, name):,} {word}" for name, word in STATES)
     return Chart(
         "states",
-        "Executions that ended",
-        f"Executions that ended, by state: {counts}.",
-        note=f"{throughput(figures)} in all",
+        gettext("Executions that ended"),
+        gettext("Executions that ended, by state: {counts}.").format(counts=counts),
+        note=gettext("{throughput} in all").format(throughput=throughput(figures)),
         bars=stacked(columns, scale),
         legend=STATES[::-1],
         y_labels=[_count(tick) for tick in scale.ticks],
         x_labels=_few(labels),
         grid=grid(scale),
-        headers=("From (UTC)", *(word for _, word in STATES), "asked for", "failed attempts"),
+        headers=(
+            gettext("From (UTC)"),
+            *(word for _, word in STATES),
+            gettext("asked for"),
+            gettext("failed attempts"),
+        ),
         rows=[
             [
                 label,
@@ -72,20 +80,28 @@ def failure_rate(figures: Figures) -> Chart:
     rates = [tally.failure_rate for tally in figures.slots]
     scale = linear([100 * rate for rate in rates if rate is not None], least=5)
     columns = [
-        [("failed", 0 if rate is None else 100 * rate, f"{label}: {percent(rate)} failed")]
+        [
+            (
+                "failed",
+                0 if rate is None else 100 * rate,
+                gettext("{label}: {percent} failed").format(label=label, percent=percent(rate)),
+            )
+        ]
         for label, rate in zip(labels, rates, strict=True)
     ]
     return Chart(
         "rate",
-        "Failure rate",
-        f"The share of executions that failed or timed out: {percent(figures.total.failure_rate)}.",
+        gettext("Failure rate"),
+        gettext("The share of executions that failed or timed out: {percent}.").format(
+            percent=percent(figures.total.failure_rate)
+        ),
         note=percent(figures.total.failure_rate),
         bars=stacked(columns, scale),  # type: ignore[arg-type]
-        legend=(("failed", "failed or timed out, of all that were not cancelled"),),
+        legend=(("failed", gettext("failed or timed out, of all that were not cancelled")),),
         y_labels=[f"{tick:g} %" for tick in scale.ticks],
         x_labels=_few(labels),
         grid=grid(scale),
-        headers=("From (UTC)", "failure rate", "dead letters"),
+        headers=(gettext("From (UTC)"), gettext("failure rate"), gettext("dead letters")),
         rows=[
             [label, percent(rate), f"{tally.dead_letters:,}"]
             for label, rate, tally in zip(labels, rates, figures.slots, strict=True)
@@ -99,7 +115,7 @@ def durations(figures: Figures) -> Chart:
     return _percentiles(
         figures,
         "durations",
-        "How long executions take",
+        gettext("How long executions take"),
         lambda tally: tally.durations,
         NOTHING,
     )
@@ -110,9 +126,9 @@ def dispatches(figures: Figures) -> Chart:
     return _percentiles(
         figures,
         "dispatches",
-        "How long steps wait for a worker",
+        gettext("How long steps wait for a worker"),
         lambda tally: tally.dispatches,
-        "No step was started in this time.",
+        gettext("No step was started in this time."),
     )
 
 
@@ -136,7 +152,7 @@ def _percentiles(
         y_labels=[decade(tick) for tick in scale.ticks],
         x_labels=_few(labels),
         grid=grid(scale),
-        headers=("From (UTC)", *(word for _, word, _ in SHARES), "counted"),
+        headers=(gettext("From (UTC)"), *(word for _, word, _ in SHARES), gettext("counted")),
         rows=[
             [
                 label,
@@ -180,8 +196,12 @@ def throughput(figures: Figures) -> str:
     hours = max(figures.window.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
     an_hour = figures.total.ended / hours
     if an_hour >= 600:
-        return f"{an_hour / 60:,.0f} a minute"
-    return f"{an_hour:,.0f} an hour" if an_hour >= 10 else f"{an_hour:.2g} an hour"
+        return gettext("{an_hour:,.0f} a minute").format(an_hour=an_hour / 60)
+    return (
+        gettext("{an_hour:,.0f} an hour").format(an_hour=an_hour)
+        if an_hour >= 10
+        else gettext("{an_hour:.2g} an hour").format(an_hour=an_hour)
+    )
 
 
 def slot_labels(figures: Figures) -> list[str]:
@@ -196,7 +216,7 @@ def _time(at: datetime, *, days: bool) -> str:
 
 def _few(labels: Sequence[str]) -> list[str]:
     """The first, the middle, and now."""
-    return [labels[0], labels[len(labels) // 2], "now"]
+    return [labels[0], labels[len(labels) // 2], gettext("now")]
 
 
 def _count(value: float) -> str:

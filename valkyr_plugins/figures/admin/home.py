@@ -6,10 +6,12 @@ from datetime import timedelta
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from dlq.public.dashboard import EXECUTIONS, Banner, BlockView, Card, HomeBlock, add_block
 from executions.public.access import Scope
 from executions.public.admin import links, reach, scoped
+from executions.public.language import lazy
 from executions.public.models import WorkflowExecution
 from valkyr_plugins.figures.admin.charts import charts, percent, summary, throughput
 from valkyr_plugins.figures.ranges import RANGES, Range, range_named
@@ -18,25 +20,25 @@ from valkyr_plugins.figures.reading import Figures, read
 # What ended, on the home page and a workflow's page: cards, banners, a line of numbers.
 
 
-NOT_AVAILABLE = "not available"
+NOT_AVAILABLE = lazy("not available")
 
 
 def cards(figures: Figures | None, **only: str) -> list[Card]:
     """What succeeded and what failed; `only` narrows the lists behind them."""
     if figures is None:
         return [
-            Card("Succeeded", "check_circle", None, "", _listing("succeeded", only)),
-            Card("Failed", "cancel", None, "", _listing("failed", only)),
+            Card(gettext("Succeeded"), "check_circle", None, "", _listing("succeeded", only)),
+            Card(gettext("Failed"), "cancel", None, "", _listing("failed", only)),
         ]
     age = only | {"since": figures.window.range.name}
     total = figures.total
     return [
         Card(
-            "Succeeded", "check_circle", total.succeeded, _since(figures),
+            gettext("Succeeded"), "check_circle", total.succeeded, _since(figures),
             _listing("succeeded", age), figures.capped,
         ),
         Card(
-            "Failed", "cancel", total.ended_badly, change(figures),
+            gettext("Failed"), "cancel", total.ended_badly, change(figures),
             _listing("failed", age), figures.capped,
         ),
     ]  # fmt: skip
@@ -48,7 +50,7 @@ def banners(figures: Figures, *, anything: bool) -> list[Banner]:
     if figures.uncounted and anything:
         found.append(_uncounted(figures.uncounted))
     if figures.capped:
-        text = "More ended than can be counted at once: the newest numbers are too low."
+        text = gettext("More ended than can be counted at once: the newest numbers are too low.")
         found.append(Banner(text, urgent=False))
     return found
 
@@ -56,15 +58,15 @@ def banners(figures: Figures, *, anything: bool) -> list[Banner]:
 def measures(figures: Figures | None) -> list[tuple[str, str]]:
     """The range in a line of numbers, as (name, value)."""
     if figures is None:
-        return [("Figures of this time", NOT_AVAILABLE)]
+        return [(gettext("Figures of this time"), NOT_AVAILABLE)]
     total = figures.total
     return [
-        ("Throughput", throughput(figures)),
-        ("Failure rate", percent(total.failure_rate)),
-        ("Execution takes", summary(total.durations)),
-        ("Step waits for a worker", summary(total.dispatches)),
-        ("Failed attempts", f"{total.failed_attempts:,}"),
-        ("Dead letters", f"{total.dead_letters:,}"),
+        (gettext("Throughput"), throughput(figures)),
+        (gettext("Failure rate"), percent(total.failure_rate)),
+        (gettext("Execution takes"), summary(total.durations)),
+        (gettext("Step waits for a worker"), summary(total.dispatches)),
+        (gettext("Failed attempts"), f"{total.failed_attempts:,}"),
+        (gettext("Dead letters"), f"{total.dead_letters:,}"),
     ]
 
 
@@ -74,24 +76,37 @@ def change(figures: Figures) -> str:
     before = figures.before.ended_badly
     now = figures.total.ended_badly
     if not before:
-        return f"none in the {title} before" if now else f"none in the {title} before either"
+        return (
+            gettext("none in the {title} before").format(title=title)
+            if now
+            else gettext("none in the {title} before either").format(title=title)
+        )
     elapsed = max(figures.window.elapsed, timedelta(minutes=1))
     times = (now / elapsed.total_seconds()) / (before / figures.window.range.length.total_seconds())
     if times >= 2:
-        return f"{times:.1f} times the rate of the {title} before"
+        return gettext("{times:.1f} times the rate of the {title} before").format(
+            times=times, title=title
+        )
     percent = round(100 * (times - 1))
     if percent == 0:
-        return f"as in the {title} before"
-    return f"{abs(percent)} % {'more' if percent > 0 else 'less'} than in the {title} before"
+        return gettext("as in the {title} before").format(title=title)
+    text = (
+        gettext("{percent} % more than in the {title} before")
+        if percent > 0
+        else gettext("{percent} % less than in the {title} before")
+    )
+    return text.format(percent=abs(percent), title=title)
 
 
 def _uncounted(hours: int) -> Banner:
-    what = "One hour is" if hours == 1 else f"{hours:,} hours are"
-    return Banner(
-        f"{what} still to be counted and shown as empty. A duty of the worker 'control' does it, "
-        "the newest first.",
-        urgent=False,
+    text = ngettext(
+        "One hour is still to be counted and shown as empty. A duty of the worker 'control' does "
+        "it, the newest first.",
+        "{hours:,} hours are still to be counted and shown as empty. A duty of the worker "
+        "'control' does it, the newest first.",
+        hours,
     )
+    return Banner(text.format(hours=hours), urgent=False)
 
 
 def _listing(state: str, only: dict[str, str]) -> str:
@@ -101,9 +116,9 @@ def _listing(state: str, only: dict[str, str]) -> str:
 def _since(figures: Figures) -> str:
     start = figures.window.start
     return (
-        f"since {start:%H:%M} UTC"
+        gettext("since {start:%H:%M} UTC").format(start=start)
         if figures.window.range.length <= timedelta(days=1)
-        else f"since {start:%d %b %H:%M} UTC"
+        else gettext("since {start:%d %b %H:%M} UTC").format(start=start)
     )
 
 

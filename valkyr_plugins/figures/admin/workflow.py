@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext
 
 from dlq.public.dashboard import (
     KEPT_SECONDS,
@@ -22,6 +23,7 @@ from dlq.public.dashboard import (
 from executions.public.access import Scope
 from executions.public.admin import Cell, OperatingAdmin, PageSection, WorkflowAdmin, links, marks
 from executions.public.database import soon
+from executions.public.language import lazy
 from executions.public.models import Workflow
 from valkyr_plugins.figures import breakdowns as of_steps
 from valkyr_plugins.figures import breakdowns as of_versions
@@ -60,9 +62,17 @@ def gather(workflow: Workflow, wanted: Range) -> Facts:
 
 
 SHOWN = 25
-STEPS = ("Step", "Share of time", "p50", "p95", "Attempts", "Failed", "Retries")
-VERSIONS = ("Version", "Executions", "Failure rate", "p50", "p95")
-NONE_ENDED = "No execution ended in this time."
+STEPS = (
+    lazy("Step"),
+    lazy("Share of time"),
+    "p50",
+    "p95",
+    lazy("Attempts"),
+    lazy("Failed"),
+    lazy("Retries"),
+)
+VERSIONS = (lazy("Version"), lazy("Executions"), lazy("Failure rate"), "p50", "p95")
+NONE_ENDED = lazy("No execution ended in this time.")
 
 
 def panels(kept: Facts) -> list[PageSection]:
@@ -74,7 +84,7 @@ def _steps(kept: Facts) -> PageSection:
     table: StepTable | None = kept["steps"]
     rows = [] if table is None else [_step_row(table, step) for step in table.steps[:SHOWN]]
     return PageSection(
-        "Slowest steps",
+        gettext("Slowest steps"),
         headers=STEPS,
         rows=rows,
         empty=NOT_AVAILABLE if table is None else NONE_ENDED,
@@ -102,17 +112,22 @@ def _step_row(table: StepTable, step: of_steps.StepFigures) -> list[Cell]:
 
 
 def _looked_at(table: StepTable) -> str:
-    runs = f", and of them {of_steps.RUNS:,} attempts" if table.capped else ""
-    return (
-        f"From the newest {table.executions:,} executions that ended{runs}. All iterations of a "
-        "step count together; what holds others, such as a loop, has no time of its own."
+    runs = (
+        gettext(", and of them {number:,} attempts").format(number=of_steps.RUNS)
+        if table.capped
+        else ""
     )
+    return gettext(
+        "From the newest {executions:,} executions that ended{runs}. All iterations of "
+        "a step count together; what holds others, such as a loop, has no time of its "
+        "own."
+    ).format(executions=table.executions, runs=runs)
 
 
 def _versions(kept: Facts) -> PageSection:
     found = kept["versions"]
     return PageSection(
-        "Versions",
+        gettext("Versions"),
         headers=VERSIONS,
         rows=[
             [
@@ -125,7 +140,9 @@ def _versions(kept: Facts) -> PageSection:
             for one in (found or [])[:SHOWN]
         ],
         empty=NOT_AVAILABLE if found is None else NONE_ENDED,
-        more=f"From the newest {of_versions.VERSION_EXECUTIONS:,} executions that ended."
+        more=gettext("From the newest {number:,} executions that ended.").format(
+            number=of_versions.VERSION_EXECUTIONS
+        )
         if found
         else "",
     )
@@ -154,7 +171,7 @@ def figures_page(model_admin: OperatingAdmin, request: HttpRequest, pk: str) -> 
     only = {"workflow": str(workflow.pk)}
     context: dict[str, Any] = {
         **admin.site.each_context(request),
-        "title": f"{workflow.name}: figures",
+        "title": gettext("{name}: figures").format(name=workflow.name),
         "workflow": workflow,
         "opts": model_admin.opts,
         "cards": cards(kept["now"], timezone.now(), figures_cards.cards(figures, **only), **only),
@@ -178,4 +195,4 @@ def _facts(workflow: Workflow, wanted: Range) -> Facts:
 
 
 # Their admin is of an app below, which knows nothing of dead letters.
-WorkflowAdmin.show("figures", "Figures", "monitoring", figures_page)
+WorkflowAdmin.show("figures", lazy("Figures"), "monitoring", figures_page)

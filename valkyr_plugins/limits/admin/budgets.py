@@ -7,11 +7,13 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html_join
+from django.utils.translation import gettext
 
 from dlq.public.dashboard import HomeSection, add_section
 from executions.public.access import name_path
 from executions.public.admin import Cell, links, marks, scoped
 from executions.public.admin_skin import display
+from executions.public.language import lazy
 from executions.public.models import Permission
 from valkyr_plugins.limits.admin.limits import LimitAdmin, NewLimitForm, bar, deletion
 from valkyr_plugins.limits.budgets import BUDGETS, FIELDS, Use, amount, plain, uses_of
@@ -20,11 +22,13 @@ from valkyr_plugins.limits.models import Budget, CostEntry
 
 FEW = 20
 HELP = {
-    "period": "When the budget resets: days and months in UTC.",
-    "currency": "Three capitals, such as USD. Empty: the budget is one of tokens.",
-    "amount": "Money, or a whole number of tokens.",
-    "soft_percent": "At so much of it people are told. Empty: not at all.",
-    "kill_switch": "Once it is spent, cancel what its spender has under way and start nothing.",
+    "period": lazy("When the budget resets: days and months in UTC."),
+    "currency": lazy("Three capitals, such as USD. Empty: the budget is one of tokens."),
+    "amount": lazy("Money, or a whole number of tokens."),
+    "soft_percent": lazy("At so much of it people are told. Empty: not at all."),
+    "kill_switch": lazy(
+        "Once it is spent, cancel what its spender has under way and start nothing."
+    ),
 }
 
 
@@ -45,7 +49,7 @@ class BudgetForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable
 class NewBudgetForm(NewLimitForm, BudgetForm):
     """A workspace or a member to limit, for how long and in what."""
 
-    noun = "budget"
+    noun = lazy("budget")
 
     class Meta(BudgetForm.Meta):
         fields = ("workspace", "period", "currency", *FIELDS)
@@ -60,12 +64,13 @@ class BudgetAdmin(LimitAdmin):
     uses = ("spent", "begins_anew", "by_model")
     operations = (
         deletion(
-            BUDGETS, "It limits nothing any more, at once. What steps cost stays written down."
+            BUDGETS,
+            lazy("It limits nothing any more, at once. What steps cost stays written down."),
         ),
     )
     list_display = ("whose", "workspace", "limit", "spent", "begins_anew", "switch", "since")
     search_texts = (name_path(), "workspace__slug")
-    empty_text = "No budgets: nothing limits what steps spend."
+    empty_text = lazy("No budgets: nothing limits what steps spend.")
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """The list, with what is spent looked up for all of its rows at once."""
@@ -75,38 +80,40 @@ class BudgetAdmin(LimitAdmin):
             row.present_use = uses[row.pk]
         return found
 
-    @display(description="budget")
+    @display(description=lazy("budget"))
     def limit(self, row: Budget) -> str:
         """How much in which time."""
-        a = "in total" if row.period == "total" else f"a {row.period}"
+        a = gettext("in total") if row.period == "total" else f"a {row.period}"
         return f"{amount(row.amount, row.currency)} {a}"
 
-    @display(description="spent")
+    @display(description=lazy("spent"))
     def spent(self, row: Budget) -> Any:
         """How much of it is spent, with a bar."""
         use = _use(row)
         return bar(min(use.percent, 100), 100, f"{plain(use.spent)} ({use.percent} %)")
 
-    @display(description="resets")
+    @display(description=lazy("resets"))
     def begins_anew(self, row: Budget) -> Any:
         """When the present period ends."""
         ends_at = _use(row).ends_at
         return marks.EMPTY if ends_at is None else marks.ago(ends_at)
 
-    @display(description="kill switch")
+    @display(description=lazy("kill switch"))
     def switch(self, row: Budget) -> str:
         """Whether it ends what runs."""
-        return "on" if row.kill_switch else "off"
+        return gettext("on") if row.kill_switch else gettext("off")
 
-    @display(description="spent on")
+    @display(description=lazy("spent on"))
     def by_model(self, row: Budget) -> Any:
         """The dearest models in the present period, with what they cost."""
         found = totals(self._entries(row), "model")[:FEW]
         lines = (
-            (each.key or "no model", plain(each.amount), each.currency, f"{each.tokens:,}")
+            (each.key or gettext("no model"), plain(each.amount), each.currency, f"{each.tokens:,}")
             for each in found
         )
-        return format_html_join("", "<div>{}: {} {}, {} tokens</div>", lines) or "Nothing yet."
+        return format_html_join("", "<div>{}: {} {}, {} tokens</div>", lines) or gettext(
+            "Nothing yet."
+        )
 
     def _entries(self, row: Budget) -> Any:
         entries = CostEntry.objects.filter(
@@ -148,7 +155,9 @@ def _rows(found: Iterable[tuple[Budget, Use]]) -> list[list[Cell]]:
             links.to(
                 "valkyr_limits_budget", row.pk, f"{row.user or row.workspace}, a {row.period}"
             ),
-            f"{plain(use.spent)} of {amount(row.amount, row.currency)} ({use.percent} %)",
+            gettext("{plain} of {amount} ({percent} %)").format(
+                plain=plain(use.spent), amount=amount(row.amount, row.currency), percent=use.percent
+            ),
         ]
         for row, use in found
     ]
@@ -157,9 +166,9 @@ def _rows(found: Iterable[tuple[Budget, Use]]) -> list[list[Cell]]:
 add_section(
     HomeSection(
         name="budgets",
-        title="Budgets near or over",
-        headers=("Budget", "Spent"),
-        empty="No budget is near its end.",
+        title=lazy("Budgets near or over"),
+        headers=(lazy("Budget"), lazy("Spent")),
+        empty=lazy("No budget is near its end."),
         gather=_gather,
         rows=_rows,
     )

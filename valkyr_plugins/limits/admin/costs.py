@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from dlq.public.dashboard import WORKFLOW_SECTIONS, WorkflowSection
 from executions.public.admin import (
@@ -19,6 +20,7 @@ from executions.public.admin import (
     marks,
 )
 from executions.public.admin_skin import display
+from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowExecution
 from valkyr_plugins.limits.budgets import amount, plain
 from valkyr_plugins.limits.costs import Spend, cost_of, totals
@@ -36,29 +38,29 @@ class CostEntryAdmin(FactAdmin):
     ordering = ("-created_at", "-id")
     search_ids = ("id", "execution", "run_id")
     search_texts = ("model", "module")
-    empty_text = "No step has cost anything yet."
+    empty_text = lazy("No step has cost anything yet.")
 
-    @display(description="model")
+    @display(description=lazy("model"))
     def model_name(self, row: CostEntry) -> str:
         """What the module says it used."""
         return marks.clipped(row.model) if row.model else row.module
 
-    @display(description="amount")
+    @display(description=lazy("amount"))
     def money(self, row: CostEntry) -> str:
         """The money."""
         return amount(row.amount, row.currency)
 
-    @display(description="tokens")
+    @display(description=lazy("tokens"))
     def all_tokens(self, row: CostEntry) -> str:
         """The tokens, in and out."""
         return f"{row.tokens:,}"
 
-    @display(description="run")
+    @display(description=lazy("run"))
     def step(self, row: CostEntry) -> Any:
         """The attempt that spent it."""
         return links.to("runners_run", row.run_id, row.module)
 
-    @display(description="at")
+    @display(description=lazy("at"))
     def at(self, row: CostEntry) -> Any:
         """When it was recorded."""
         return marks.ago(row.created_at)
@@ -70,14 +72,14 @@ class CostEntryAdmin(FactAdmin):
             [self.money(obj)],
             facts(
                 [
-                    ("Model", self.model_name(obj)),
-                    ("Module", obj.module),
-                    ("Tokens", f"{obj.tokens:,}"),
-                    ("Input tokens", f"{obj.input_tokens:,}"),
-                    ("Output tokens", f"{obj.output_tokens:,}"),
-                    ("Execution", execution),
-                    ("Run", self.step(obj)),
-                    ("Recorded", marks.ago(obj.created_at)),
+                    (gettext("Model"), self.model_name(obj)),
+                    (gettext("Module"), obj.module),
+                    (gettext("Tokens"), f"{obj.tokens:,}"),
+                    (gettext("Input tokens"), f"{obj.input_tokens:,}"),
+                    (gettext("Output tokens"), f"{obj.output_tokens:,}"),
+                    (gettext("Execution"), execution),
+                    (gettext("Run"), self.step(obj)),
+                    (gettext("Recorded"), marks.ago(obj.created_at)),
                 ]
             ),
         )
@@ -89,7 +91,11 @@ def costs(request: HttpRequest, execution: WorkflowExecution) -> PageSection | N
     if not found:
         return None
     rows = [(each.currency, plain(each.amount), f"{each.tokens:,}") for each in found]
-    return PageSection("Costs", headers=("Currency", "Amount", "Tokens"), rows=rows)
+    return PageSection(
+        gettext("Costs"),
+        headers=(gettext("Currency"), gettext("Amount"), gettext("Tokens")),
+        rows=rows,
+    )
 
 
 execution_panels.append(costs)
@@ -103,7 +109,7 @@ def _gather(workflow: Workflow, since: datetime) -> list[Spend]:
 def _rows(found: Iterable[Spend]) -> list[list[Cell]]:
     return [
         [
-            each.key or "no model",
+            each.key or gettext("no model"),
             f"{plain(each.amount)} {each.currency}",
             f"{each.tokens:,}",
             f"{each.entries:,}",
@@ -114,9 +120,9 @@ def _rows(found: Iterable[Spend]) -> list[list[Cell]]:
 
 WORKFLOW_SECTIONS.append(
     WorkflowSection(
-        title="Costs",
-        headers=("Model", "Cost", "Tokens", "Attempts"),
-        empty="Nothing was spent in this time.",
+        title=lazy("Costs"),
+        headers=(lazy("Model"), lazy("Cost"), lazy("Tokens"), lazy("Attempts")),
+        empty=lazy("Nothing was spent in this time."),
         gather=_gather,
         rows=_rows,
     )

@@ -8,10 +8,12 @@ from django import forms
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from executions.public.access import LONGEST_NAME, Actor, Operation, person_named
 from executions.public.admin import AdminOperation, OperatingAdmin, WritingAdmin, links, marks
 from executions.public.admin_skin import TextInput, display
+from executions.public.language import lazy
 from executions.public.models import Permission
 from valkyr_plugins.limits.limit_kind import LimitKind
 from valkyr_plugins.limits.models import SpenderLimit
@@ -25,9 +27,9 @@ def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
 
     return AdminOperation(
         Operation(name=f"delete_{kind.noun}", apply=apply, needs=Permission.CONFIGURE),
-        title="Delete…",
+        title=gettext("Delete…"),
         icon="delete",
-        done="deleted",
+        done=gettext("deleted"),
         question=question,
         danger=True,
         destination=lambda _: links.listing(kind.model._meta.label_lower.replace(".", "_")),
@@ -53,12 +55,13 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
         max_length=LONGEST_NAME,
         required=False,
         widget=TextInput(attrs={"autocomplete": "off"}),
+        label=lazy("Username"),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        whose = f"Empty: the {self.noun} is the whole workspace's."
-        self.fields["username"].help_text = f"A member's name. {whose}"
+        whose = gettext("Empty: the {noun} is the whole workspace's.").format(noun=self.noun)
+        self.fields["username"].help_text = gettext("A member's name. {whose}").format(whose=whose)
 
     def clean(self) -> dict[str, Any]:
         """Find the member."""
@@ -66,7 +69,7 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
         name = data.get("username")
         user = person_named(name)
         if name and user is None:
-            self.add_error("username", "There is no such user.")
+            self.add_error("username", gettext("There is no such user."))
         data["user_id"] = user and user.pk
         return data
 
@@ -89,12 +92,12 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
     search_ids = ("id",)
     needs = edits = Permission.CONFIGURE
 
-    @display(description="limits")
+    @display(description=lazy("limits"))
     def whose(self, row: SpenderLimit) -> str:
         """The user, or the workspace as a whole."""
-        return str(row.user) if row.user_id else "the whole workspace"
+        return str(row.user) if row.user_id else gettext("the whole workspace")
 
-    @display(description="since")
+    @display(description=lazy("since"))
     def since(self, row: SpenderLimit) -> Any:
         """How long it exists."""
         return marks.ago(row.created_at)

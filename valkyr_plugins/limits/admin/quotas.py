@@ -17,11 +17,13 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import IsNull
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from executions.public.access import name_path
 from executions.public.admin import marks
 from executions.public.admin_skin import display
 from executions.public.database import ClockTimestamp, database_now
+from executions.public.language import lazy
 from executions.public.models import QuotaUse
 from executions.public.quotas import QuotaWindow, start_of
 from runners.public.admin import HELD_BY
@@ -32,11 +34,15 @@ from valkyr_plugins.limits.models import Quota, QuotaHold, Resource
 from valkyr_plugins.limits.quotas import LIMITS, QUOTAS, QuotaRefused, check, described
 
 HELP = {
-    "resource": "Executions that start, steps of one module type, or tokens of language models.",
-    "target": "The module type, such as http.request; for tokens a model, or nothing for all.",
-    "max_concurrent": "Steps of a module type that run at once. Empty: no limit.",
-    "max_per_hour": "In a full hour (UTC). Empty: no limit; 0: none.",
-    "max_per_day": "In a day (UTC). Empty: no limit; 0: none.",
+    "resource": lazy(
+        "Executions that start, steps of one module type, or tokens of language models."
+    ),
+    "target": lazy(
+        "The module type, such as http.request; for tokens a model, or nothing for all."
+    ),
+    "max_concurrent": lazy("Steps of a module type that run at once. Empty: no limit."),
+    "max_per_hour": lazy("In a full hour (UTC). Empty: no limit; 0: none."),
+    "max_per_day": lazy("In a day (UTC). Empty: no limit; 0: none."),
 }
 HELD_BY[WaitKind.QUOTA] = quotas.described_hold
 
@@ -65,7 +71,7 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
 class NewQuotaForm(NewLimitForm, QuotaForm):
     """A workspace or a member to limit, and in what."""
 
-    noun = "quota"
+    noun = lazy("quota")
 
     class Meta(QuotaForm.Meta):
         fields = ("workspace", "resource", "target", *LIMITS)
@@ -88,12 +94,13 @@ class QuotaAdmin(LimitAdmin):
     uses = ("at_once", "this_hour", "today")
     operations = (
         deletion(
-            QUOTAS, "Nothing of it holds any more, at once. The workspace's tier goes on limiting."
+            QUOTAS,
+            lazy("Nothing of it holds any more, at once. The workspace's tier goes on limiting."),
         ),
     )
     list_display = ("whose", "what", "workspace", "at_once", "this_hour", "today", "since")
     search_texts = (name_path(), "workspace__slug", "target")
-    empty_text = "No quotas: only the workspaces' tiers limit what is started."
+    empty_text = lazy("No quotas: only the workspaces' tiers limit what is started.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """The quotas the person may see, with what is used in the present windows."""
@@ -104,22 +111,22 @@ class QuotaAdmin(LimitAdmin):
         rows: QuerySet[Any] = super().get_queryset(request).annotate(**used, held=_held())
         return rows
 
-    @display(description="of")
+    @display(description=lazy("of"))
     def what(self, row: Quota) -> str:
         """Executions, steps of a module type, or tokens."""
         return described(row)
 
-    @display(description="at once")
+    @display(description=lazy("at once"))
     def at_once(self, row: Any) -> Any:
         """How many steps hold a place, of how many."""
         return _bar(row.held, row.max_concurrent)
 
-    @display(description="this hour")
+    @display(description=lazy("this hour"))
     def this_hour(self, row: Any) -> Any:
         """What is used of the limit by the hour."""
         return _bar(row.used_hour, row.max_per_hour)
 
-    @display(description="today (UTC)")
+    @display(description=lazy("today (UTC)"))
     def today(self, row: Any) -> Any:
         """What is used of the limit by the day."""
         return _bar(row.used_day, row.max_per_day)
@@ -150,4 +157,8 @@ def _bar(used: int, limit: int | None) -> Any:
     """`37 of 100` with a bar; a dash where nothing is limited."""
     if limit is None:
         return marks.EMPTY
-    return bar(min(used, limit) if limit else 1, max(limit, 1), f"{used:,} of {limit:,}")
+    return bar(
+        min(used, limit) if limit else 1,
+        max(limit, 1),
+        gettext("{used:,} of {limit:,}").format(used=used, limit=limit),
+    )

@@ -10,6 +10,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
 
 from dlq.public.models import DeadLetterEntry, Resolution
 from executions.public.access import Actor
@@ -18,6 +20,7 @@ from executions.public.admin_skin import IntegerInput, Select, Textarea, TextInp
 from executions.public.api import BOUND, FREE_IDS, bounded_count
 from executions.public.database import transaction
 from executions.public.errors import ValkyrError, WithProblems
+from executions.public.language import lazy
 from executions.public.models import Permission
 from valkyr_plugins.redrive.lifecycle import make
 from valkyr_plugins.redrive.models import Redrive, RedriveScope
@@ -47,72 +50,80 @@ class RedriveForm(forms.Form):
     """Scope, changes, pace and reason of a redrive."""
 
     scope = forms.ChoiceField(
-        label="What runs again",
+        label=lazy("What runs again"),
         choices=_scopes,
         widget=Select,
-        help_text="The first keeps what the execution has done; the others leave it as it is.",
+        help_text=lazy(
+            "The first keeps what the execution has done; the others leave it as it is."
+        ),
     )
     from_step = forms.CharField(
-        label="From step",
+        label=lazy("From step"),
         required=False,
         max_length=1000,
         widget=_text(),
-        help_text='With "from a chosen step": its path (charge.main). Empty: the failed one.',
+        help_text=lazy('With "from a chosen step": its path (charge.main). Empty: the failed one.'),
     )
     version = forms.CharField(
         required=False,
         max_length=10,
         widget=_text(placeholder=PINNED),
-        help_text=f'Of new executions: "{PINNED}" (the one that failed), "{LATEST}" or a number.',
+        help_text=format_lazy(
+            lazy('Of new executions: "{pinned}" (the one that failed), "{latest}" or a number.'),
+            pinned=PINNED,
+            latest=LATEST,
+        ),
+        label=lazy("Version"),
     )
     overrides = JSONTextField(
-        label="Overrides (JSON merge patch)",
+        label=lazy("Overrides (JSON merge patch)"),
         rows=5,
         must_be_object=True,
-        help_text="Merged into each entry's inputs; null removes a key. Empty: as they were.",
+        help_text=lazy("Merged into each entry's inputs; null removes a key. Empty: as they were."),
     )
     expression = forms.CharField(
-        label="Or an expression that gives each entry's patch",
+        label=lazy("Or an expression that gives each entry's patch"),
         required=False,
         max_length=10_000,
         widget=Textarea(attrs={"rows": 2, "spellcheck": "false"}),
-        help_text="It reads inputs, error, attempts and entry.",
+        help_text=lazy("It reads inputs, error, attempts and entry."),
     )
     rate = forms.FloatField(
-        label="A second, at most",
+        label=lazy("A second, at most"),
         required=False,
         min_value=0.01,
         max_value=10_000,
         widget=_text(inputmode="decimal"),
-        help_text="Empty: as fast as it goes.",
+        help_text=lazy("Empty: as fast as it goes."),
     )
     max_in_flight = forms.IntegerField(
-        label="In flight, at most",
+        label=lazy("In flight, at most"),
         required=False,
         min_value=1,
         widget=IntegerInput,
-        help_text="So many may run at once. Empty: any number.",
+        help_text=lazy("So many may run at once. Empty: any number."),
     )
     canary = forms.IntegerField(
-        label="Canary",
+        label=lazy("Canary"),
         required=False,
         min_value=0,
         widget=IntegerInput,
-        help_text="Send this many first and wait for their results.",
+        help_text=lazy("Send this many first and wait for their results."),
     )
     stop_above = forms.FloatField(
-        label="Stop when more fail again than (%)",
+        label=lazy("Stop when more fail again than (%)"),
         required=False,
         min_value=0,
         max_value=100,
         widget=_text(inputmode="decimal"),
-        help_text="Of the last hundred that ended. Empty: never.",
+        help_text=lazy("Of the last hundred that ended. Empty: never."),
     )
     reason = forms.CharField(
         required=False,
         max_length=2_000,
         widget=_text(),
-        help_text="Kept on the redrive and in the activity log.",
+        help_text=lazy("Kept on the redrive and in the activity log."),
+        label=lazy("Reason"),
     )
 
     def clean_version(self) -> str | int:
@@ -122,7 +133,9 @@ class RedriveForm(forms.Form):
             return text
         if not text.isdecimal() or int(text) < 1:
             raise forms.ValidationError(
-                f'Expected "{PINNED}", "{LATEST}" or a number, found {text!r}.'
+                gettext('Expected "{pinned}", "{latest}" or a number, found {text!r}.').format(
+                    pinned=PINNED, latest=LATEST, text=text
+                )
             )
         return int(text)
 
@@ -130,7 +143,7 @@ class RedriveForm(forms.Form):
         """One way of changing inputs at a time."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         if data.get("overrides") and data.get("expression"):
-            raise forms.ValidationError("Give overrides or an expression, not both.")
+            raise forms.ValidationError(gettext("Give overrides or an expression, not both."))
         return data
 
     @property
@@ -161,10 +174,12 @@ class StartForm(ReasonForm):
     """Asks for the number of entries where there are many."""
 
     count = forms.IntegerField(
-        label="How many entries",
+        label=lazy("How many entries"),
         widget=IntegerInput,
-        help_text="Type the number of entries of this redrive, so that nothing large starts by a "
-        "slip of the hand.",
+        help_text=lazy(
+            "Type the number of entries of this redrive, so that nothing large starts by a "
+            "slip of the hand."
+        ),
     )
     field_order = ("count", "reason")
 
@@ -179,7 +194,11 @@ class StartForm(ReasonForm):
         """The number, if it is right."""
         count = int(self.cleaned_data["count"])
         if count != self.total:
-            raise forms.ValidationError(f"This redrive has {self.total} entries, not {count}.")
+            raise forms.ValidationError(
+                gettext("This redrive has {total} entries, not {count}.").format(
+                    total=self.total, count=count
+                )
+            )
         return count
 
 
@@ -214,7 +233,7 @@ def ask(request: HttpRequest, chosen: Chosen, *, sent: bool) -> HttpResponse:
     count = bounded_count(open_rows)
     context = {
         **admin.site.each_context(request),
-        "title": "New redrive",
+        "title": gettext("New redrive"),
         "chosen": chosen,
         "form": form,
         "count": f"{BOUND:,}+" if count >= BOUND else f"{count:,}",
@@ -255,7 +274,11 @@ def _refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: Redriv
     count = bounded_count(rows, few)
     if count == 0:
         wanted = ", ".join(needed(form.wish({}, None)))
-        return f"None of these is open and yours to redrive like this: you need {wanted}."
+        return gettext(
+            "None of these is open and yours to redrive like this: you need {wanted}."
+        ).format(wanted=wanted)
     if count == few and bounded_count(scoped(request, rows, Permission.BULK), few) < few:
-        return f"More than {FREE_IDS} at once need the permission bulk. Ask an administrator."
+        return gettext(
+            "More than {number} at once need the permission bulk. Ask an administrator."
+        ).format(number=FREE_IDS)
     return ""

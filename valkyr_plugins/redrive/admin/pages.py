@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
+from django.utils.translation import gettext
 
 from dlq.public.models import DeadLetterEntry, FailureGroup
 from executions.public.access import Action, Actor, Operation
@@ -27,6 +28,7 @@ from executions.public.admin import (
     user_of,
 )
 from executions.public.admin_skin import display
+from executions.public.language import lazy
 from executions.public.models import Permission
 from valkyr_plugins.redrive import lifecycle
 from valkyr_plugins.redrive.admin import panels
@@ -52,7 +54,9 @@ def _unless(target: str, *states: str) -> Callable[[Any], str]:
     def refuse(row: Redrive) -> str:
         if row.state in allowed:
             return ""
-        return f"Nothing to do: this redrive is {RedriveState(row.state).label}."
+        return gettext("Nothing to do: this redrive is {label}.").format(
+            label=RedriveState(row.state).label
+        )
 
     return refuse
 
@@ -78,10 +82,10 @@ START = AdminOperation(
         needs=Permission.REDRIVE,
         refuse=_unless("RUNNING", "DRAFT"),
     ),
-    title="Start…",
+    title=lazy("Start…"),
     icon="play_arrow",
-    done="started",
-    question="Holds its dead letters and requeues them at the rate you set.",
+    done=lazy("started"),
+    question=lazy("Holds its dead letters and requeues them at the rate you set."),
     form=StartForm,
     primary=True,
     bulk=False,
@@ -93,10 +97,10 @@ PAUSE = AdminOperation(
         needs=Permission.REDRIVE,
         refuse=_unless("PAUSED"),
     ),
-    title="Pause…",
+    title=lazy("Pause…"),
     icon="pause_circle",
-    done="paused",
-    question="Nothing more is sent for now; what was sent goes on.",
+    done=lazy("paused"),
+    question=lazy("Nothing more is sent for now; what was sent goes on."),
 )
 RESUME = AdminOperation(
     Operation(
@@ -105,10 +109,10 @@ RESUME = AdminOperation(
         needs=Permission.REDRIVE,
         refuse=_unless("RUNNING", "PAUSED", "STOPPED"),
     ),
-    title="Resume…",
+    title=lazy("Resume…"),
     icon="play_circle",
-    done="resumed",
-    question="It goes on where it stopped, and looks at its failures again.",
+    done=lazy("resumed"),
+    question=lazy("It goes on where it stopped, and looks at its failures again."),
     primary=True,
 )
 ABORT = AdminOperation(
@@ -118,10 +122,10 @@ ABORT = AdminOperation(
         needs=Permission.REDRIVE,
         refuse=_unless("ABORTED"),
     ),
-    title="Abort…",
+    title=lazy("Abort…"),
     icon="cancel",
-    done="aborted",
-    question="Nothing more is sent, ever; what was sent goes on. The others stay open.",
+    done=lazy("aborted"),
+    question=lazy("Nothing more is sent, ever; what was sent goes on. The others stay open."),
     danger=True,
 )
 
@@ -129,7 +133,7 @@ ABORT = AdminOperation(
 class StateFilter(TabFilter):
     """Redrives by state."""
 
-    title = "state"
+    title = lazy("state")
     parameter_name = field = "state"
     groups = {
         "running": ("RUNNING", "PAUSED", "STOPPED"),
@@ -152,7 +156,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     list_before_template = "valkyr/tabs.html"
     list_defer = ("selection", "overrides", "expression")
     ordering = ("-id",)
-    empty_text = "No redrives yet: tick dead letters or open a failure group, then Redrive."
+    empty_text = lazy("No redrives yet: tick dead letters or open a failure group, then Redrive.")
     search_ids = ("id", "group_id")
     search_texts = ("reason", "created_by_name")
 
@@ -164,41 +168,45 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     def new(self, request: HttpRequest) -> HttpResponse:
         """Make one of a group's open entries (`?group=`), or of some (`?ids=a,b`)."""
         if not holds(request, Permission.REDRIVE):
-            raise PermissionDenied("Redriving needs the permission redrive.")
+            raise PermissionDenied(gettext("Redriving needs the permission redrive."))
         return ask(request, _named(request), sent=request.method == "POST")
 
-    @display(description="what")
+    @display(description=lazy("what"))
     def what(self, row: Redrive) -> Any:
         """Its group, or how many entries."""
-        return marks.clipped(str(row.group), 60) if row.group else f"{row.total:,} dead letters"
+        return (
+            marks.clipped(str(row.group), 60)
+            if row.group
+            else gettext("{total:,} dead letters").format(total=row.total)
+        )
 
-    @display(description="state")
+    @display(description=lazy("state"))
     def mark(self, row: Redrive) -> Any:
         """The state's word, icon and colour."""
         icon, colour = MARKS[row.state]
         return marks.mark(str(RedriveState(row.state).label), icon, colour)
 
-    @display(description="ended")
+    @display(description=lazy("ended"))
     def bar(self, row: Redrive) -> Any:
         """How much of it has ended."""
         return panels.bar(row)
 
-    @display(description="failed again")
+    @display(description=lazy("failed again"))
     def failed(self, row: Redrive) -> str:
         """How many failed again."""
         return f"{row.failed_again:,}"
 
-    @display(description="by")
+    @display(description=lazy("by"))
     def who(self, row: Redrive) -> str:
         """Who made it."""
         return row.created_by_name
 
-    @display(description="why")
+    @display(description=lazy("why"))
     def why(self, row: Redrive) -> str:
         """Its reason."""
         return marks.clipped(row.reason, 60) or marks.EMPTY
 
-    @display(description="made")
+    @display(description=lazy("made"))
     def created(self, row: Redrive) -> Any:
         """Since when it exists."""
         return marks.ago(row.created_at)
@@ -211,42 +219,50 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
             sections = [panels.counts(obj), panels.chosen(request, obj)]
         lead: list[Any] = [self.mark(obj), _sentence(obj)]
         if obj.stop_reason:
-            sections.insert(0, PageSection("Why it stopped", body=obj.stop_reason, error=True))
+            sections.insert(
+                0, PageSection(gettext("Why it stopped"), body=obj.stop_reason, error=True)
+            )
         if obj.state == RedriveState.RUNNING and (held := held_by(obj)):
-            sections.insert(0, PageSection("Why it waits", body=held))
+            sections.insert(0, PageSection(gettext("Why it waits"), body=held))
         return Page(lead, facts(self._facts(obj)), [*sections, done_to(obj.pk)])
 
     def _facts(self, obj: Redrive) -> list[tuple[str, Any]]:
         group = obj.group and links.to("dlq_failuregroup", obj.group_id, obj.group)
         return [
-            ("Group", group),
-            ("Scope", str(RedriveScope(obj.scope).label)),
-            ("From step", obj.from_step),
-            ("Version", "" if obj.scope == RedriveScope.STEP else obj.version),
-            ("Changes", marks.clipped(panels.wanted(obj), 200)),
-            ("A second, at most", "" if obj.rate is None else f"{obj.rate:g}"),
-            ("In flight, at most", obj.max_in_flight or ""),
-            ("Canary", obj.canary or ""),
-            ("Stops above", "" if obj.stop_above is None else f"{obj.stop_above:g} %"),
-            ("By", obj.created_by_name),
-            ("Made", marks.ago(obj.created_at)),
-            ("Started", marks.ago(obj.started_at)),
-            ("Finished", marks.ago(obj.finished_at)),
-            ("Reason", obj.reason),
-            ("Id", marks.copyable(obj.pk)),
+            (gettext("Group"), group),
+            (gettext("Scope"), str(RedriveScope(obj.scope).label)),
+            (gettext("From step"), obj.from_step),
+            (gettext("Version"), "" if obj.scope == RedriveScope.STEP else obj.version),
+            (gettext("Changes"), marks.clipped(panels.wanted(obj), 200)),
+            (gettext("A second, at most"), "" if obj.rate is None else f"{obj.rate:g}"),
+            (gettext("In flight, at most"), obj.max_in_flight or ""),
+            (gettext("Canary"), obj.canary or ""),
+            (gettext("Stops above"), "" if obj.stop_above is None else f"{obj.stop_above:g} %"),
+            (gettext("By"), obj.created_by_name),
+            (gettext("Made"), marks.ago(obj.created_at)),
+            (gettext("Started"), marks.ago(obj.started_at)),
+            (gettext("Finished"), marks.ago(obj.finished_at)),
+            (gettext("Reason"), obj.reason),
+            (gettext("Id"), marks.copyable(obj.pk)),
         ]
 
 
 def _sentence(obj: Redrive) -> str:
     if obj.state == RedriveState.DRAFT:
-        return (
-            f"A draft of {obj.total:,} dead letters. Nothing has run; drafts are deleted after a "
-            "day. Read what would happen, then start it."
-        )
+        return gettext(
+            "A draft of {total:,} dead letters. Nothing has run; drafts are deleted after "
+            "a day. Read what would happen, then start it."
+        ).format(total=obj.total)
     done = obj.succeeded + obj.failed_again + obj.skipped
-    return (
-        f"{done:,} of {obj.total:,} ended: {obj.succeeded:,} succeeded, {obj.failed_again:,} "
-        f"failed again, {obj.skipped:,} skipped."
+    return gettext(
+        "{done:,} of {total:,} ended: {succeeded:,} succeeded, {failed_again:,} failed "
+        "again, {skipped:,} skipped."
+    ).format(
+        done=done,
+        total=obj.total,
+        succeeded=obj.succeeded,
+        failed_again=obj.failed_again,
+        skipped=obj.skipped,
     )
 
 
@@ -258,15 +274,17 @@ def _named(request: HttpRequest) -> Chosen:
         group_id = UUID(group) if group else None
         wanted = [UUID(text) for text in ids.split(",") if text][:1_000]
     except ValueError:
-        raise BadRequest("group and ids must be ids of failure groups and dead letters.") from None
+        raise BadRequest(
+            gettext("group and ids must be ids of failure groups and dead letters.")
+        ) from None
     if group_id is not None:
         return _of_group(request, rows, group_id)
     if not wanted:
-        raise BadRequest("Which dead letters? Expected ?group=<id> or ?ids=<id>,<id>.")
+        raise BadRequest(gettext("Which dead letters? Expected ?group=<id> or ?ids=<id>,<id>."))
     return Chosen(
         rows=rows.filter(pk__in=wanted),
         selection={"ids": [str(pk) for pk in wanted]},
-        title="the dead letters you chose",
+        title=gettext("the dead letters you chose"),
         back=reverse("admin:dlq_deadletterentry_changelist"),
     )
 
@@ -274,11 +292,15 @@ def _named(request: HttpRequest) -> Chosen:
 def _of_group(request: HttpRequest, rows: Any, group_id: UUID) -> Chosen:
     group = scoped(request, FailureGroup.objects.filter(pk=group_id), Action.VIEW).first()
     if group is None:
-        raise PermissionDenied(f"There is no failure group {group_id}, or not for you.")
+        raise PermissionDenied(
+            gettext("There is no failure group {group_id}, or not for you.").format(
+                group_id=group_id
+            )
+        )
     return Chosen(
         rows=rows.filter(group=group),
         selection={"groupId": str(group_id)},
-        title=f"the failure group {group}",
+        title=gettext("the failure group {group}").format(group=group),
         back=reverse("admin:dlq_deadletterentry_changelist"),
         group_id=group_id,
     )

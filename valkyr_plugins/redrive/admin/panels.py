@@ -6,9 +6,11 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from executions.public.admin import PageSection, as_json, hidden_section, links, marks, masked, may
 from executions.public.errors import ValkyrError
+from executions.public.language import lazy
 from executions.public.models import Permission
 from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem
 from valkyr_plugins.redrive.preview import Preview, preview
@@ -23,7 +25,7 @@ MARKS: dict[str, tuple[str, str]] = {
     "SKIPPED": ("skip_next", "grey"),
     "ABORTED": ("do_not_disturb_on", "grey"),
 }
-HEADERS = ("Entry", "State", "Sent", "Ended", "Runs as", "Why")
+HEADERS = (lazy("Entry"), lazy("State"), lazy("Sent"), lazy("Ended"), lazy("Runs as"), lazy("Why"))
 
 
 def item_mark(state: str) -> SafeString:
@@ -36,8 +38,10 @@ def bar(redrive: Redrive) -> SafeString:
     """How much of it has ended, as a bar and in words."""
     done = redrive.succeeded + redrive.failed_again + redrive.skipped
     return format_html(
-        '<progress class="vk-bar" max="{}" value="{}" aria-label="ended"></progress>'
-        '<span class="vk-nowrap">{} of {}</span>',
+        gettext(
+            '<progress class="vk-bar" max="{}" value="{}" aria-label="ended"></progress>'
+            '<span class="vk-nowrap">{} of {}</span>'
+        ),
         max(1, redrive.total),
         done,
         f"{done:,}",
@@ -57,8 +61,8 @@ def counts(redrive: Redrive) -> PageSection:
         ("ABORTED", now.aborted),
     ]
     return PageSection(
-        "Progress",
-        headers=("State", "Entries"),
+        gettext("Progress"),
+        headers=(gettext("State"), gettext("Entries")),
         rows=[
             [links.link(f"?items={state}", item_mark(state)), f"{count:,}"]
             for state, count in rows
@@ -80,13 +84,17 @@ def chosen(request: HttpRequest, redrive: Redrive) -> PageSection:
         "again__original_inputs",
         "again__original_config",
     ).order_by("-pk")[:SHOWN]
-    word = f": {ItemState(state).label}" if state in ItemState.values else ""
+    title = gettext("Entries")
+    if state in ItemState.values:
+        title = f"{title}: {ItemState(state).label}"
     return PageSection(
-        f"Entries{word}",
+        title,
         headers=HEADERS,
         rows=[_row(item) for item in found],
-        empty="None.",
-        more=f"The last {SHOWN} are shown; the API lists all." if redrive.total > SHOWN else "",
+        empty=gettext("None."),
+        more=gettext("The last {number} are shown; the API lists all.").format(number=SHOWN)
+        if redrive.total > SHOWN
+        else "",
     )
 
 
@@ -120,8 +128,10 @@ def _why(item: RedriveItem) -> SafeString | str:
 def _pace(rate: float, left: float | None) -> str:
     if not rate:
         return ""
-    rest = "" if left is None else f", about {marks.took(left * 1_000)} left"
-    return f"{rate:g} a second{rest}."
+    rest = (
+        "" if left is None else gettext(", about {took} left").format(took=marks.took(left * 1_000))
+    )
+    return gettext("{rate:g} a second{rest}.").format(rate=rate, rest=rest)
 
 
 # What a draft would do, in panels.
@@ -132,7 +142,7 @@ def sections(request: HttpRequest, redrive: Redrive) -> list[PageSection]:
     try:
         found = preview(redrive.pk)
     except ValkyrError as error:
-        return [PageSection("Preview", body=str(error), error=True)]
+        return [PageSection(gettext("Preview"), body=str(error), error=True)]
     out = [_outlook(found)]
     if found.definition_changes:
         out.append(_versions(found))
@@ -143,35 +153,46 @@ def sections(request: HttpRequest, redrive: Redrive) -> list[PageSection]:
 
 
 def _outlook(found: Preview) -> PageSection:
-    rows: list[list[Any]] = [[f"{found.runs:,}", "will run"]]
-    rows += [[f"{skipped.count:,}", f"skipped: {skipped.reason}"] for skipped in found.skipped]
-    more = "There were more; one redrive takes the oldest 100,000. " if found.truncated else ""
+    rows: list[list[Any]] = [[f"{found.runs:,}", gettext("will run")]]
+    rows += [
+        [f"{skipped.count:,}", gettext("skipped: {reason}").format(reason=skipped.reason)]
+        for skipped in found.skipped
+    ]
+    more = (
+        gettext("There were more; one redrive takes the oldest 100,000. ")
+        if found.truncated
+        else ""
+    )
     long = found.seconds >= 1
-    took = f"about {marks.took(found.seconds * 1_000)}" if long else "less than a second"
+    took = (
+        gettext("about {took}").format(took=marks.took(found.seconds * 1_000))
+        if long
+        else gettext("less than a second")
+    )
     return PageSection(
-        "What would happen",
-        headers=("Entries", "What happens to them"),
+        gettext("What would happen"),
+        headers=(gettext("Entries"), gettext("What happens to them")),
         rows=rows,
-        more=f"{more}Sending them takes {took} at this pace.",
+        more=gettext("{more}Sending them takes {took} at this pace.").format(more=more, took=took),
     )
 
 
 def _effects(found: Preview) -> PageSection:
     return PageSection(
-        "Runs again outside",
-        headers=("Step", "Module", "Effect", "Entries"),
+        gettext("Runs again outside"),
+        headers=(gettext("Step"), gettext("Module"), gettext("Effect"), gettext("Entries")),
         rows=[
             [marks.path(effect.step), effect.module, effect.effect, f"{effect.count:,}"]
             for effect in found.effects
         ],
-        empty="Nothing: no step that runs again has effects outside.",
+        empty=gettext("Nothing: no step that runs again has effects outside."),
     )
 
 
 def _rejected(found: Preview) -> PageSection:
     return PageSection(
-        "Refused by the module's schema",
-        headers=("Entry", "Why"),
+        gettext("Refused by the module's schema"),
+        headers=(gettext("Entry"), gettext("Why")),
         rows=[
             [
                 links.to("dlq_deadletterentry", entry.entry_id, marks.short(entry.entry_id)),
@@ -179,18 +200,18 @@ def _rejected(found: Preview) -> PageSection:
             ]
             for entry in found.rejected
         ],
-        empty=f"None of the {found.checked:,} that were tried.",
+        empty=gettext("None of the {checked:,} that were tried.").format(checked=found.checked),
         error=bool(found.rejected),
     )
 
 
 def _samples(request: HttpRequest, redrive: Redrive, found: Preview) -> PageSection:
-    title = "Inputs before and after"
+    title = gettext("Inputs before and after")
     if not may(request, redrive, Permission.VIEW_PAYLOADS):
         return hidden_section(title, folded=False)
     return PageSection(
         title,
-        headers=("Entry", "Before", "After"),
+        headers=(gettext("Entry"), gettext("Before"), gettext("After")),
         rows=[
             [
                 links.to("dlq_deadletterentry", sample.entry_id, marks.short(sample.entry_id)),
@@ -199,14 +220,14 @@ def _samples(request: HttpRequest, redrive: Redrive, found: Preview) -> PageSect
             ]
             for sample in found.samples
         ],
-        empty="No entry is left to show.",
+        empty=gettext("No entry is left to show."),
     )
 
 
 def _versions(found: Preview) -> PageSection:
     return PageSection(
-        "Other versions of the definition",
-        headers=("From", "To", "Differs in"),
+        gettext("Other versions of the definition"),
+        headers=(gettext("From"), gettext("To"), gettext("Differs in")),
         rows=[
             [
                 f"v{change.before}",
@@ -214,7 +235,7 @@ def _versions(found: Preview) -> PageSection:
                 format_html(
                     "{}{}",
                     format_html_join("", "<div>{}</div>", ((text,) for text in change.changes)),
-                    "… and more" if change.more else "",
+                    gettext("… and more") if change.more else "",
                 ),
             ]
             for change in found.definition_changes

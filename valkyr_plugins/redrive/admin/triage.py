@@ -7,6 +7,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext
 
 from dlq.public.dashboard import HomeSection, add_section
 from dlq.public.models import DeadLetterEntry, FailureGroup
@@ -18,6 +19,7 @@ from dlq.public.triage import (
     add_entry_action,
 )
 from executions.public.admin import Cell, PageSection, holds, links, marks, newest_of, scoped
+from executions.public.language import lazy
 from executions.public.models import Permission
 from valkyr_plugins.redrive.admin.forms import Chosen, ask
 from valkyr_plugins.redrive.models import Redrive, RedriveState
@@ -37,8 +39,15 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
     """The newest redrives of a group."""
     rows = scoped(request, Redrive.objects.filter(group=group)).order_by("-created_at")
     return PageSection(
-        "Redrives",
-        headers=("When", "Who", "State", "Entries", "Succeeded", "Failed again"),
+        gettext("Redrives"),
+        headers=(
+            gettext("When"),
+            gettext("Who"),
+            gettext("State"),
+            gettext("Entries"),
+            gettext("Succeeded"),
+            gettext("Failed again"),
+        ),
         rows=[
             [
                 marks.ago(row.created_at),
@@ -50,7 +59,7 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
             ]
             for row in rows[:SHOWN]
         ],
-        empty="It was never redriven as a group.",
+        empty=gettext("It was never redriven as a group."),
         folded=True,
     )
 
@@ -66,7 +75,7 @@ def redrive_many(
     chosen = Chosen(
         rows=rows.filter(pk__lte=newest) if newest else rows,
         selection={"list": request.GET.urlencode()} if across == "1" else {"ids": ids},
-        title="the dead letters that you ticked",
+        title=gettext("the dead letters that you ticked"),
         back=request.get_full_path(),
         hidden=[
             ("action", ACTION),
@@ -79,12 +88,12 @@ def redrive_many(
     return ask(request, chosen, sent="confirmed" in request.POST)
 
 
-GROUP_LINKS.append(GroupLink("Redrive…", "replay", "r", address))
+GROUP_LINKS.append(GroupLink(lazy("Redrive…"), "replay", "r", address))
 GROUP_SECTIONS.append(redrives)
 add_entry_action(
     ACTION,
     redrive_many,
-    short_description="Redrive at a pace…",
+    short_description=lazy("Redrive at a pace…"),
     allowed_permissions=("requeue",),
 )
 
@@ -94,9 +103,9 @@ add_entry_action(
 
 REDRIVES_SHOWN = 8
 MARKS = {
-    RedriveState.RUNNING: ("running", "clock_loader_40", "blue"),
-    RedriveState.PAUSED: ("paused", "pause_circle", "amber"),
-    RedriveState.STOPPED: ("stopped", "dangerous", "red"),
+    RedriveState.RUNNING: (lazy("running"), "clock_loader_40", "blue"),
+    RedriveState.PAUSED: (lazy("paused"), "pause_circle", "amber"),
+    RedriveState.STOPPED: (lazy("stopped"), "dangerous", "red"),
 }
 
 
@@ -110,7 +119,9 @@ def _rows(found: Iterable[Redrive]) -> list[list[Cell]]:
         [
             _link(row),
             marks.mark(*MARKS[RedriveState(row.state)]),
-            f"{row.succeeded + row.failed_again + row.skipped:,} of {row.total:,}",
+            gettext("{succeeded:,} of {total:,}").format(
+                succeeded=row.succeeded + row.failed_again + row.skipped, total=row.total
+            ),
             f"{row.failed_again:,}",
         ]
         for row in found
@@ -118,7 +129,9 @@ def _rows(found: Iterable[Redrive]) -> list[list[Cell]]:
 
 
 def _link(row: Redrive) -> Cell:
-    text = marks.clipped(row.reason, 60) or f"of {row.created_by_name}"
+    text = marks.clipped(row.reason, 60) or gettext("of {created_by_name}").format(
+        created_by_name=row.created_by_name
+    )
     try:
         return links.to("valkyr_redrive_redrive", row.pk, text)
     except NoReverseMatch:
@@ -128,9 +141,9 @@ def _link(row: Redrive) -> Cell:
 add_section(
     HomeSection(
         name="redrives",
-        title="Redrives",
-        headers=("Redrive", "State", "Done", "Failed again"),
-        empty="No redrive is under way.",
+        title=lazy("Redrives"),
+        headers=(lazy("Redrive"), lazy("State"), lazy("Done"), lazy("Failed again")),
+        empty=lazy("No redrive is under way."),
         gather=_gather,
         rows=_rows,
         column="failures",

@@ -7,6 +7,7 @@ from uuid import UUID
 from django import forms
 from django.db.models import F
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from executions.public.access import (
     Action,
@@ -30,6 +31,7 @@ from executions.public.admin import (
 )
 from executions.public.admin_skin import DialogForm, Select, TextInput
 from executions.public.errors import ValkyrError
+from executions.public.language import lazy
 from executions.public.models import ExecutionState, WorkflowExecution
 from runners.public.forks import LATEST, PINNED, Overrides
 from runners.public.models import Run
@@ -50,8 +52,8 @@ class PointForm(ReasonForm):
 
     point = forms.ChoiceField(
         widget=Select(),
-        label="To",
-        help_text="What ran after it runs again.",
+        label=lazy("To"),
+        help_text=lazy("What ran after it runs again."),
     )
     field_order = ("point", "reason")
 
@@ -67,28 +69,36 @@ class ForkForm(ReasonForm):
     """Asks where from, and what is to be different: no more than the person may change."""
 
     step = forms.CharField(
-        label="From step",
+        label=lazy("From step"),
         required=False,
         max_length=1000,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text="Its path, such as charge.main; it runs again. Empty: from the beginning. Behind "
-        "an approval the fork begins with the approval.",
+        help_text=lazy(
+            "Its path, such as charge.main; it runs again. Empty: from the beginning. Behind "
+            "an approval the fork begins with the approval."
+        ),
     )
     version = forms.ChoiceField(
-        choices=((PINNED, "the version it ran"), (LATEST, "the latest version")),
+        choices=((PINNED, lazy("the version it ran")), (LATEST, lazy("the latest version"))),
         widget=Select(),
+        label=lazy("Version"),
     )
     payload = JSONTextField(
-        label="Payload (JSON)", rows=3, help_text="Merged into the payload; empty changes nothing."
+        label=lazy("Payload (JSON)"),
+        rows=3,
+        help_text=lazy("Merged into the payload; empty changes nothing."),
     )
     variables = JSONTextField(
-        label="Variables (JSON)", rows=3, must_be_object=True, help_text="Merged likewise."
+        label=lazy("Variables (JSON)"),
+        rows=3,
+        must_be_object=True,
+        help_text=lazy("Merged likewise."),
     )
     inputs = JSONTextField(
-        label="The step's inputs (JSON)",
+        label=lazy("The step's inputs (JSON)"),
         rows=4,
         must_be_object=True,
-        help_text='Merged into the inputs of that step: {"url": "https://…"}.',
+        help_text=lazy('Merged into the inputs of that step: {"url": "https://…"}.'),
     )
     field_order = ("step", "version", "payload", "variables", "inputs", "reason")
 
@@ -141,7 +151,12 @@ def _points(object_id: Any) -> list[tuple[str, str]]:
         return []
     rows = Checkpoint.objects.filter(execution_id=object_id, epoch=F("execution__epoch"))
     marks = [
-        (f"{CHECKPOINT}{pk}", f"checkpoint #{number} {name or f'after {path}'}")
+        (
+            f"{CHECKPOINT}{pk}",
+            gettext("checkpoint #{number} {name}").format(
+                number=number, name=name or gettext("after {path}").format(path=path)
+            ),
+        )
         for pk, number, name, path in rows.order_by("-sequence").values_list(
             "pk", "sequence", "name", "step_path"
         )[:SHOWN]
@@ -151,7 +166,13 @@ def _points(object_id: Any) -> list[tuple[str, str]]:
         .order_by("-finished_at", "-id")
         .values_list("step_path", flat=True)[:SHOWN]
     )
-    return [*marks, *((f"{STEP}{path}", f"right after step {path}") for path in steps)]
+    return [
+        *marks,
+        *(
+            (f"{STEP}{path}", gettext("right after step {path}").format(path=path))
+            for path in steps
+        ),
+    ]
 
 
 def _roll_back(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
@@ -165,7 +186,7 @@ def _roll_back(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecu
 def _fork(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
     step = data["step"]
     if data["inputs"] and not step:
-        raise ValkyrError("Name the step whose inputs are to be changed.")
+        raise ValkyrError(gettext("Name the step whose inputs are to be changed."))
     return fork(
         pk,
         step_path=step or None,
@@ -184,7 +205,9 @@ def _refuse_final(row: WorkflowExecution) -> str:
     if row.state in CAN_GO_BACK:
         return ""
     word = ExecutionState(row.state).label
-    return f"Nothing to go back to: this execution is {word}. Fork it instead."
+    return gettext("Nothing to go back to: this execution is {word}. Fork it instead.").format(
+        word=word
+    )
 
 
 ROLL_BACK = AdminOperation(
@@ -193,11 +216,13 @@ ROLL_BACK = AdminOperation(
         apply=_roll_back,
         refuse=_refuse_final,
     ),
-    title="Roll back…",
+    title=lazy("Roll back…"),
     icon="history",
-    done="rolled back",
-    question="Steps after the point become history and run again; live steps are cancelled and "
-    "their results refused.",
+    done=lazy("rolled back"),
+    question=lazy(
+        "Steps after the point become history and run again; live steps are cancelled and "
+        "their results refused."
+    ),
     form=PointForm,
     danger=True,
     bulk=False,
@@ -208,10 +233,10 @@ FORK = AdminOperation(
         apply=_fork,
         needs=Action.TRIGGER,
     ),
-    title="Fork…",
+    title=lazy("Fork…"),
     icon="fork_right",
-    done="forked",
-    question="Starts a new execution in the middle of this one, which stays as it is.",
+    done=lazy("forked"),
+    question=lazy("Starts a new execution in the middle of this one, which stays as it is."),
     form=ForkForm,
     bulk=False,
     destination=_page_of,
@@ -222,10 +247,10 @@ REPLAY = AdminOperation(
         apply=lambda pk, actor, data: replay(pk, actor=actor, reason=data["reason"]),
         needs=Action.TRIGGER,
     ),
-    title="Replay…",
+    title=lazy("Replay…"),
     icon="replay",
-    done="started again",
-    question="Starts the same version with the same payload once more.",
+    done=lazy("started again"),
+    question=lazy("Starts the same version with the same payload once more."),
     destination=_page_of,
 )
 
@@ -236,7 +261,14 @@ WorkflowExecutionAdmin.offer(ROLL_BACK, FORK, REPLAY)
 
 
 CHECKPOINTS_SHOWN = 50
-HEADERS = ("Number", "Name", "After", "Taken", "By", "Can be gone back to")
+HEADERS = (
+    lazy("Number"),
+    lazy("Name"),
+    lazy("After"),
+    lazy("Taken"),
+    lazy("By"),
+    lazy("Can be gone back to"),
+)
 
 
 class NameForm(DialogForm):
@@ -246,7 +278,8 @@ class NameForm(DialogForm):
         required=False,
         max_length=200,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text="To find it again, such as “before the second try”.",
+        help_text=lazy("To find it again, such as “before the second try”."),
+        label=lazy("Name"),
     )
 
 
@@ -255,10 +288,10 @@ TAKE_CHECKPOINT = AdminOperation(
         name="checkpoint",
         apply=lambda pk, actor, data: take_by_hand(pk, name=data["name"], actor=actor),
     ),
-    title="Take checkpoint…",
+    title=lazy("Take checkpoint…"),
     icon="flag",
-    done="marked by a checkpoint",
-    question="Keeps the variables as they are now; the execution can be set back to here.",
+    done=lazy("marked by a checkpoint"),
+    question=lazy("Keeps the variables as they are now; the execution can be set back to here."),
     form=NameForm,
 )
 
@@ -273,7 +306,7 @@ def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSecti
         .order_by("-sequence")[:CHECKPOINTS_SHOWN]
     )  # fmt: skip
     return PageSection(
-        "Checkpoints",
+        gettext("Checkpoints"),
         headers=HEADERS,
         rows=[
             [
@@ -282,18 +315,20 @@ def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSecti
                 row.step_path or marks.EMPTY,
                 marks.ago(row.created_at),
                 _who(row),
-                "yes" if row.epoch == execution.epoch else "no: rolled back past it",
+                gettext("yes")
+                if row.epoch == execution.epoch
+                else gettext("no: rolled back past it"),
             ]
             for row in found
         ],
-        empty="None. Any finished step is a point to go back to as well.",
+        empty=gettext("None. Any finished step is a point to go back to as well."),
         folded=True,
     )
 
 
 def _who(row: Checkpoint) -> str:
     if row.kind == CheckpointKind.AUTO:
-        return "the engine"
+        return gettext("the engine")
     return row.created_by.get_username() if row.created_by else marks.EMPTY
 
 

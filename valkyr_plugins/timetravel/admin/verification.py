@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from executions.public.access import Action, Actor, Operation
 from executions.public.admin import (
@@ -17,12 +18,13 @@ from executions.public.admin import (
     may,
 )
 from executions.public.jobs import Job, JobFailed, JobState, newest, wait
+from executions.public.language import lazy
 from executions.public.models import FINAL, Permission, WorkflowExecution
 from valkyr_plugins.timetravel import verification as verification_jobs
 
-TITLE = "Verification"
-HIDDEN = "needs view_payloads"
-HEADERS = ("Step", "Value", "Recorded", "Replayed")
+TITLE = lazy("Verification")
+HIDDEN = lazy("needs view_payloads")
+HEADERS = (lazy("Step"), lazy("Value"), lazy("Recorded"), lazy("Replayed"))
 SIDES = ("recorded", "replayed")
 
 
@@ -34,29 +36,40 @@ def verification(request: HttpRequest, execution: WorkflowExecution) -> PageSect
     if job.state == JobState.FAILED:
         return PageSection(TITLE, body=job.error, error=True)
     if job.state != JobState.SUCCESS:
-        asked = "is queued" if job.state == JobState.QUEUED else "is running"
-        return PageSection(TITLE, body=f"The verification {asked}. Reload the page for its result.")
+        asked = gettext("is queued") if job.state == JobState.QUEUED else gettext("is running")
+        return PageSection(
+            TITLE,
+            body=gettext("The verification {asked}. Reload the page for its result.").format(
+                asked=asked
+            ),
+        )
     return _found(request, execution, job)
 
 
 def _found(request: HttpRequest, execution: WorkflowExecution, job: Job) -> PageSection:
     found: Any = job.result
     shows = may(request, execution, Permission.VIEW_PAYLOADS)
-    limit = "" if found["complete"] else " Not everything was compared: there was too much."
+    limit = (
+        "" if found["complete"] else gettext(" Not everything was compared: there was too much.")
+    )
     return PageSection(
         TITLE,
         headers=HEADERS,
         rows=[
             [
-                marks.path(difference["step_path"]) if difference["step_path"] else "the execution",
+                marks.path(difference["step_path"])
+                if difference["step_path"]
+                else gettext("the execution"),
                 difference["field"],
                 *(as_json(difference[side]) if shows else HIDDEN for side in SIDES),
             ]
             for difference in found["differences"]
         ],
-        empty="No differences.",
+        empty=gettext("No differences."),
         error=not found["same"],
-        more=f"{found['steps']:,} steps were rendered again for {job.requested_by}.{limit}",
+        more=gettext("{steps:,} steps were rendered again for {requested_by}.{limit}").format(
+            steps=found["steps"], requested_by=job.requested_by, limit=limit
+        ),
     )
 
 
@@ -72,14 +85,16 @@ VERIFY = AdminOperation(
         apply=_verify,
         needs=Action.VIEW,
         refuse=lambda row: (
-            "" if row.state in FINAL else "Wait for its end: only then all is recorded."
+            "" if row.state in FINAL else gettext("Wait for its end: only then all is recorded.")
         ),
     ),
-    title="Verify…",
+    title=lazy("Verify…"),
     icon="fact_check",
-    done="verification requested: its result is under Verification on the execution's page",
-    question="A worker renders and decides every recorded step again, from recorded results. No "
-    "step runs.",
+    done=lazy("verification requested: its result is under Verification on the execution's page"),
+    question=lazy(
+        "A worker renders and decides every recorded step again, from recorded results. No "
+        "step runs."
+    ),
     bulk=False,
 )
 

@@ -1,0 +1,34 @@
+"""Texts for people in their language: what is marked when a module is loaded, and models' names.
+
+The API, logs, commands and migrations stay English. Inside a function use Django's `gettext`.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
+
+from django.utils.translation import gettext_lazy
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+
+
+def lazy(text: str) -> str:
+    """`text` in the reader's language, each time it is shown.
+
+    It is Django's lazy text, which behaves as a `str` except for `isinstance` and `str.join`.
+    """
+    return cast("str", gettext_lazy(text))
+
+
+def name_models(models: Iterable[type["Model"]]) -> None:
+    """Have the names of models and their fields translated where they are shown.
+
+    Migrations see the names as the models state them, so no language changes a migration.
+    """
+    for model in models:
+        options = model._meta
+        options.verbose_name = lazy(str(options.verbose_name))
+        options.verbose_name_plural = lazy(str(options.verbose_name_plural))
+        for field in (*options.local_fields, *options.local_many_to_many):
+            if isinstance(field.verbose_name, str):
+                field.verbose_name = lazy(field.verbose_name)
