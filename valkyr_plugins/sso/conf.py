@@ -98,9 +98,7 @@ class SsoSettings(SettingsModel):
     oidc_client_id: str = setting("", "The client id of this installation at the provider")
     oidc_client_secret: SecretStr = setting(SecretStr(""), "The client secret from the provider")
     oidc_client_secret_file: str = setting("", "A file that holds the client secret")
-    oidc_name: str = setting(
-        "single sign-on", "The name of the provider on the button *Sign in with …*", max_length=60
-    )
+    oidc_name: str = setting("single sign-on", "Name on the button *Sign in with …*", max_length=60)
     oidc_scopes: Annotated[tuple[str, ...], BeforeValidator(_scopes)] = setting(
         ("openid", "profile", "email"),
         "The requested scopes, separated by spaces; some providers need `groups`",
@@ -120,8 +118,7 @@ class SsoSettings(SettingsModel):
     )
     oidc_link_by_email: Flag = setting(
         False,
-        "Whether a verified address links the local account with that address, except a "
-        "superuser's",
+        "Whether a verified address links the local account with it, except a superuser's",
     )
     oidc_domains: Annotated[tuple[str, ...], BeforeValidator(_domains)] = setting(
         (),
