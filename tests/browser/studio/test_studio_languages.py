@@ -21,7 +21,7 @@ TASKS = [
 EDGES = [{"from": "fetch", "to": "risky"}]
 # Of each language: what buttons, regions, a status and a plural say.
 STUDIO = {
-    "de": ("Veröffentlichen …", "Zeichenfläche", "Entwurf", "gespeichert", "2 Aufgaben"),
+    "de": ("Veröffentlichen…", "Zeichenfläche", "Entwurf", "gespeichert", "2 Aufgaben"),
     "es": ("Publicar…", "Lienzo", "Borrador", "guardado", "2 tareas"),
 }
 MONITOR = {
