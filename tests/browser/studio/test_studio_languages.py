@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import expect
 
 from tests.browser import monitored
@@ -20,7 +21,7 @@ TASKS = [
 EDGES = [{"from": "fetch", "to": "risky"}]
 # Of each language: what buttons, regions, a status and a plural say.
 STUDIO = {
-    "de": ("Veröffentlichen …", "Zeichenfläche", "Entwurf", "gespeichert", "2 Aufgaben"),
+    "de": ("Veröffentlichen…", "Zeichenfläche", "Entwurf", "gespeichert", "2 Aufgaben"),
     "es": ("Publicar…", "Lienzo", "Borrador", "guardado", "2 tareas"),
 }
 MONITOR = {
@@ -111,6 +112,27 @@ def test_the_monitor_speaks_the_language_of_its_page(in_language: Any, language:
     expect(page.get_by_text(length).first).to_be_visible()
     assert not cut_off(page)
     picture(page, f"monitor-{language}")
+
+
+@pytest.mark.skipif(
+    "django.middleware.locale.LocaleMiddleware" not in settings.MIDDLEWARE,
+    reason="these settings let nobody choose a language",
+)
+@pytest.mark.parametrize("language", ["de", "es"])
+def test_the_language_that_the_admin_was_switched_to_is_spoken(
+    staff_page: Any, workflow: Any, language: str
+) -> None:
+    page = staff_page
+    cookie = {"name": settings.LANGUAGE_COOKIE_NAME, "value": language, "url": page.home}
+    page.context.add_cookies([cookie])
+
+    page.goto(f"{page.home}/studio/{workflow(tasks=TASKS, edges=EDGES).pk}/")
+    expect(page.get_by_role("button", name=STUDIO[language][0])).to_be_visible()
+
+    execution = monitored.order()
+    page.goto(f"{page.home}/admin/executions/workflowexecution/{execution.pk}/monitor/")
+    expect(page.get_by_role("region", name=MONITOR[language][0])).to_be_visible()
+    picture(page, f"monitor-switched-{language}")
 
 
 def test_a_language_that_is_not_there_is_shown_in_english(in_language: Any, workflow: Any) -> None:
