@@ -20,13 +20,13 @@ class PlaceSettings(SettingsModel):
 
     public_url: str = setting(
         "http://localhost:8000",
-        "How other systems reach this installation; the addresses of callbacks begin with it. The "
-        "same for all processes: workers give the addresses out",
+        "The address at which other systems reach this installation, the same for all "
+        "processes; addresses of callbacks begin with it",
     )
     url_prefix: str | None = setting(
         None,
-        "What stands before `v1/` in our addresses, as `workflows/`: processes that know it give "
-        "out addresses without loading the project's urlconf",
+        "The part of our addresses before `v1/`, such as `workflows/`; with it, workers "
+        "make addresses without loading the project's urlconf",
         unset="as the urlconf has it",
     )
     admin_prefix: str | None = setting(
@@ -36,7 +36,7 @@ class PlaceSettings(SettingsModel):
     )
     code_workspace: str = setting(
         "default",
-        "The slug of the workspace in which workflows from code live; made where it is missing",
+        "The slug of the workspace for workflows from code; created if it is missing",
         pattern=r"^[a-zA-Z0-9_-]{1,80}$",
     )
     database: str = setting(
@@ -46,21 +46,21 @@ class PlaceSettings(SettingsModel):
     )
     database_direct_url: str = setting(
         "",
-        "The same database past a pooler, `postgres://…`, for locks that belong to a session; only "
-        "where there is a pooler ([PgBouncer](../how-to/pgbouncer.md))",
+        "The same database without the pooler, `postgres://…`, for locks that belong to a "
+        "session. Set it only with a pooler ([PgBouncer](../how-to/pgbouncer.md))",
         unset="none",
     )
     replica_lag_seconds: float = setting(
         5,
-        "How old a list may be that is read from the replica; where it is older, lists come from "
-        "the primary",
+        "Maximum age of a list that is read from the replica; if the replica is older, "
+        "lists come from the primary",
         unit=SECONDS,
         ge=0,
     )
     redis_url: str = setting(
         "",
-        "The Redis that counts requests for all web processes together. Without one each process "
-        "counts by itself, tries to sign in are counted in the database",
+        "The Redis that counts requests for all web processes together. Without it each "
+        "process counts alone, and the database counts sign-in attempts",
         unset="the broker, where that is Redis",
     )
     key_prefix: str = setting(
@@ -74,8 +74,8 @@ class PlaceSettings(SettingsModel):
     )
     celery_queues: Words = setting(
         (),
-        "Queues of the project's Celery app that steps may name as they are, beside ours: a step "
-        "of the queue `images` goes to `images`, not to `valkyr.images`. Their workers run the "
+        "Queues of the project's Celery app that steps may name: a step of the queue "
+        "`images` goes to `images`, not to `valkyr.images`. Their workers run the "
         "project's Celery app",
     )
     trace_url: str = setting(
@@ -109,24 +109,22 @@ class PlaceSettings(SettingsModel):
 
 
 class AccessSettings(SettingsModel):
-    """Who may call the API, and how often. 0 is no limit."""
+    """Access to the API, and its rates. 0 means no limit."""
 
     title: ClassVar[str] = "Signing in and rates"
 
     authentication_classes: Words = setting(
         (),
-        "Authentication classes of Django REST framework that the API accepts beside its own, as "
-        "dotted paths",
+        "Additional authentication classes of Django REST framework that the API accepts, "
+        "as dotted paths",
         unset="none",
     )
-    token_days: int = setting(
-        90, "How long an API token holds for which nobody says a time", unit=DAYS, ge=1
-    )
-    token_max_days: int = setting(365, "How long an API token may hold at most", unit=DAYS, ge=1)
+    token_days: int = setting(90, "Default lifetime of an API token", unit=DAYS, ge=1)
+    token_max_days: int = setting(365, "Maximum lifetime of an API token", unit=DAYS, ge=1)
     trusted_proxies: Networks = setting(
         (),
-        "Addresses or networks of your proxies: their `X-Forwarded-For` says who calls (audit "
-        "trail, rates), and nobody else's `X-Forwarded-*` counts",
+        "Addresses or networks of your proxies. Only their `X-Forwarded-*` headers count, "
+        "for the audit trail and rates",
         unset="none",
     )
     api_rate: int = setting(
@@ -134,14 +132,15 @@ class AccessSettings(SettingsModel):
     )
     trigger_rate: int = setting(
         30_000,
-        "Of those, requests that may start executions; a batch counts once",
+        "Requests of one principal that may start executions; a batch counts once",
         unit=A_MINUTE,
         ge=0,
     )
     refusal_rate: int = setting(
         300,
-        "Requests from one address (in IPv6, one network of 64 bits) that are not signed in; more "
-        "get a 429 in place of the 401. As many may ask for a workflow's schema, which is open",
+        "Requests without sign-in from one address (in IPv6, one network of 64 bits); "
+        "more get a 429 instead of the 401. Requests for a workflow's schema, which is "
+        "public, have a limit of the same size",
         unit=A_MINUTE,
         ge=0,
     )
@@ -153,18 +152,17 @@ class AccessSettings(SettingsModel):
     )
     webhook_waiters: int = setting(
         32,
-        "Webhook requests that one web process lets wait for a result at once; the next is "
-        "answered with the execution's id",
+        "Webhook requests that one web process lets wait for a result at once; further "
+        "ones get the execution's id",
         ge=0,
     )
     live_viewers: int = setting(
         300,
-        "Monitors and other clients that may watch live through one web process at once; the next "
-        "is a 503",
+        "Live connections (monitors and other clients) of one web process; further ones get a 503",
         ge=0,
     )
     live_viewers_each: int = setting(
-        50, "And one person through one web process; the next is a 429", ge=0
+        50, "Live connections of one person to one web process; further ones get a 429", ge=0
     )
 
 

@@ -16,8 +16,7 @@ class RetentionSettings(SettingsModel):
 
     event_retention_days: float = setting(
         30,
-        "How long an event, or a refused message that is resolved, is kept; an event's id is known "
-        "for as long",
+        "How long an event, its id, or a resolved refused message is kept",
         unit=DAYS,
         ge=0,
     )
@@ -33,50 +32,51 @@ class RetentionSettings(SettingsModel):
     )
     keep_failed_days: float = setting(
         90,
-        "How long one that failed or timed out is kept; as long as a dead letter of it is left in "
-        "any case",
+        "How long a failed or timed-out execution is kept, and at least as long as its "
+        "dead letters",
         unit=DAYS,
         ge=0,
     )
     keep_cancelled_days: float = setting(
-        30, "How long one that was cancelled is kept", unit=DAYS, ge=0
+        30, "How long a cancelled execution is kept", unit=DAYS, ge=0
     )
     keep_overrides: Any = setting(
         "",
-        'Other days for some, as JSON: `{"finance": {"succeeded": 365}, "default/order-import": '
-        '{"succeeded": 3}, "tier:free": {"failed": 7}}`; a workflow\'s before its workspace\'s '
-        "before its tier's",
+        'Exceptions as JSON: `{"finance": {"succeeded": 365}, "default/order-import": '
+        '{"succeeded": 3}, "tier:free": {"failed": 7}}`. A workflow\'s entry comes before '
+        "its workspace's, and that before its tier's",
         unset="none",
     )
     test_version_hours: float = setting(
         24,
-        "How long a [test version](../how-to/workflows.md#test-runs) is kept, with what ran of it",
+        "How long a [test version](../how-to/workflows.md#test-runs) and its executions are kept",
         unit="hours",
         ge=0,
     )
     keep_logs_days: float = setting(
         0,
-        "How long what steps logged is kept after the end of their execution; 0: as long as the "
-        "execution",
+        "How long the logs of steps are kept after the end of their execution; 0: as long "
+        "as the execution",
         unit=DAYS,
         ge=0,
     )
     keep_ticks_days: float = setting(
         30,
-        "How long a schedule's time that started nothing is kept; others go with their execution",
+        "How long a fire time of a schedule that started nothing is kept; others are "
+        "deleted with their execution",
         unit=DAYS,
         ge=0,
     )
 
 
 class MetricsSettings(SettingsModel):
-    """Who may read metrics, and where."""
+    """Access to metrics."""
 
     title: ClassVar[str] = "Watching"
 
     metrics_token: SecretStr = setting(
         SecretStr(""),
-        "Who sends it as a bearer token reads `/metrics` and health's details; 16 characters or "
+        "Bearer token that opens `/metrics` and the details of health; 16 characters or "
         "more, the same for all processes",
         unset="none",
     )
@@ -88,8 +88,8 @@ class MetricsSettings(SettingsModel):
     )
     metrics_port: int = setting(
         0,
-        "Where a worker or beat serves its `/metrics`; 0 is nowhere. One a process: `make up` sets "
-        "a free port each",
+        "Port of a worker's or beat's `/metrics`, one for each process; 0: off. `make up` "
+        "sets free ports",
         ge=0,
         le=65_535,
     )
@@ -103,7 +103,7 @@ class MetricsSettings(SettingsModel):
 
 
 class SealingSettings(SettingsModel):
-    """What secrets are sealed with.
+    """The installation's key.
 
     One key seals an installation's data keys, and those seal credentials and other secrets in the
     database. Set one of the first three, the same for all processes. Without one everything works
@@ -123,14 +123,14 @@ class SealingSettings(SettingsModel):
     key: SecretStr = setting(SecretStr(""), "The key itself", unset="none")
     key_uri: str = setting(
         "",
-        "A key in AWS KMS, `aws-kms://arn:aws:kms:…`; where and as whom, say boto3's own variables "
-        "(`AWS_PROFILE`, `AWS_ENDPOINT_URL_KMS`, …)",
+        "A key in AWS KMS, `aws-kms://arn:aws:kms:…`; boto3's own variables name account "
+        "and endpoint (`AWS_PROFILE`, `AWS_ENDPOINT_URL_KMS`, …)",
         unset="none",
     )
     key_old_file: str = setting(
         "",
-        "The file of the key before, while an installation moves to another (`manage.py keys "
-        "rewrap`)",
+        "The file of the previous key, while an installation changes its key (`manage.py "
+        "keys rewrap`)",
         unset="none",
     )
     key_old: SecretStr = setting(SecretStr(""), "The same, as the key itself", unset="none")

@@ -12,53 +12,55 @@ OWN_QUEUES = frozenset({"control", "default", "io"})
 
 
 class WorkerSettings(SettingsModel):
-    """How steps are executed, and how patient everybody is."""
+    """How steps are executed, and how long each part waits."""
 
     title: ClassVar[str] = "How much at once, and how patient"
 
     lease_seconds: float = setting(
         20,
-        "How long a claim holds without renewal; a dead worker's steps are taken over after it",
+        "Lifetime of a lease without renewal; after it other workers take over a dead "
+        "worker's steps",
         unit=SECONDS,
         gt=0,
     )
     heartbeat_seconds: float = setting(
-        5, "How often a lease is renewed; half of the lease at most", unit=SECONDS, gt=0
+        5, "Time between renewals of a lease; at most half of the lease", unit=SECONDS, gt=0
     )
     grace_seconds: float = setting(
         2,
-        "How long a step may go on past its time-out before it is ended by force",
+        "Time after its timeout at which a step is ended by force",
         unit=SECONDS,
         ge=0,
     )
     database_step_seconds: float = setting(
         5,
-        'How long a step with `effect="database"` may take, whatever its time-out says: its '
-        "transaction is open all the while",
+        'Maximum duration of a step with `effect="database"`, whatever its timeout: its '
+        "transaction stays open",
         unit=SECONDS,
         gt=0,
         le=60,
     )
     patience_seconds: float = setting(
-        10, "How long a message may be on its way before it is sent again", unit=SECONDS, gt=0
+        10, "Time after which a message that was not received is sent again", unit=SECONDS, gt=0
     )
     drain_seconds: float = setting(
         20,
-        "How long steps under way get when their worker is asked to end (SIGTERM); what is not "
-        "done then is given to other workers at once. Keep it ten seconds below what the "
-        "supervisor waits before it kills (Kubernetes: 30). `make up` sets 8",
+        "Time that running steps have to end after their worker gets SIGTERM; other "
+        "workers then take over the rest at once. Set it ten seconds below the "
+        "supervisor's kill timeout (Kubernetes: 30). `make up` sets 8",
         unit=SECONDS,
         ge=0,
     )
     stall_seconds: float = setting(
         10,
-        "A worker's process in which no other thread could run for so long, while it used a "
-        "processor, is ended by a watchdog, and the step that stalled it is blamed; 0: no watchdog",
+        "Time without any other thread running after which a watchdog ends a worker's "
+        "process that uses a processor; the step that stalled it has a crash. 0: no "
+        "watchdog",
         unit=SECONDS,
     )
     isolated_steps: int = setting(
         8,
-        "How many suspect steps one `threads` worker executes at once, each in its own process",
+        "Suspect steps that one `threads` worker executes at once, each in its own process",
         ge=1,
     )
     isolated_memory_mb: int = setting(
@@ -68,38 +70,40 @@ class WorkerSettings(SettingsModel):
         ge=0,
     )
     stuck_threads: int = setting(
-        8, "Stuck steps of a `threads` worker before it drains and starts afresh"
+        8, "Stuck steps of a `threads` worker before it finishes the others and restarts"
     )
     worker_memory_mb: int | None = setting(
         None,
-        "Address space of a process in a prefork pool (RLIMIT_AS): a step that asks for more fails "
-        "alone, with `MemoryError`. The memory is that of the machine, or of the cgroup where it "
-        "has a limit. At least 512; 0 sets no limit. A worker that consumes other queues than "
-        "Valkyr's has none, since its processes are not ours alone",
+        "Address space of a process in a prefork pool (RLIMIT_AS), in MiB: a step that "
+        "needs more fails alone, with `MemoryError`. The default is a share of the "
+        "machine's memory, or of the cgroup's limit. At least 512; 0 sets no limit. "
+        "Workers that also consume other queues than Valkyr's have no limit",
         unit="MiB",
         unset="a quarter of the memory, 1024 to 4096",
         ge=0,
     )
     thread_queues: Words = setting(
         (),
-        "Queues beside `io` that threads of one process serve: modules that compute are refused "
-        "there, and a queue that such a module has by itself (`default`) cannot be named",
+        "Further queues, besides `io`, that threads of one process serve. Modules that "
+        "compute cannot use them; a queue that such a module has by default cannot be "
+        "named",
         unset="none",
     )
     remote_queues: Words = setting(
         (),
-        "Queues whose steps are done by [remote runners](../how-to/operations.md#remote-runners) "
-        "and sent to no worker; the same for all processes. `make up` sets `remote`",
+        "Queues for [remote runners](../how-to/operations.md#remote-runners), the same "
+        "for all processes; no worker gets their steps. `make up` sets `remote`",
         unset="none",
     )
     extra_modules: Words = setting(
         (),
-        "Python modules (`company.steps`) whose step modules join those of installed packages",
+        "Python modules (`company.steps`) with step modules, in addition to those of "
+        "installed packages",
         unset="none",
     )
     currency: str = setting(
         "USD",
-        "The currency of what steps cost, where a module names none (ISO 4217)",
+        "Default currency of the costs of steps (ISO 4217)",
         pattern="^[A-Z]{3}$",
     )
 
@@ -112,45 +116,45 @@ class WorkerSettings(SettingsModel):
 
 
 class DefinitionSettings(SettingsModel):
-    """What workflows may do and get.
+    """Limits and defaults of workflows.
 
-    Publishing writes these into a version: a change takes effect with the next publish, and nothing
-    that runs moves.
+    Publishing writes these into a version: a change takes effect with the next publish. Running
+    executions keep their values.
     """
 
     title: ClassVar[str] = "What workflows may do and get"
 
     loop_limit_condition: int = setting(
         1000,
-        "Most `maxIterations` a loop with `while` or `until` may have; a larger one cannot be "
-        "published",
+        "Maximum `maxIterations` of a loop with `while` or `until`; a larger one cannot "
+        "be published",
         variables=("LOOP_LIMIT_CONDITION",),
         ge=1,
         le=1_000_000,
     )
     loop_limit_default: int | None = setting(
         None,
-        "Its `maxIterations` where it names none; at most the limit above",
+        "Default `maxIterations`; at most the limit above",
         unset="1000, or the limit above where that is less",
         variables=("LOOP_LIMIT_DEFAULT",),
         ge=1,
     )
     checkpoint_enabled: Flag = setting(
         True,
-        "Whether workflows whose `settings.checkpoint` does not say take checkpoints by "
-        "themselves; none do without the [plugin](../how-to/plugins.md) `timetravel`",
+        "Whether workflows take checkpoints if their `settings.checkpoint` does not say; "
+        "this needs the [plugin](../how-to/plugins.md) `timetravel`",
         variables=("CHECKPOINT_ENABLED",),
     )
     checkpoint_interval_nodes: int = setting(
         5,
-        "How many steps are between two checkpoints (`everySteps`)",
+        "Number of steps between two checkpoints (`everySteps`)",
         variables=("CHECKPOINT_INTERVAL_NODES",),
         ge=1,
         le=1_000,
     )
     checkpoint_max_checkpoints: int = setting(
         10,
-        "How many of an execution are kept (`keep`); the oldest go first",
+        "Number of checkpoints kept for an execution (`keep`); the oldest are deleted first",
         variables=("CHECKPOINT_MAX_CHECKPOINTS",),
         ge=1,
         le=100,

@@ -20,29 +20,29 @@ class ApprovalInputs(ModuleInputs):
     title: str = Field(
         min_length=1,
         max_length=200,
-        description="What is to be decided, in a line.",
+        description="The question, in one line.",
         examples=["Refund {{ input.amount }} € to {{ input.customer }}?"],
     )
     description: str = Field(
         "",
         max_length=10_000,
-        description="What the person should know to decide.",
+        description="Information for the decision.",
         examples=["Order {{ input.orderId }}, paid on {{ input.paidAt }}."],
     )
     approvers: list[Name] = Field(
         [],
         max_length=MAX_APPROVERS,
         description=(
-            "Who may decide: names of users, or roles (ADMIN, WORKFLOW, SYSTEM, USER), of members "
-            "of the workspace; looked up when somebody decides. Empty: everybody who may operate "
-            "executions."
+            "Who may decide: names of users, or roles (ADMIN, WORKFLOW, SYSTEM, USER), of "
+            "members of the workspace; looked up when somebody decides. Empty: everyone "
+            "who may operate executions."
         ),
         examples=[["maria", "ADMIN"]],
     )
     expires_seconds: Patience | None = Field(
         None,
         description=(
-            f"After so long without a decision the outcome is `expired`; at most {MAX_DAYS} days. "
+            f"Seconds after which the outcome is `expired`; at most {MAX_DAYS} days. "
             "Without it the step waits forever."
         ),
         examples=[86_400],
@@ -55,9 +55,9 @@ class ApprovalOutputs(ModuleOutputs):
     decision: Literal["approved", "rejected", "expired"] = Field(
         description="The same as the outcome."
     )
-    comment: str = Field("", description="What the person said to it.")
-    by: str | None = Field(None, description="The user who decided; null where it expired.")
-    at: str | None = Field(None, description="When; null where it expired.")
+    comment: str = Field("", description="The approver's comment.")
+    by: str | None = Field(None, description="The user who decided; null if it expired.")
+    at: str | None = Field(None, description="The time of the decision; null if it expired.")
 
 
 class ApprovalModule(WaitingModule):

@@ -66,7 +66,7 @@ class StepLog(Protocol):
 
 
 class StepContext(Protocol):
-    """What a module may know and say while it runs; the engine gives it to `execute`."""
+    """The context of a running step; the engine passes it to `execute`."""
 
     @property
     def execution_id(self) -> UUID:
@@ -74,7 +74,7 @@ class StepContext(Protocol):
 
     @property
     def step_path(self) -> str:
-        """Where the step stands in its workflow, such as `charge.pay`."""
+        """The path of the step in its workflow, such as `charge.pay`."""
 
     @property
     def attempt(self) -> int:
@@ -90,18 +90,18 @@ class StepContext(Protocol):
 
     @property
     def last_details(self) -> Any:
-        """What the attempt before gave to `heartbeat`, or None."""
+        """The `details` of the previous attempt's last `heartbeat`, or None."""
 
     @property
     def target_timeout(self) -> float | None:
-        """How many seconds a call of the step's target may take, by the rule that holds for it.
+        """Seconds that a call of the step's target may take, by its circuit rule.
 
         None where no rule says so, or circuit breakers are off.
         """
 
     @property
     def credential(self) -> Mapping[str, str] | None:
-        """The fields of the credential that the step names, or None where it names none."""
+        """The fields of the credential that the step names, or None if it names none."""
 
     @property
     def uses_secrets(self) -> bool:
@@ -109,7 +109,7 @@ class StepContext(Protocol):
 
     @property
     def origin(self) -> str:
-        """The code that the workflow comes from, such as `shop.flows:fulfil`; else empty."""
+        """The code of the workflow, such as `shop.flows:fulfil`; else empty."""
 
     @property
     def changed(self) -> frozenset[str]:
@@ -117,7 +117,7 @@ class StepContext(Protocol):
 
     @property
     def log(self) -> StepLog:
-        """Where messages about this run go."""
+        """The log of this run."""
 
     @property
     def variables(self) -> Mapping[str, Any]:
@@ -127,7 +127,7 @@ class StepContext(Protocol):
         """Seconds until the deadline; negative once it is past."""
 
     def cancelled(self) -> bool:
-        """Whether the step must stop: nobody wants it any more, or its lease cannot be renewed."""
+        """Return whether the step must stop: it was cancelled, or its lease cannot be renewed."""
 
     def heartbeat(self, details: Any = None) -> None:
         """Say that the step is alive; `details` reach the next attempt."""
@@ -142,14 +142,14 @@ class StepContext(Protocol):
         input_tokens: int = 0,
         output_tokens: int = 0,
     ) -> None:
-        """Add to what this step has spent, also where it fails afterwards.
+        """Add to the costs of this step, which count even if it fails afterwards.
 
         `tokens` is the sum of input and output tokens unless given. `currency` is in ISO 4217's
         letters, the installation's (`VALKYR_CURRENCY`) unless given. Raises ValueError.
         """
 
     def publish_event(self, name: str, payload: Any) -> "PublishedEvent":
-        """Tell the workspace an event, once however often the step is tried.
+        """Publish an event to the workspace, once for all attempts of the step.
 
         The first of an attempt is the same event as the first of the attempt before, and so on.
         Raises StepError where the payload cannot be stored, or the chain of events is too long.
@@ -196,11 +196,11 @@ class Wait:
 
 
 class StepError(Exception):
-    """A failure whose class the module knows.
+    """A failure that the module classifies.
 
-    `retry_after` is in seconds; `details` is JSON-able and shown to people, so holds no secret.
-    `fingerprint` names the kind of failure (`card_declined`): those of a step that share it are one
-    failure group, whatever their messages say. Without one the message's shape decides.
+    `retry_after` is in seconds; `details` is shown to people as JSON and must not hold secrets.
+    `fingerprint` names the kind of failure (`card_declined`): those of a step that share it are
+    one failure group, whatever their messages say. Without one the message's shape decides.
     """
 
     def __init__(

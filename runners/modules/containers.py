@@ -54,9 +54,9 @@ class LoopInputs(ModuleInputs):
         None,
         alias="while",
         description=(
-            "A template, rendered before each iteration: the loop goes on while it holds (as the "
-            "condition of `flow.if`). It may read the body's tasks, whose `output` is null before "
-            "the first iteration, and `loop`."
+            "A template, rendered before each iteration: the loop continues while it is "
+            "true (as the condition of `flow.if`). It may read the body's tasks, whose "
+            "`output` is null before the first iteration, and `loop`."
         ),
         examples=["{{ vars.page != null }}"],
     )
@@ -72,9 +72,9 @@ class LoopInputs(ModuleInputs):
         None,
         ge=1,
         description=(
-            "With `while` or `until`: reaching this number is a permanent error. "
-            "`LOOP_LIMIT_DEFAULT` unless given, at most `LOOP_LIMIT_CONDITION` (both 1,000 unless "
-            "the installation says otherwise)."
+            "With `while` or `until`: reaching this number is a permanent error. Default "
+            "`LOOP_LIMIT_DEFAULT`, at most `LOOP_LIMIT_CONDITION` (both 1,000 unless the "
+            "installation says otherwise)."
         ),
         examples=[50],
     )
@@ -83,9 +83,9 @@ class LoopInputs(ModuleInputs):
 class Loop(Container):
     """Runs its body again and again, one iteration after another.
 
-    The output is `{"iterations": n, "last": {task: output, …}}` of the last iteration, `last` null
-    when there was none. Inside the body `loop.index` counts from 0, `loop.iteration` from 1,
-    `loop.previous` holds the outputs of the iteration before (null at first), and
+    The output is `{"iterations": n, "last": {task: output, …}}` of the last iteration, with
+    `last` null if there was none. Inside the body `loop.index` counts from 0, `loop.iteration`
+    from 1, `loop.previous` holds the outputs of the iteration before (null at first), and
     `tasks.<id>.history` a task's outputs in earlier iterations.
     """
 
@@ -131,9 +131,9 @@ class MapInputs(ModuleInputs):
     on_item_error: Literal["fail", "continue"] = Field(
         "fail",
         description=(
-            "What a failed body does: `fail` fails the map once the open bodies have ended; "
-            '`continue` puts `{"error": {"message", "type", "step"}}` in its place and goes on. '
-            "Written out, not a template."
+            "The effect of a failed body: `fail` fails the map once the open bodies have "
+            'ended; `continue` puts `{"error": {"message", "type", "step"}}` in its place '
+            "and continues. Written out, not a template."
         ),
         examples=["continue"],
     )
@@ -218,12 +218,13 @@ class SubworkflowInputs(ModuleInputs):
         None,
         ge=1,
         le=MAX_VERSION,
-        description="A published version; the latest one unless given.",
+        description="A published version; by default the latest.",
         examples=[3],
     )
     wait: bool = Field(
         True,
-        description="Whether to wait for the child's end, holding no worker, or to go on at once.",
+        description="Whether to wait for the child's end, without holding a worker, or to "
+        "continue at once.",
     )
 
 
@@ -231,7 +232,7 @@ class SubworkflowOutputs(ModuleOutputs):
     """The child and, once it was waited for, what it returned."""
 
     execution_id: str = Field(description="The child execution.")
-    output: Any = Field(None, description="What the child returned; only where `wait` is true.")
+    output: Any = Field(None, description="The child's output; only if `wait` is true.")
 
 
 class Subworkflow(WaitingModule):
@@ -241,9 +242,9 @@ class Subworkflow(WaitingModule):
     takes no place of the workspace and no concurrency key. The step ends with the child: a child
     that fails, is cancelled or times out is a permanent failure of the step, which its `error`
     edge can take. Cancelling the parent, or its time-out, cancels its children; a pause does not
-    reach them. A child that goes on after a requeue of its dead letter no longer reaches the
-    parent, whose step has failed; requeue that step too, and it starts a new child. At most 16
-    executions may call each other in a row.
+    reach them. If the child's dead letter is requeued, the child continues without the parent,
+    whose step has failed. Requeue that step too: it starts a new child. Calls can be at most 16
+    deep.
     """
 
     type = "flow.subworkflow"

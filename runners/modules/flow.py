@@ -187,7 +187,7 @@ class Fail(FlowModule):
     bad_inputs = (
         Bad("what it is for", {"message": "the order is empty"}, "the order is empty"),
         Bad(
-            "a failure that is tried again",
+            "a failure that is retried",
             {"message": "not yet", "errorType": "TRANSIENT"},
             "not yet",
             ErrorType.TRANSIENT,
@@ -263,7 +263,7 @@ class PinnedInputs(ModuleInputs):
     )
     outcomes: list[str] = Field(
         default_factory=list,
-        description="The outcomes that edges may name, where there are others than `success`.",
+        description="The outcomes that edges may name, if there are others than `success`.",
         examples=[["true", "false"]],
     )
 

@@ -95,26 +95,26 @@ def step(
 
 
 def step(what: Any = "", /, **facts: Any) -> Any:
-    """Make a function, plain or `async`, a step: bare (`@step`) or with facts (`@step(...)`).
+    """Make a function, plain or `async`, a step: `@step`, or with arguments `@step(...)`.
 
-    The first fact may be the type's name; without one it is made of module and function:
+    The first argument is the type's name; by default it is made from module and function:
     `shop.flows.charge`. Parameters become the inputs (`order_id` is `orderId` in a workflow;
     describe one by `Annotated[int, "Which order."]` or a pydantic Field), the annotated return
     value the outputs, the docstring the description. A parameter annotated `StepContext` receives
     the context.
 
-    With `outcomes` the step decides where the workflow goes on: the function returns a Literal of
-    them, or a tuple of that and its output. `retry` is a policy's name or values of your own, such
-    as `{"maxAttempts": 3}`. With the effect `database` the function runs inside the transaction
-    that records the step: what it writes to Valkyr's database commits with the record or not at
-    all; keep it short, and the network out of it. A step that `computes` takes the processor for
-    long: it cannot be sent to a queue that threads of one process serve, such as `io`. `circuit` is
-    the target that its circuit breaker counts by: a text, or a function from the inputs (whose
-    attributes are the parameters) to a text or None; `circuit_target` says in words what it gives.
-    `costs` is what one run that ended well spends, in the installation's currency: an amount, or a
-    function from the inputs and what was returned to one. `example` is a `with` that works.
+    With `outcomes` the step chooses the branch: the function returns a Literal of them, or a
+    tuple of that and its output. `retry` is a policy's name or your own values, such as
+    `{"maxAttempts": 3}`. With the effect `database` the function runs inside the transaction that
+    records the step: its writes to Valkyr's database commit with the record or not at all. Keep
+    it short and do not call other systems in it. A step that `computes` uses the processor for
+    long: it cannot use a queue that threads of one process serve, such as `io`. `circuit` is the
+    target of its circuit breaker: a text, or a function of the inputs (whose attributes are the
+    parameters) that returns a text or None; `circuit_target` describes it. `costs` is the cost of
+    one successful run, in the installation's currency: an amount, or a function of the inputs and
+    the result. `example` is a valid `with`.
 
-    Raises TypeError for a function or a fact that cannot be a module's.
+    Raises TypeError if the function or an argument is not valid for a module.
     """
     if isinstance(what, str):
         return lambda function: _declare(function, what, **facts)

@@ -31,9 +31,9 @@ class NoResult:
 
 
 class StepFunction(Generic[P, R]):
-    """A function made a step. Outside of a workflow's trace a call is the function's own.
+    """A function that is a step. Outside of a workflow's trace a call runs the function.
 
-    `given` are the facts that its decorator stated, by their names in a workflow's document.
+    `given` are the decorator's arguments, by their names in a workflow's document.
     """
 
     __valkyr_module__: Module[Any]
@@ -57,7 +57,7 @@ class StepFunction(Generic[P, R]):
         return self._call(args, kwargs, {})
 
     def options(self, **options: Any) -> Callable[P, R]:
-        """The step with options of one place in a workflow, such as `retry` or `undo`.
+        """The step with options for one call, such as `retry` or `undo`.
 
         Which there are is documented with `valkyr_plugins.python_workflows`. Outside of a trace
         they mean nothing.

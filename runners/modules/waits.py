@@ -54,7 +54,7 @@ class DelayInputs(ModuleInputs):
         None,
         le=MAX_SECONDS,
         allow_inf_nan=False,
-        description=f"So many seconds from now, at most {MAX_DAYS} days; 0 or less is no wait.",
+        description=f"Seconds to wait, at most {MAX_DAYS} days; 0 or less means no wait.",
         examples=[300],
     )
     until: str | None = Field(
@@ -109,8 +109,8 @@ class Delay(WaitingModule):
     example = {"until": "{{ input.shipAt }}"}
     bad_inputs = (
         Bad("an instant without a zone", {"until": "2027-01-31T08:00:00"}, "with its zone"),
-        Bad("a text that is no instant", {"until": "tomorrow"}, "with its zone"),
-        Bad("a wait past all bounds", {"seconds": 10**12}, "seconds"),
+        Bad("a text that is not an instant", {"until": "tomorrow"}, "with its zone"),
+        Bad("a wait that is too long", {"seconds": 10**12}, "seconds"),
         Bad("no number", {"seconds": float("nan")}, "seconds"),
     )
 
@@ -156,23 +156,24 @@ class WaitForEventInputs(ModuleInputs):
     event: str = Field(
         min_length=1,
         max_length=MAX_NAME,
-        description="The event's name, as it is published, or signalled to this execution.",
+        description="The name of the event or signal.",
         examples=["order.paid"],
     )
     filter: str | None = Field(
         None,
         description=(
-            "One expression that is evaluated for each event of that name: the step goes on when "
-            "it holds (as the condition of `flow.if`). It may read `event`, which is the payload, "
-            "and whatever the step may read. One that cannot be evaluated, say for a field that "
-            "this payload lacks, does not hold; the run's log says so."
+            "One expression that is evaluated for each event of that name: the step "
+            "continues if it is true (as the condition of `flow.if`). It may read `event`, "
+            "the payload, and everything that the step may read. One that cannot be "
+            "evaluated, say for a field that this payload lacks, does not hold; the run's "
+            "log says so."
         ),
         examples=["{{ event.orderId == input.orderId }}"],
     )
     timeout_seconds: Patience | None = Field(
         None,
         description=(
-            f"After so long without a matching event the outcome is `timeout`; at most {MAX_DAYS} "
+            f"Seconds after which the outcome is `timeout`; at most {MAX_DAYS} "
             "days. Without it the step waits forever."
         ),
         examples=[86_400],
@@ -189,9 +190,9 @@ class WaitForEventInputs(ModuleInputs):
 class WaitForEventOutputs(ModuleOutputs):
     """The event that came."""
 
-    event: Any = Field(None, description="Its payload; null where none came in time.")
+    event: Any = Field(None, description="The event's payload; null if none came in time.")
     event_id: str | None = Field(
-        None, description="The event's id; null for a signal, or where none came in time."
+        None, description="The event's id; null for a signal, or if none came in time."
     )
     name: str = Field(description="Its name.")
 
@@ -199,7 +200,7 @@ class WaitForEventOutputs(ModuleOutputs):
 class WaitForEvent(WaitingModule):
     """Waits for an event, published to the workspace or signalled to this execution.
 
-    Goes on along `success`, or `timeout` when none came in time. Only events count that come
+    The outcome is `success`, or `timeout` if no event came in time. Only events count that come
     after the step began to wait.
     """
 
@@ -261,13 +262,13 @@ class CallbackInputs(ModuleInputs):
     title: str = Field(
         "",
         max_length=200,
-        description="What is waited for, in a line, for people.",
+        description="A description of the wait, in one line.",
         examples=["the bank's answer to {{ input.orderId }}"],
     )
     timeout_seconds: Patience | None = Field(
         None,
         description=(
-            f"After so long without a call the outcome is `timeout` and the address is void; at "
+            f"Seconds after which the outcome is `timeout` and the address is void; at "
             f"most {MAX_DAYS} days. Without it the step waits forever."
         ),
         examples=[3_600],

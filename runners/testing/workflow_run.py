@@ -124,7 +124,7 @@ ACTOR = Actor.system("a test")
 
 @dataclass
 class WorkflowRun:
-    """An execution that the kit carries; `answers` stand in for modules (see `answers.py`).
+    """An execution that the kit runs; `answers` replace modules (see `answers.py`).
 
     Tasks are named by id, in a body with their place (`refine[1].draft`), or by the whole path of a
     step (`charge.pay`); of a task with several modules the last one counts.
@@ -140,12 +140,12 @@ class WorkflowRun:
 
     @property
     def state(self) -> str:
-        """`RUNNING` where it only waits; else `SUCCESS`, `FAILED`, `CANCELLED`, `TIMEOUT`."""
+        """`RUNNING` if it only waits; else `SUCCESS`, `FAILED`, `CANCELLED`, `TIMEOUT`."""
         return str(self.execution.state)
 
     @property
     def output(self) -> Any:
-        """What the workflow gives back."""
+        """The output of the workflow."""
         return self.execution.output
 
     @property
@@ -161,7 +161,7 @@ class WorkflowRun:
 
     @property
     def dead_letters(self) -> dict[str, str]:
-        """Why steps failed for good, by step path: `TRANSIENT: the shop does not answer`."""
+        """Why steps failed permanently, by step path: `TRANSIENT: the shop does not answer`."""
         return {
             run.step_path: f"{run.error_type}: {run.error}"
             for run in self._runs().filter(state=RunState.DLQ)
@@ -169,12 +169,12 @@ class WorkflowRun:
 
     @property
     def waits(self) -> dict[str, str]:
-        """What steps wait for, by step path: `timer`, `approval`, `event`, `callback`, `child`."""
+        """The kinds of waits, by step path: `timer`, `approval`, `event`, `callback`, `child`."""
         found = self._runs().filter(state=RunState.WAITING).exclude(waits_for=WaitKind.BODY)
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Go on until it ends or only waits; whatever else is done here does this by itself."""
+        """Continue until it ends or only waits; the other methods do this too."""
         drive(self.id, self.answers)
         return self
 
@@ -185,48 +185,48 @@ class WorkflowRun:
         return list(dict.fromkeys(path.rpartition(".")[0] for path in paths))
 
     def attempts(self, task: str) -> int:
-        """How often a task's last step was tried."""
+        """Number of attempts of a task's last step."""
         return int(self._run(task).attempt)
 
     def outputs(self, task: str) -> Any:
-        """What a task gave; AssertionError where it has not ended well."""
+        """Return a task's output; raise AssertionError if it did not succeed."""
         run = self._run(task)
         assert run.state == RunState.SUCCESS, self._told(f"{task} has no output: it is {run.state}")
         return run.outputs
 
     def outcome(self, task: str) -> str:
-        """How a task ended: `success`, a gate's outcome, `error`; "" where it has not."""
+        """A task's outcome: `success`, a branch, `error`; "" if it has not ended."""
         run = self._run(task)
         return "skipped" if run.state == RunState.SKIPPED else str(run.outcome)
 
     def inputs(self, task: str) -> Any:
-        """What a task was given, its templates filled in; secrets as references."""
+        """Return a task's rendered inputs; secrets are references."""
         return self._run(task).inputs
 
     def logs(self, task: str) -> list[dict[str, Any]]:
-        """What a task's step logged: entries with `level` and `message`."""
+        """Return the log of a task's step: entries with `level` and `message`."""
         return list(self._run(task).logs or [])
 
     def assert_state(self, state: str) -> "WorkflowRun":
-        """It is in this state."""
+        """Assert the state."""
         found = self.state
         assert found == state, self._told(f"expected {state}, found {found}")
         return self
 
     def assert_outcome(self, task: str, outcome: str) -> "WorkflowRun":
-        """A task ended so."""
+        """Assert the outcome of a task."""
         found = self.outcome(task)
         assert found == outcome, self._told(f"{task}: expected {outcome!r}, found {found!r}")
         return self
 
     def assert_ran(self, tasks: Iterable[str]) -> "WorkflowRun":
-        """Exactly these tasks ran, in this order."""
+        """Assert that exactly these tasks ran, in this order."""
         wanted, found = list(tasks), self.ran()
         assert found == wanted, self._told(f"expected that {wanted} ran, found {found}")
         return self
 
     def advance_time(self, span: timedelta | float | None = None) -> "WorkflowRun":
-        """Let time pass (seconds, or a timedelta), or without one: until the next thing is due.
+        """Advance the time (seconds, or a timedelta); by default until the next wait is due.
 
         Waits, retries and deadlines come nearer, since their instants in the rows are moved; the
         clock itself is not touched. AssertionError where nothing will ever be due.
@@ -240,27 +240,27 @@ class WorkflowRun:
         return self.carry()
 
     def approve(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
-        """A person approves what a task waits for; `by` is a user's name, or a role."""
+        """Approve a task's wait; `by` is a user's name, or a role."""
         return self._decide(task, approvals.APPROVED, by, comment)
 
     def reject(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
-        """A person rejects it."""
+        """Reject a task's wait."""
         return self._decide(task, approvals.REJECTED, by, comment)
 
     def signal(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """An event for this execution alone; raises NobodyWaits."""
+        """Send a signal to this execution; raises NobodyWaits."""
         with silent():
             signal(self.execution, name, payload, actor=ACTOR)
         return self.carry()
 
     def send_event(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """An event for the workspace: it starts workflows that listen, and wakes who waits."""
+        """Publish an event: it starts workflows with that trigger and wakes waiting steps."""
         with silent():
             publish_event(self.execution.workspace, name, payload, actor=ACTOR)
         return self.carry()
 
     def call_back(self, task: str, payload: Any = None) -> "WorkflowRun":
-        """Somebody calls the address of a `flow.callback`."""
+        """Call the address of a `flow.callback`."""
         address = callback_url_of(self.id, self._path(task))
         with silent():
             callbacks.receive(address.rpartition("/")[2], payload, actor=ACTOR)

@@ -21,6 +21,7 @@ ROOTS = ("src", "package-lock.json", "package.json", "tsconfig.json", "vite.conf
 STALE = "The studio's bundle is older than its sources. Run `make studio` and commit the result."
 # Bytes of everything a browser fetches for a page, compressed.
 BUDGETS = {"studio": 300_000, "monitor": 220_000}
+LANGUAGE_BUDGET = 16_000
 LICENCES = {"MIT", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0"}
 # What makes code of text, which `script-src 'self'` forbids.
 EVALUATION = re.compile(r"(?<![\w$.])(?:eval\s*\(|(?:new\s+)?Function\s*\()")
@@ -79,11 +80,28 @@ def test_a_browser_fetches_little_for_a_page(page: str, budget: int) -> None:
 
 
 @pytest.mark.usefixtures("facts")
-def test_a_page_fetches_one_file_that_no_page_names() -> None:
+def test_what_no_page_names_has_a_name_of_its_own_in_every_build() -> None:
+    """The shared chunk, the bundler's own few lines, and a chunk for each language."""
     names = {path.name for path in built() if path.suffix in {".js", ".css"}}
 
     named = {"studio.js", "studio.css", "monitor.js", "monitor.css", "shared.css"}
-    assert [re.sub("-[^.]+", "", name) for name in names - named] == ["shared.js"]
+    assert sorted(re.sub(r"-[\w-]{8}\.", ".", name) for name in names - named) == [
+        "language-de.js",
+        "language-es.js",
+        "shared.js",
+        "shared.js",
+    ]
+
+
+@pytest.mark.usefixtures("facts")
+def test_a_language_costs_little_and_needs_no_other_file() -> None:
+    languages = list(BUNDLE.glob("language-*.js"))
+
+    assert len(languages) == 2
+    for path in languages:
+        assert len(gzip.compress(path.read_bytes(), 9)) <= LANGUAGE_BUDGET, path.name
+        # The page waits for its language before it runs: a chunk that imports would wait for it.
+        assert "import" not in path.read_text().split("=", 1)[0], path.name
 
 
 @pytest.mark.usefixtures("facts")

@@ -67,19 +67,10 @@ def stack(stripe: StripeServer, own: OwnStep, pytestconfig: pytest.Config) -> It
         yield stack
 
 
-def tasks(folder: Path) -> Path:
-    """The part of the API's page that shows each task, as a page of its own."""
-    page = (PROJECT / "docs" / "reference" / "api.md").read_text()
-    start = page.index("\n## Tasks\n")
-    found = folder / "tasks.md"
-    found.write_text(page[start : page.index("\n## ", start + 4)])
-    return found
-
-
 def test_the_tasks_of_the_api_are_done_as_printed_by_curl_and_by_python(
-    stack: Stack, tmp_path: Path
+    stack: Stack,
 ) -> None:
-    page = tasks(tmp_path)
+    page = PROJECT / "docs" / "how-to" / "http-api.md"
     token = sign_in(stack)
     script = "".join(PYTHON.findall(page.read_text()))
 

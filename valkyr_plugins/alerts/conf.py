@@ -15,34 +15,33 @@ class AlertSettings(SettingsModel):
 
     alert_sender: str = setting(
         "Valkyr <valkyr@localhost>",
-        "Whom the mails of [alert rules](../how-to/operations.md#alerts) come from",
+        "The sender of the mails of [alert rules](../how-to/alerts.md)",
     )
     alert_send_seconds: float = setting(
         10,
-        "How long one attempt to send an alert to Slack or a webhook may take",
+        "Timeout of one attempt to send an alert to Slack or a webhook",
         unit="seconds",
         gt=0,
         le=30,
     )
     alert_retry_seconds: float = setting(
         5,
-        "How long after a failed attempt an alert is sent again; the wait triples up to an hour, "
-        "for a day",
+        "Delay of the first retry of an alert; the delay triples up to an hour, for a day",
         unit="seconds",
         gt=0,
         le=600,
     )
     alert_look_seconds: float = setting(
         15,
-        "How often alert rules are looked after, by beat's duty and, whether beat ticks, by each "
-        "control worker itself",
+        "Time between checks of the alert rules, by beat's duty and, if beat is silent, "
+        "by each control worker",
         unit="seconds",
         gt=0,
         le=600,
     )
     alert_kept_days: float = setting(
         30,
-        "How long an alert that is over, and what was sent of it, is kept",
+        "How long an alert that is over, and its messages, are kept",
         unit="days",
         gt=0,
         le=3_650,

@@ -43,7 +43,7 @@ class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
     id: str = Field(
         default="",
         max_length=200,
-        description="Its id as the task sees it; made of execution and step unless given.",
+        description="The task's id; by default made from execution and step.",
     )
     expires: float | str | None = Field(
         default=None,
@@ -73,9 +73,9 @@ class CeleryTaskOutputs(ModuleOutputs):
 class CeleryTask(Module[CeleryTaskInputs]):
     """Runs a task of the project's Celery app, in the worker that has the step.
 
-    The task is not changed: `self.request`, `self.retry`, `autoretry_for`, `max_retries`, its hooks
-    and Celery's signals keep their meaning. Each retry is an attempt of the step. What the task
-    raises for good becomes a dead letter, whose `args` and `kwargs` can be changed.
+    The task is not changed: `self.request`, `self.retry`, `autoretry_for`, `max_retries`, its
+    hooks and Celery's signals keep their meaning. Each retry is an attempt of the step. A
+    permanent failure of the task becomes a dead letter, whose `args` and `kwargs` can be changed.
     """
 
     type = "celery.task"

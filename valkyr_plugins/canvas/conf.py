@@ -14,8 +14,8 @@ class CanvasSettings(SettingsModel):
 
     celery_tasks: Words = setting(
         (),
-        "The tasks of the Celery app that `celery.task` may run in workflows that people write, by "
-        "name; `*` stands for any text, as in `shop.tasks.*`. Every author of workflows can run "
-        "these with any arguments. Valkyr's own tasks are never among them. What the project's "
-        "code runs by `durable(...)` needs no entry",
+        "The tasks of the Celery app that `celery.task` may run, by name; `*` matches any "
+        "text, as in `shop.tasks.*`. Every author of workflows can run these with any "
+        "arguments. Valkyr's own tasks are never among them. Tasks that the project's "
+        "code runs by `durable(...)` need no entry",
     )

@@ -15,33 +15,34 @@ class CircuitSettings(SettingsModel):
 
     circuit_breaker_enabled: Flag = setting(
         True,
-        "Whether targets that fail [rest](../explanation/gates.md#circuits); 0: every call is made",
+        "Whether failing targets open a [circuit](../explanation/gates.md#circuits); 0: "
+        "every call is made",
         variables=("CIRCUIT_BREAKER_ENABLED",),
     )
     default_failure_threshold: int = setting(
         BASE.failures,
-        "Failures within the window that open a target's circuit; rules of the admin come first",
+        "Failures within the window that open a target's circuit; circuit rules in the "
+        "admin come first",
         variables=("DEFAULT_FAILURE_THRESHOLD",),
         gt=0,
     )
     default_failure_window: float = setting(
         BASE.window,
-        "After how long they are forgotten",
+        "Length of that window",
         unit="seconds",
         variables=("DEFAULT_FAILURE_WINDOW",),
         gt=0,
     )
     default_recovery_timeout: float = setting(
         BASE.recovery,
-        "How long such a target rests before one step tries it",
+        "Time before one step probes an open circuit",
         unit="seconds",
         variables=("DEFAULT_RECOVERY_TIMEOUT",),
         gt=0,
     )
     circuit_wait_seconds: float = setting(
         3_600,
-        "How long a step may be held while its target rests, where its task does not say "
-        "(`circuitWaitSeconds`)",
+        "Default maximum time that a step is held by an open circuit (`circuitWaitSeconds`)",
         unit="seconds",
         gt=0,
     )

@@ -12,8 +12,7 @@ class LimitsSettings(SettingsModel):
 
     keep_costs_days: float = setting(
         400,
-        "How long an entry of what a step cost is kept, also when its execution is gone; 0 is "
-        "forever",
+        "How long the cost of a step is kept, also after its execution is deleted; 0: forever",
         unit="days",
         ge=0,
     )

@@ -66,7 +66,7 @@ class PlaceholderInputs(ModuleInputs):
     node: str = Field("", max_length=300, description="Its name there.", examples=["Tell Ann"])
     reason: str = Field(
         max_length=2_000,
-        description="Why it has no equal, and what to do about it.",
+        description="The reason why there is no equivalent module, and what to do.",
         examples=["there is no module for it; use http.request"],
     )
     parameters: dict[str, Any] = Field(

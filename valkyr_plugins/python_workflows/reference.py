@@ -41,22 +41,22 @@ GROUPS: Mapping[str, Sequence[str]] = {
 MEANINGS: Mapping[str, str] = {
     "filters": "The filters of templates by name: `filters.length(x)`, "
     '`filters.map(x, attribute="id")`.',
-    "secrets": "The secrets of the workspace: `secrets.pay_key` is put in when the step runs.",
+    "secrets": "The secrets of the workspace: `secrets.pay_key` is inserted when the step runs.",
     "execution": "The execution that runs: `execution.id`, `execution.startedAt`.",
-    "event": "The payload of the event that is waited for, in `where=` and in filters of triggers.",
+    "event": "The payload of the event, in `where=` and in filters of triggers.",
 }
 # Methods that the tracer calls.
 INTERNAL = frozenset({"parameters", "payload_of", "place"})
 OBJECTS: Mapping[str, tuple[str, type]] = {
-    "A workflow": ("what `@workflow` makes", PythonWorkflow),
-    "A step": ("what `@step` makes", StepFunction),
-    "A started execution": ("what `start` gives", Handle),
-    "A test's run": ("what `run_here` gives", WorkflowRun),
-    "A switch": ("what `switch` gives", TracedSwitch),
-    "A loop's turn": ("what `with repeat(…) as turn` gives", TracedTurns),
-    "An approval": ("what `approve` gives", TracedApproval),
-    "A callback": ("what `callback` gives", TracedCallback),
-    "A failed execution": ("what `output` raises", ExecutionFailed),
+    "A workflow": ("the result of `@workflow`", PythonWorkflow),
+    "A step": ("the result of `@step`", StepFunction),
+    "A started execution": ("the result of `start`", Handle),
+    "A test's run": ("the result of `run_here`", WorkflowRun),
+    "A switch": ("the result of `switch`", TracedSwitch),
+    "A loop's turn": ("the value of `turn` in `with repeat(…) as turn`", TracedTurns),
+    "An approval": ("the result of `approve`", TracedApproval),
+    "A callback": ("the result of `callback`", TracedCallback),
+    "A failed execution": ("the exception of `output`", ExecutionFailed),
 }
 
 

@@ -48,7 +48,7 @@ class PythonWorkflow(Generic[P, R]):
 
     @property
     def origin(self) -> str:
-        """Where it is written, as `module:function`."""
+        """The function, as `module:function`."""
         return f"{self.function.__module__}:{self.function.__qualname__}"
 
     @property
@@ -236,17 +236,17 @@ def workflow(
 
 
 def workflow(what: Any = "", /, **facts: Any) -> Any:
-    """Make a function a workflow: bare (`@workflow`), or with facts (`@workflow(...)`).
+    """Make a function a workflow: `@workflow`, or with arguments `@workflow(...)`.
 
-    The first fact may be its name, which is the function's otherwise (`order_import` is
-    `order-import`). The function runs once, now, with handles in the place of its arguments; what
-    it calls are the tasks, what it returns is the output. `title` is what people call it. `input`
-    is a model, a dataclass, a TypedDict or a JSON Schema, where the parameters do not say it.
-    `schedule`, `webhook`, `event` and `queue` start it by themselves: each is its main value, a
-    mapping of all keys, or a list. `concurrency_key` is a template over the input, or a function of
-    it. `on_failure` is the workflow, or its slug, that is started when an execution fails.
+    The first argument is its name; by default the function's (`order_import` is `order-import`).
+    The function runs once, at import, with handles instead of arguments. Its calls are the tasks,
+    and its return value is the output. `title` is shown to people. `input` is a model, a
+    dataclass, a TypedDict or a JSON Schema, if the parameters do not describe it. `schedule`,
+    `webhook`, `event` and `queue` are triggers: each is its main value, a mapping of all keys, or
+    a list. `concurrency_key` is a template over the input, or a function of it. `on_failure` is
+    the workflow, or its slug, that starts when an execution fails.
 
-    Raises TracingError, which names file and line, for what a graph cannot hold.
+    Raises TracingError with file and line if a graph cannot express the code.
     """
     _refuse_unknown(facts)
     if isinstance(what, str):

@@ -191,7 +191,7 @@ class FailureReport(Reports):
 
     error = Text(max_length=10_000, help_text="A sentence for people; no secrets.")
     errorType: Any = serializers.ChoiceField(
-        REPORTED, help_text="TRANSIENT and TIMEOUT are tried again."
+        REPORTED, help_text="TRANSIENT and TIMEOUT are retried."
     )
     retryAfter = Seconds(
         required=False,
@@ -287,7 +287,7 @@ class FailRun(Endpoint):
 
     @operation("failRun", "Run", {200: RunShape}, request=FailureReport, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Record the failure: it is tried again, goes along an error edge, or is a dead letter.
+        """Record the failure: it is retried, goes along an error edge, or is a dead letter.
 
         The same failure once more, under the same lease, is answered alike. 409 (`lease_lost`) when
         the lease is over.

@@ -12,6 +12,7 @@ class RemoteSettings(SettingsModel):
 
     remote_waiters: int = setting(
         32,
-        "Remote runners one web process lets wait for work at once; the next is answered at once",
+        "Remote runners that one web process lets wait for work at once; further ones get "
+        "an answer at once",
         ge=0,
     )

@@ -23,26 +23,26 @@ class RemoteInputs(ModuleInputs):
     handler: str = Field(
         min_length=1,
         max_length=100,
-        description="What the runner is to do, by a name that it knows.",
+        description="The name of the runner's handler.",
         examples=["render-video"],
     )
     outcomes: list[str] = Field(
         [],
         max_length=MAX_OUTCOMES,
-        description="What it may end with, where it decides how the workflow goes on.",
+        description="The outcomes that the runner may choose.",
         examples=[["good", "bad"]],
     )
     costs: bool = Field(
         False,
-        description="Whether it spends money or tokens: it is refused once a budget is spent.",
+        description="Whether it spends money or tokens: it fails once a budget is spent.",
     )
 
 
 class RemoteStep(Module[RemoteInputs]):
     """Is done by a remote runner: a program that asks for work over HTTP, wherever it runs.
 
-    Its queue must be one of `VALKYR_REMOTE_QUEUES`; name it with `queue` in the task where there
-    are several. What else stands in `with` is for the runner.
+    Its queue must be one of `VALKYR_REMOTE_QUEUES`; if there are several, name it with `queue` in
+    the task. Other fields of `with` are for the runner.
     """
 
     type: ClassVar[str] = "remote.step"

@@ -95,13 +95,15 @@ class SsoSettings(SettingsModel):
         "The OpenID Connect provider's issuer, spelled as in its discovery document; an `https://` "
         "address",
     )
-    oidc_client_id: str = setting("", "What the provider calls this installation")
-    oidc_client_secret: SecretStr = setting(SecretStr(""), "The secret that the provider gave")
-    oidc_client_secret_file: str = setting("", "A file that holds it, instead")
-    oidc_name: str = setting("single sign-on", "The button reads *Sign in with …*", max_length=60)
+    oidc_client_id: str = setting("", "The client id of this installation at the provider")
+    oidc_client_secret: SecretStr = setting(SecretStr(""), "The client secret from the provider")
+    oidc_client_secret_file: str = setting("", "A file that holds the client secret")
+    oidc_name: str = setting(
+        "single sign-on", "The name of the provider on the button *Sign in with …*", max_length=60
+    )
     oidc_scopes: Annotated[tuple[str, ...], BeforeValidator(_scopes)] = setting(
         ("openid", "profile", "email"),
-        "What is asked for, separated by spaces; some providers want `groups` here",
+        "The requested scopes, separated by spaces; some providers need `groups`",
         unset="`openid profile email`",
     )
     oidc_groups_claim: str = setting("groups", "The claim that lists a person's groups")
@@ -113,20 +115,21 @@ class SsoSettings(SettingsModel):
     )
     oidc_create_users: Flag = setting(
         True,
-        "Off: only people whom an administrator has linked (`manage.py link_sign_in <user name> "
-        "<subject>`) come in",
+        "Whether new people get an account. Off: only people whom an administrator has "
+        "linked (`manage.py link_sign_in <user name> <subject>`) can sign in",
     )
     oidc_link_by_email: Flag = setting(
         False,
-        "A verified address links the local account that carries it, except a superuser's",
+        "Whether a verified address links the local account with that address, except a "
+        "superuser's",
     )
     oidc_domains: Annotated[tuple[str, ...], BeforeValidator(_domains)] = setting(
         (),
-        "Domains of which people must have a verified address, separated by commas",
+        "Domains, separated by commas; people need a verified address in one of them",
         unset="all",
     )
     oidc_only: Flag = setting(
         False,
-        "No passwords, neither in the admin nor for tokens; superusers excepted, at the admin's "
-        "sign-in page with `?password`",
+        "Whether passwords are rejected, in the admin and for tokens; superusers can use "
+        "theirs at the admin's sign-in page with `?password`",
     )

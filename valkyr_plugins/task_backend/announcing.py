@@ -1,7 +1,7 @@
 """The framework's signals `task_started` and `task_finished`, sent where the task ran.
 
-A task has finished when its execution ends: an attempt that is tried again is no end. The signal
-goes out after the commit; one whose process dies in between is not sent again.
+A task has finished when its execution ends: an attempt that is retried is no end. The signal goes
+out after the commit; one whose process dies in between is not sent again.
 """
 
 from collections import OrderedDict

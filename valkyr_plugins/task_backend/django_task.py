@@ -27,7 +27,7 @@ class DjangoTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
     path: str = Field(
         max_length=500,
         pattern=r"^\w+(\.\w+)+$",
-        description="Where the task is; it must be an object made by `@task`.",
+        description="The dotted path of the task; it must be an object made by `@task`.",
         examples=["shop.tasks.charge"],
     )
     args: list[Any] = Field(default=[], description="Its positional arguments.")
@@ -35,7 +35,7 @@ class DjangoTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
     retry_on: list[str] = Field(
         default=[],
         description=(
-            "Exceptions that are tried again, as dotted paths, beside those that pass by "
+            "Exceptions that are retried, as dotted paths, beside those that pass by "
             "themselves, such as a lost connection."
         ),
         examples=[["shop.errors.Busy"]],
@@ -51,9 +51,9 @@ class DjangoTaskOutputs(ModuleOutputs):
 class DjangoTask(Module[DjangoTaskInputs]):
     """Runs a task of Django's Tasks framework, as `task.enqueue()` asked.
 
-    What the task raises fails the step, with the class of the exception and its traceback. A task
-    that fails for good becomes a dead letter, whose `args` and `kwargs` can be changed. The backend
-    writes the workflows; in one that a person wrote the step is refused, and so is another `path`.
+    An exception of the task fails the step, with its class and traceback. A task that fails for
+    good becomes a dead letter, whose `args` and `kwargs` can be changed. The backend writes the
+    workflows. In a workflow that a person wrote, or with another `path`, the step fails.
     """
 
     type = "django.task"

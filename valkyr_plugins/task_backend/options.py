@@ -30,7 +30,7 @@ class RetryValues(BaseModel):
 class TaskOptions(BaseModel):
     """The `OPTIONS` of a backend, checked.
 
-    `retry_on` are paths of exceptions that are tried again beside those that the engine knows to
+    `retry_on` are paths of exceptions that are retried beside those that the engine knows to
     pass. `timeout` is in seconds. `queues` maps names of the framework's queues to the engine's.
     """
 

@@ -100,16 +100,15 @@ def as_json(value: Any) -> str:
 
 
 EFFECTS = {
-    "none": "none: it may run again at any time.",
+    "none": "`none`. The step can run again at any time.",
     "idempotent": (
-        "idempotent: it may run again after a crash, and the idempotency key keeps it from "
-        "happening twice."
+        "`idempotent`. After a crash the step can run again; the idempotency key prevents a second "
+        "effect."
     ),
     "database": (
-        "database: what it writes to Valkyr's database commits with the step's record, or not "
-        "at all."
+        "`database`. Its writes to Valkyr's database commit with the step's record, or not at all."
     ),
-    "external": "external: after a crash it may happen twice, with the same idempotency key.",
+    "external": "`external`. After a crash it can happen twice, with the same idempotency key.",
 }
 LONGEST = 300
 
@@ -124,16 +123,16 @@ def entry(spec: ModuleSpec) -> str:
 def _facts(spec: ModuleSpec) -> Iterator[str]:
     yield f"- *Effect*: {EFFECTS[spec.effect]}"
     where = "runs inline, with the steps around it" if spec.inline else f"queue `{spec.queue}`"
-    yield f"- *Runs*: {where}; retry `{spec.retry_name}`; time-out {spec.timeout_seconds:g} s."
+    yield f"- *Runs*: {where}; retry `{spec.retry_name}`; timeout {spec.timeout_seconds:g} s."
     if spec.outcomes:
         yield f"- *Outcomes*: {codes(spec.outcomes)}."
     if spec.credential:
         names = " or ".join(code(name) for name in spec.credential)
-        yield f"- *Credential*: of type {names}, named by `credential` of the task."
+        yield f"- *Credential*: type {names}. Name it in the task's `credential`."
     if spec.circuit_target:
         yield f"- *Circuit*: {spec.circuit_target.rstrip('.')}."
     if not spec.takes_secrets:
-        yield "- *Secrets*: none may stand in its `with`, which is stored or shown."
+        yield "- *Secrets*: not allowed in `with`, because it is stored or shown."
 
 
 def _task(spec: ModuleSpec) -> list[str]:
@@ -208,26 +207,7 @@ def _short(text: str) -> str:
 
 
 INDEX = "modules.md"
-OPENING = """\
-# Modules
-
-What a step can do. These pages are written by `python manage.py describe_modules` from the modules
-themselves, and a test keeps them so; the JSON Schemas are at `/v1/ModuleType`.
-
-## How to read them
-
-Each module has its section: what it does, a task as you would write it, its inputs (what stands
-under `with`) and outputs (what later tasks read as `tasks.<id>.output`), and what goes wrong.
-
-*Effect* is what a repeat after a crash does: `none` (nothing), `idempotent` (nothing, thanks to the
-idempotency key), `external` (it may happen twice, with the same key). *Queue* says which workers
-run it; a module that runs inline is pure, and is recorded together with the steps around it.
-*Retry* is the policy that failures of the types TRANSIENT and TIMEOUT are tried again by; PERMANENT
-ones are not. *Circuit* is what failures are counted by: while it is open, steps wait. *Credential*
-is the type of the one it may use.
-
-## All of them
-"""
+OPENING = Path(__file__).with_name("opening.md")
 HEAD = "| type | what it does | effect |\n|---|---|---|"
 YOUR_OWN = Path(__file__).with_name("your_own.md")
 
@@ -248,7 +228,7 @@ def path_of(category: str) -> str:
 
 
 def _index(by_category: Mapping[str, Sequence[ModuleSpec]]) -> str:
-    parts = [OPENING]
+    parts = [OPENING.read_text(encoding="utf-8")]
     for category, members in by_category.items():
         parts.append(f"### [{category.capitalize()}]({path_of(category)})\n\n{HEAD}")
         parts[-1] += "".join(f"\n{_row(spec, category)}" for spec in members) + "\n"

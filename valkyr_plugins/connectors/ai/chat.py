@@ -54,14 +54,14 @@ class ChatInputs(AskedInputs):
     tools: list[Tool] | None = Field(
         None,
         description=(
-            "Tools the model may ask for. With this key the step has two outcomes: `tool_calls` "
-            "where it asks for some, else `answer`."
+            "Tools that the model may call. With this key the step has two outcomes: "
+            "`tool_calls` if it calls some, else `answer`."
         ),
         max_length=100,
     )
     tool_choice: str | None = Field(
         None,
-        description="`auto`, `none`, `required`, or the name of the tool to ask for.",
+        description="`auto`, `none`, `required`, or the name of the tool to call.",
         examples=["required"],
     )
     stop: list[str] = Field(
@@ -71,13 +71,11 @@ class ChatInputs(AskedInputs):
         "text",
         description="`json`: the model is to answer with a JSON object; see also `llm.extract`.",
     )
-    stream: bool = Field(
-        True, description="Have the answer come piece by piece, and show it on the run's page."
-    )
+    stream: bool = Field(True, description="Stream the answer, and show it on the run's page.")
     fail_on_truncation: bool = Field(
         False,
         description=(
-            "Fail the step where the answer was cut off at `maxTokens` or the context's end; "
+            "Fail the step if the answer was cut off at `maxTokens` or the context's end; "
             "otherwise `finishReason` says `length`."
         ),
     )
@@ -127,13 +125,13 @@ class ChatOutputs(ModuleOutputs):
     """What the model answered."""
 
     text: str = Field(description="The answer.")
-    reasoning: str = Field(description="What a model that reasons aloud said before it.")
-    refusal: str = Field(description="Why the model refuses to answer, where it does.")
+    reasoning: str = Field(description="The reasoning before the answer, if the model returns it.")
+    refusal: str = Field(description="The reason for a refusal, if the model refuses to answer.")
     finish_reason: str = Field(
         description="Why it ended: `stop`, `length` (cut off), `tool_calls`.", examples=["stop"]
     )
     tool_calls: list[AskedTool] = Field(description="Tools the model asks for.")
-    model: str = Field(description="The model that answered, as it calls itself.")
+    model: str = Field(description="The model that answered, by its own name.")
     id: str = Field(description="The answer's id at its provider.")
     usage: UsedTokens = Field(description="What it took.")
 
@@ -148,10 +146,9 @@ class LlmChat(LlmModule[ChatInputs]):
     Mistral, OpenRouter, or a server of your own (vLLM, Ollama), whose network an administrator
     allows. The key is a credential of type bearer. While the answer comes its end is shown on the
     run's page, and afterwards it is in the run's log. Tokens, and what they cost by the
-    installation's price list, are kept with the run, also where it fails in the middle of an
-    answer. Rate limits, overload and broken connections are tried again; a refused key, a context
-    that is too long and a content filter are not. After a crash a model may be asked, and paid,
-    twice.
+    installation's price list, are kept with the run, also if it fails during an answer. Rate
+    limits, overload and broken connections are retried; a refused key, a context that is too long
+    and a content filter are not. After a crash a model may be called, and paid, twice.
     """
 
     type = "llm.chat"
@@ -171,7 +168,7 @@ class LlmChat(LlmModule[ChatInputs]):
     bad_inputs = (
         Bad("no message", {"model": "m", "messages": "  "}, "at least one message"),
         Bad(
-            "an image that is none",
+            "an invalid image",
             {"model": "m", "messages": [{"content": [{"imageBase64": "AAECAwQF"}]}]},
             "expected a PNG, JPEG, GIF or WebP image",
         ),

@@ -161,7 +161,7 @@ class AskedInputs(ProviderInputs):
 
     system: str = Field(
         "",
-        description="What the model is told before the conversation: its part, its manner.",
+        description="The system prompt: instructions before the conversation.",
         examples=["You are a careful editor. Answer in {{ input.language }}."],
     )
     messages: str | list[Message] = Field(
@@ -173,7 +173,7 @@ class AskedInputs(ProviderInputs):
         ],
     )  # fmt: skip
     temperature: float | None = Field(
-        None, ge=0, le=2, description="How varied the answer may be; the model's own unless given."
+        None, ge=0, le=2, description="The sampling temperature; by default the model's."
     )
     max_tokens: int | None = Field(
         None, ge=1, le=1_000_000, description="Most tokens of the answer.", examples=[2000]

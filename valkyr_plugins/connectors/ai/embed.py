@@ -28,7 +28,7 @@ class EmbedInputs(ProviderInputs):
         None,
         ge=1,
         le=100_000,
-        description="How many numbers a vector has; the model's own unless given.",
+        description="Numbers per vector; by default the model's.",
         examples=[256],
     )
     batch_size: int = Field(
@@ -59,8 +59,8 @@ class EmbedOutputs(ModuleOutputs):
     vectors: list[list[float]] = Field(
         description="A vector for each text, in their order; seven digits a number."
     )
-    dimensions: int = Field(description="How many numbers each vector has.")
-    model: str = Field(description="The model that answered, as it calls itself.")
+    dimensions: int = Field(description="Numbers per vector.")
+    model: str = Field(description="The model that answered, by its own name.")
     usage: UsedTokens = Field(description="What it took.")
 
 

@@ -24,20 +24,21 @@ class ExtractInputs(AskedInputs):
     json_schema: dict[str, Any] = Field(
         alias="schema",
         description=(
-            "What the data must fit: a JSON Schema, draft 2020-12, complete in itself. Most "
-            "providers want an object at its top. Descriptions in it help the model."
+            "The schema of the data: a JSON Schema, draft 2020-12, without references to "
+            "other documents. Most providers want an object at its top. Descriptions in it "
+            "help the model."
         ),
         examples=[{"type": "object", "required": ["total"],
                    "properties": {"total": {"type": "number", "description": "with tax"}}}],
     )  # fmt: skip
     temperature: float | None = Field(
-        0.0, ge=0, le=2, description="How varied the answer may be; null for the model's own."
+        0.0, ge=0, le=2, description="The sampling temperature; null for the model's default."
     )
     strict: bool = Field(
         False,
         description=(
-            "Have the provider force the schema, where it can: OpenAI then wants every property "
-            "required and `additionalProperties: false`."
+            "Let the provider enforce the schema, if it can: OpenAI then wants every "
+            "property required and `additionalProperties: false`."
         ),
     )
 
@@ -67,18 +68,18 @@ class ExtractOutputs(ModuleOutputs):
     repaired: bool = Field(
         description="Whether the first answer had mistakes that the model had to repair."
     )
-    model: str = Field(description="The model that answered, as it calls itself.")
+    model: str = Field(description="The model that answered, by its own name.")
     id: str = Field(description="The answer's id at its provider.")
-    usage: UsedTokens = Field(description="What it took, of both requests where it was two.")
+    usage: UsedTokens = Field(description="The tokens used, of both requests if there were two.")
 
 
 class LlmExtract(LlmModule[ExtractInputs]):
     """Asks a language model for data that fits a JSON Schema.
 
-    The schema is given to the provider where it takes one, and always to the model. The answer is
+    The model always gets the schema; the provider gets it if it accepts one. The answer is
     checked; one with mistakes is sent back once with the list of them, and if the next one has
-    some too, the step fails for good and lists them. Both requests count as spent. Everything else
-    is as in `llm.chat`.
+    some too, the step fails permanently and lists them. Both requests count as spent. Everything
+    else is as in `llm.chat`.
     """
 
     type = "llm.extract"
@@ -96,7 +97,7 @@ class LlmExtract(LlmModule[ExtractInputs]):
     }
     bad_inputs = (
         Bad(
-            "a schema that is none",
+            "an invalid schema",
             {"model": "m", "messages": "Hello", "schema": {"type": "text"}},
             "not a JSON Schema, at type",
         ),

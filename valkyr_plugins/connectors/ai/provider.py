@@ -50,9 +50,9 @@ class ProviderInputs(ModuleInputs):
         None,
         gt=0,
         description=(
-            "How long the whole answer may take, in seconds; at most the step's own time-out. "
-            "Unless given, by the model: deepseek-r1 and deepseek-reasoner 300, glm 180, "
-            "others 120."
+            "Maximum duration of the whole answer, in seconds; at most the step's timeout. "
+            "The default depends on the model: deepseek-r1 and deepseek-reasoner 300, glm "
+            "180, others 120."
         ),
         examples=[60],
     )

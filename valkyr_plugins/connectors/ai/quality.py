@@ -212,7 +212,7 @@ class AssessOutputs(ModuleOutputs):
 
 
 class QualityAssess(Module[AssessInputs]):
-    """Scores a text by what can be counted, and goes on along `true` or `false`.
+    """Scores a text by what can be counted, with the outcome `true` or `false`.
 
     Score = 0.3 completeness + 0.3 coherence + 0.2 relevance + 0.2 length, each 0 to 1.
     Completeness: min(1, words ÷ 100). Coherence: half for at least two paragraphs (one earns a

@@ -33,7 +33,7 @@ class ArchiveUnzipInputs(StoreInputs):
         examples=["inbox/orders.zip"],
     )
     content: str | None = Field(
-        None, description="The archive itself, as Base64.", examples=["{{ previous.body }}"]
+        None, description="The archive, as Base64.", examples=["{{ previous.body }}"]
     )
     to: str | None = Field(
         None,
@@ -54,7 +54,7 @@ class ArchiveUnzipInputs(StoreInputs):
     charset: Charset = Field("utf-8", description="The charset of contents that are text.")
     name_charset: Charset | None = Field(
         None,
-        description="The charset of names that do not say it; cp437 unless given.",
+        description="The charset of names without one; by default cp437.",
         examples=["cp932"],
     )
     max_entries: int = Field(1_000, ge=1, le=10_000, description="More entries fail the step.")
@@ -118,7 +118,7 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
     bad_inputs = (
         Bad("no archive", {}, "either path or content"),
         Bad("no Base64", {"content": "no!"}, "content is not base64"),
-        Bad("what is no archive", {"content": "aGVsbG8="}, "no zip archive"),
+        Bad("not an archive", {"content": "aGVsbG8="}, "no zip archive"),
         Bad("an empty file", {"content": ""}, "no zip archive"),
         Bad("an archive cut off", {"path": "cut.zip"}, "no zip archive", needs="archives"),
         Bad("a content that was changed", {"path": "crc.zip"}, "Bad CRC", needs="archives"),
@@ -136,7 +136,7 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
         ),
         Bad("a bomb by its ratio", {"path": "bomb.zip"}, "maxRatio", needs="archives"),
         Bad(
-            "a bomb whose headers lie about its size",
+            "an archive bomb with false sizes in its headers",
             {"path": "liar.zip"},
             "no zip archive that can be read",
             needs="archives",
@@ -156,7 +156,7 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
         ),
         Bad("packed by LZMA", {"path": "lzma.zip"}, "packed by method 14", needs="archives"),
         Bad(
-            "a name in no charset",
+            "a name that no charset can decode",
             {"path": "names.zip", "nameCharset": "ascii"},
             "nameCharset",
             needs="archives",

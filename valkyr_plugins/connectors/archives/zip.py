@@ -43,14 +43,14 @@ class ArchiveZipInputs(StoreInputs):
     )
     encoding: Encoding = Field("text", description="How `contents` is written: text is UTF-8.")
     folders: bool = Field(
-        True, description="Whether files keep their folders inside; if not, their last name only."
+        True, description="Whether files keep their folders; otherwise only their names."
     )
     to: str | None = Field(
         None,
         max_length=4_096,
         description=(
-            "Where the archive is written, below the files folder or s3://bucket/key. Without it "
-            "the output holds the archive as Base64, if it is small (3 MiB)."
+            "The path of the archive, below the files folder or s3://bucket/key. Without "
+            "it the output holds the archive as Base64, if it is small (3 MiB)."
         ),
         examples=["archives/{{ input.day }}.zip"],
     )
@@ -68,7 +68,7 @@ class ArchiveZipInputs(StoreInputs):
 class ArchiveZipOutputs(ModuleOutputs):
     """What was packed."""
 
-    path: str | None = Field(description="Where the archive is, if it was written.")
+    path: str | None = Field(description="The path of the archive, if it was written.")
     content: str | None = Field(description="The archive as Base64, if it was not.")
     bytes: int = Field(description="The archive's size.")
     names: list[str] = Field(description="The names inside, in order.")

@@ -52,15 +52,13 @@ class PythonCodeInputs(ModuleInputs):
     )
     inputs: JsonValue = Field(
         default_factory=dict,
-        description="What main is called with.",
+        description="The arguments of main.",
         examples=[{"prices": "{{ input.prices }}"}],
     )
     seconds: float = Field(
-        10, ge=0.1, le=300, description="How long it may take, its start (0.1 s) included."
+        10, ge=0.1, le=300, description="Timeout in seconds, including the start (0.1 s)."
     )
-    memory_mb: int = Field(
-        256, ge=64, le=2_048, description="How much memory it may ask for, in MiB."
-    )
+    memory_mb: int = Field(256, ge=64, le=2_048, description="Maximum memory, in MiB.")
 
 
 class PythonCodeOutputs(ModuleOutputs):
@@ -75,11 +73,11 @@ class PythonCode(Module[PythonCodeInputs]):
     It runs in a process of its own, with an empty environment, no network, and a file system that
     holds Python's library and an empty `/tmp` of 16 MiB in memory: it sees neither the worker's
     files nor its keys. It can start no process and no thread; time, memory, open files and what
-    it prints and returns are bounded. What it prints becomes the run's log. An exception of the
-    code fails the step for good and is told with its line.
+    it prints and returns are bounded. Its output becomes the run's log. An exception of the code
+    fails the step permanently; the error names its line.
 
-    Off unless an administrator sets `VALKYR_PYTHON_CODE`. It takes no secrets: code could give
-    them back in disguise, past what keeps secrets out of outputs.
+    Off unless an administrator sets `VALKYR_PYTHON_CODE`. It takes no secrets, because code could
+    return them in a form that scrubbing does not find.
     """
 
     type = "python.code"
@@ -95,7 +93,7 @@ class PythonCode(Module[PythonCodeInputs]):
         "inputs": {"words": "{{ input.words }}"},
     }
     bad_inputs = (
-        Bad("code that is none", {"code": "def main(:"}, "SyntaxError: invalid syntax (line 1)"),
+        Bad("invalid code", {"code": "def main(:"}, "SyntaxError: invalid syntax (line 1)"),
         Bad("no main", {"code": "x = 1"}, "the code defines no function main"),
         Bad("a NUL", {"code": "def main(i): pass\x00"}, "null bytes"),
         Bad(
@@ -115,7 +113,7 @@ class PythonCode(Module[PythonCodeInputs]):
             "asked for more memory than its memoryMb",
         ),
         Bad(
-            "a result that is no JSON",
+            "a result that is not JSON",
             {"code": "def main(inputs):\n    return float('nan')\n"},
             "cannot be written as JSON",
         ),

@@ -105,15 +105,15 @@ class AggregateInputs(ModuleInputs):
     group_by: FieldName | list[FieldName] | dict[str, FieldName] = Field(
         default_factory=list,
         description=(
-            "Fields whose equal values make a group; an object gives them names of your own. "
-            "Unless given, all rows are one group."
+            "Fields to group by; an object gives them other names. By default all rows are "
+            "one group."
         ),
         examples=[["country"], {"country": "customer.address.country"}],
     )
     compute: dict[str, Calculated] = Field(
         min_length=1,
         max_length=100,
-        description="What to work out for each group, by the names it gets.",
+        description="The aggregates of each group, by name.",
         examples=[
             {
                 "orders": {"function": "count"},
@@ -149,9 +149,9 @@ class AggregateOutputs(ModuleOutputs):
 class Aggregate(PureModule):
     """Groups rows by fields and works out counts, sums, averages, extremes and lists.
 
-    Texts that are numbers count as numbers, as a CSV has them; sums are exact in decimals. A value
-    that is no number, in a sum, fails the step. What was worked out of batches can be aggregated
-    once again: sums of sums, counts by `sum`.
+    Texts that are numbers count as numbers, as a CSV has them; sums are exact in decimals. A
+    value that is not a number, in a sum, fails the step. Results of batches can be aggregated
+    again: sums of sums, counts by `sum`.
     """
 
     type = "data.aggregate"

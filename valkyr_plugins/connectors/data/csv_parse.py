@@ -43,8 +43,9 @@ class CsvParseInputs(CsvForm):
         ge=1,
         le=MAX_ROWS,
         description=(
-            "With `path`: yield no rows but batches of at most so many, for `flow.map` to hand to "
-            "this module one by one. Files of any size; long rows make smaller batches."
+            "With `path`: yield batches of at most this many rows instead of the rows. "
+            "`flow.map` passes each batch to this module. Files of any size; long rows "
+            "make smaller batches."
         ),
         examples=[10_000],
     )
@@ -74,8 +75,8 @@ class CsvParseOutputs(ModuleOutputs):
     rows: list[dict[str, str]] | list[list[str]] | None = Field(
         None,
         description=(
-            "One object a row (a list where there is no header); all values are text. Absent with "
-            "`batchSize`."
+            "One object per row (a list if there is no header); all values are text. "
+            "Absent with `batchSize`."
         ),
     )
     batches: list[dict[str, Any]] | None = Field(
@@ -107,7 +108,7 @@ class CsvParse(Module[CsvParseInputs]):
     Outputs = CsvParseOutputs
     example = {"path": "orders/{{ input.day }}.csv", "batchSize": 10_000, "delimiter": ";"}
     bad_inputs = (
-        Bad("a line with a field too few", {"text": "a,b\n1\n"}, "line 2 of the CSV has 1 fields"),
+        Bad("a line with too few fields", {"text": "a,b\n1\n"}, "line 2 of the CSV has 1 fields"),
         Bad("a column named twice", {"text": "a,a\n"}, "names a column twice: a"),
         Bad("a text cut off within quotes", {"text": 'a\n"1'}, "it is cut off"),
         Bad("a field of 10 MiB", lambda: {"text": "a\n" + "x" * 10_485_760}, "at most 5,242,880"),

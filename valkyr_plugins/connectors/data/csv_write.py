@@ -61,9 +61,9 @@ class CsvWriteInputs(CsvForm):
     columns: list[str] | None = Field(
         None,
         description=(
-            "Which keys to write, in this order, or the names of the columns of lists. Unless "
-            "given: every key as it comes; what earlier steps yielded comes out of the database, "
-            "which keeps no order of keys, so name the columns where their order matters."
+            "The keys to write, in this order, or the names of the columns of lists. By "
+            "default every key. The database does not keep the order of keys, so name the "
+            "columns if their order matters."
         ),
         examples=[["country", "total"]],
     )
@@ -71,9 +71,9 @@ class CsvWriteInputs(CsvForm):
     formulas: Formulas = Field(
         "escape",
         description=(
-            "What happens to a text that a spreadsheet would run (it begins with = + - @ and is no "
-            "number): escape puts an apostrophe before it, keep writes it as it is, for programs "
-            "that read the file back, refuse fails the step."
+            "How to write a text that a spreadsheet would execute (it begins with = + - @ "
+            "and is not a number). escape: with an apostrophe before it. keep: unchanged, "
+            "for programs. refuse: the step fails."
         ),
     )
     quote_all: bool = Field(False, description="Put every field in quotes, not only where needed.")
@@ -85,7 +85,8 @@ class CsvWriteInputs(CsvForm):
     )
     path: str | None = Field(
         None,
-        description="A file below the files folder, replaced at once; unless given, text comes.",
+        description="A file below the files folder, replaced atomically; without it the "
+        "output is text.",
         examples=["reports/{{ execution.id }}.csv"],
     )
 
@@ -103,8 +104,8 @@ class CsvWriteInputs(CsvForm):
 class CsvWriteOutputs(ModuleOutputs):
     """What was written."""
 
-    text: str | None = Field(None, description="The CSV; absent where `path` is given.")
-    path: str | None = Field(None, description="The file, where `path` is given.")
+    text: str | None = Field(None, description="The CSV; absent with `path`.")
+    path: str | None = Field(None, description="The file, with `path`.")
     bytes: int = Field(description="Its size.")
     columns: list[str] = Field(description="The columns' names, in order.")
     count: int = Field(description="How many rows, without the header.")

@@ -79,7 +79,7 @@ class HtmlExtractInputs(ModuleInputs):
         min_length=1,
         max_length=MAX_FIELDS,
         description=(
-            "What to read, by the names it gets. A text is a selector for the first element's text."
+            "The values to read, by name. A text is a selector for the first element's text."
         ),
         examples=[{"title": "h1", "links": {"selector": "a", "get": "attribute",
                                             "attribute": "href", "all": True}}],
@@ -139,7 +139,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
             {"html": "<p>x", "fields": {"a": "p[title"}},
             "'[' is not closed",
         ),
-        Bad("a selector that is none", {"html": "<p>x", "fields": {"a": "p$"}}, "no CSS selector"),
+        Bad("an invalid selector", {"html": "<p>x", "fields": {"a": "p$"}}, "no CSS selector"),
         Bad(
             "a selector that would go back and forth for hours",
             {"html": "<div>" * 3_000, "fields": {"a": "a div div div div"}},

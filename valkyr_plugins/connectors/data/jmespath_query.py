@@ -151,7 +151,7 @@ class JmespathInputs(ModuleInputs):
     expression: str = Field(
         description="A JMESPath expression (jmespath.org).", examples=["orders[?total > `100`].id"]
     )
-    data: Any = Field(description="What it is applied to.", examples=["{{ previous.body }}"])
+    data: Any = Field(description="The data for the expression.", examples=["{{ previous.body }}"])
 
     @field_validator("expression")
     @classmethod
@@ -163,13 +163,13 @@ class JmespathInputs(ModuleInputs):
 class JmespathOutputs(ModuleOutputs):
     """What was selected."""
 
-    result: Any = Field(description="What the expression selects; null where nothing fits.")
+    result: Any = Field(description="The selected data; null if nothing matches.")
 
 
 class Jmespath(PureModule):
     """Selects, filters and reshapes data by a JMESPath expression.
 
-    What it makes is bounded to 5 MiB of JSON, however the expression multiplies it.
+    Its result is limited to 5 MiB of JSON.
     """
 
     type = "data.jmespath"
@@ -182,7 +182,7 @@ class Jmespath(PureModule):
     }
     bad_inputs = (
         Bad(
-            "an expression that breaks off",
+            "an incomplete expression",
             {"expression": "orders[?total >", "data": {}},
             "not a JMESPath expression",
         ),
@@ -202,12 +202,12 @@ class Jmespath(PureModule):
             "makes more than",
         ),
         Bad(
-            "two such values that are compared",
+            "two such values in a comparison",
             {"expression": f"({DOUBLED}) == ({DOUBLED})", "data": "x"},
             "makes more than",
         ),
         Bad(
-            "such a value that is looked for",
+            "a search for such a value",
             {"expression": f"contains([{DOUBLED}], {DOUBLED})", "data": "x"},
             "makes more than",
         ),

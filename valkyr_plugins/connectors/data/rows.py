@@ -19,7 +19,7 @@ from valkyr_plugins.connectors.data.jmespath_query import compiled
 PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 FIELD_WORDS = (
     "a key (`total`), a dotted path (`customer.country`), a JMESPath expression "
-    '(`items[0].sku`), or in quotes a key that is no word (`"Order total"`)'
+    '(`items[0].sku`), or in quotes a key that is not a word (`"Order total"`)'
 )
 
 Getter = Callable[[Any], Any]
@@ -193,7 +193,7 @@ class SortInputs(ModuleInputs):
         description="Fields, the first one first; each a name, or an object with the order.",
         examples=[[{"field": "total", "order": "descending"}, "country"]],
     )
-    limit: int | None = Field(None, ge=1, description="Keep so many, the first ones.")
+    limit: int | None = Field(None, ge=1, description="Keep only this many rows, the first ones.")
 
 
 class SortOutputs(ModuleOutputs):
@@ -221,7 +221,7 @@ class Sort(PureModule):
     bad_inputs = (
         Bad("rows that are a text", {"rows": "a", "by": ["a"]}, "rows: Input should be a valid"),
         Bad("nothing to sort by", {"rows": [], "by": []}, "by: List should have at least 1"),
-        Bad("a field that is none", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
+        Bad("an invalid field", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
         Bad("too many rows", {"rows": [1] * 100_001, "by": ["a"]}, "at most 100,000 are taken"),
         Bad(
             "numbers and texts in one field",
@@ -266,12 +266,14 @@ class DeduplicateInputs(ModuleInputs):
     )
     by: FieldName | list[FieldName] = Field(
         default_factory=list,
-        description=f"The fields that make a row the same as another: {FIELD_WORDS}. Unless given, "
-        "rows are the same when they are equal.",
+        description=f"The fields by which rows are compared: {FIELD_WORDS}. By default whole "
+        "rows are compared.",
         examples=[["email"]],
     )
-    keep: Literal["first", "last"] = Field("first", description="Which of them stays.")
-    ignore_case: bool = Field(False, description="Whether A and a are the same in texts.")
+    keep: Literal["first", "last"] = Field("first", description="The row to keep.")
+    ignore_case: bool = Field(
+        False, description="Whether texts are compared without regard to case."
+    )
 
 
 class DeduplicateOutputs(ModuleOutputs):
@@ -295,7 +297,7 @@ class Deduplicate(PureModule):
     example = {"rows": "{{ tasks.read.output.rows }}", "by": ["email"], "keep": "last"}
     bad_inputs = (
         Bad("rows that are an object", {"rows": {"a": 1}}, "rows: Input should be a valid list"),
-        Bad("a field that is none", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
+        Bad("an invalid field", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
         Bad("too many rows", {"rows": [1] * 100_001}, "at most 100,000 are taken at once"),
         Bad("an expression that does not fit", {"rows": [3], "by": "length(@)"}, "does not fit"),
     )

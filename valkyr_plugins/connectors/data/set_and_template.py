@@ -13,7 +13,7 @@ class SetInputs(ModuleInputs):
     """What to yield."""
 
     values: dict[str, Any] = Field(
-        description="Becomes the step's output as it is.",
+        description="The step's output.",
         examples=[{"amount": "{{ tasks.fetch.output.body.total }}"}],
     )
 
@@ -40,8 +40,8 @@ class TemplateInputs(ModuleInputs):
 
     text: Any = Field(
         description=(
-            "Text with {{ expressions }}. Where it is a single expression that yields no text, "
-            "its value is written as JSON."
+            "Text with {{ expressions }}. If it is a single expression that does not yield "
+            "text, its value is written as JSON."
         ),
         examples=["Dear {{ input.name }},\nyour order {{ input.orderId }} is on its way."],
     )

@@ -41,8 +41,8 @@ class ValidateInputs(ModuleInputs):
     json_schema: dict[str, Any] | bool = Field(
         alias="schema",
         description=(
-            "A JSON Schema, draft 2020-12, complete in itself: nothing is downloaded. `format` is "
-            "checked: date, date-time, email, uri and so on."
+            "A JSON Schema, draft 2020-12. References to other documents are not "
+            "downloaded. `format` is checked: date, date-time, email, uri and so on."
         ),
         examples=[{"type": "object", "required": ["orderId"]}],
     )
@@ -90,7 +90,7 @@ class Validate(Module[ValidateInputs]):
             "the data does not fit the schema: id: 'x' is not of type 'integer'",
         ),
         Bad(
-            "a schema that is none",
+            "an invalid schema",
             {"data": 1, "schema": {"type": "text"}},
             "not a JSON Schema, at type",
         ),

@@ -35,7 +35,7 @@ class XmlParseInputs(ModuleInputs):
         default_factory=list,
         max_length=1_000,
         description=(
-            "Elements that are always a list, also where there is one: else one is an object or a "
+            "Elements that are always a list. Otherwise a single element is an object or a "
             "text, and several are a list."
         ),
         examples=[["item"]],
@@ -49,9 +49,9 @@ class XmlParseInputs(ModuleInputs):
     namespaces: dict[str, str] | None = Field(
         None,
         description=(
-            "Short names for namespaces, by their URIs; an empty one leaves it out, and a "
-            "namespace that is not named stands before the name with a colon. Unless given, names "
-            "stay as they are written."
+            "Short names for namespaces, by their URIs; an empty one omits it. A namespace "
+            "without a short name precedes the name, with a colon. By default names stay "
+            "as written."
         ),
         examples=[{"http://www.w3.org/2005/Atom": ""}],
     )

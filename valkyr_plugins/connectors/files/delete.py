@@ -25,8 +25,8 @@ class FileDeleteInputs(StoreInputs):
     missing_ok: bool = Field(
         True,
         description=(
-            "Whether it is well where there is no such file. If not, a step that is repeated "
-            "after a crash may fail because it deleted the file itself before."
+            "Whether a missing file is acceptable. If not, a step that is repeated after a "
+            "crash may fail because it has already deleted the file."
         ),
     )
 
@@ -34,7 +34,7 @@ class FileDeleteInputs(StoreInputs):
 class FileDeleteOutputs(ModuleOutputs):
     """What became of it."""
 
-    path: str = Field(description="What is not there any more.")
+    path: str = Field(description="The deleted path.")
     deleted: bool = Field(description="Whether it was there.")
 
 
@@ -68,7 +68,7 @@ class FileDelete(Module[FileDeleteInputs]):
         ),
         Bad("a folder", {"path": "folder"}, "it is no file", needs="files"),
         Bad(
-            "a file that is not there and has to be",
+            "a missing file that must exist",
             {"path": "nowhere.txt", "missingOk": False},
             "there is no file",
             needs="files",

@@ -19,16 +19,15 @@ class StoreInputs(ModuleInputs):
         None,
         max_length=500,
         description=(
-            "For s3://: the server, where it is neither Amazon's nor the one an administrator has "
-            "set (VALKYR_S3_ENDPOINT). Private addresses are refused unless an administrator "
-            "allows their range."
+            "For s3://: the server, if it is neither Amazon's nor VALKYR_S3_ENDPOINT. "
+            "Private addresses are refused unless an administrator allows their range."
         ),
         examples=["https://s3.example.com"],
     )
     region: str | None = Field(
         None,
         max_length=60,
-        description="For s3://: the region; VALKYR_S3_REGION, else us-east-1, unless given.",
+        description="For s3://: the region; by default VALKYR_S3_REGION, else us-east-1.",
         examples=["eu-central-1"],
     )
 

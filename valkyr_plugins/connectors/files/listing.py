@@ -80,8 +80,8 @@ class FileListInputs(StoreInputs):
         None,
         max_length=500,
         description=(
-            "Only paths that fit, seen from the folder: * and ? within a name, ** over folders. A "
-            "pattern with a '/' looks into folders by itself."
+            "Only paths that fit, seen from the folder: * and ? within a name, ** over "
+            "folders. A pattern with a '/' also searches folders."
         ),
         examples=["*.csv", "**/*.csv"],
     )
@@ -104,7 +104,7 @@ class FileListEntry(ModuleOutputs):
     path: str = Field(description="As other file steps take it.")
     kind: Literal["file", "folder"] = Field(description="What it is.")
     bytes: int = Field(description="A file's size.")
-    modified: str | None = Field(description="When it was last changed, in ISO 8601, where known.")
+    modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
     etag: str | None = Field(description="The store's mark of the content, where it has one.")
 
 
@@ -112,7 +112,7 @@ class FileListOutputs(ModuleOutputs):
     """What was found."""
 
     path: str = Field(description="Where it was looked.")
-    entries: list[FileListEntry] = Field(description="What is there, ordered by path.")
+    entries: list[FileListEntry] = Field(description="The files, ordered by path.")
     count: int = Field(description="How many.")
 
 
@@ -144,7 +144,7 @@ class FileList(Module[FileListInputs]):
             {"path": "s3://shop", "endpoint": "http://0x7f000001:9000"},
             "a private or special address",
         ),
-        Bad("a folder that is not there", {"path": "nowhere"}, "there is no folder", needs="files"),
+        Bad("a missing folder", {"path": "nowhere"}, "there is no folder", needs="files"),
         Bad("a file", {"path": "large.txt"}, "not a plain folder", needs="files"),
         Bad("a link to a folder", {"path": "away"}, "symbolic links", needs="files"),
         Bad("more than may be listed", {"maxEntries": 1}, "maxEntries", needs="files"),

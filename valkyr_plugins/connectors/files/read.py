@@ -40,7 +40,7 @@ class FileReadInputs(StoreInputs):
     charset: Charset = Field("utf-8", description="The charset of a text.")
     start: int = Field(0, ge=0, description="The first byte to read, counted from 0.")
     length: int | None = Field(
-        None, ge=1, le=MAX_BYTES, description="How many bytes to read; to the end unless given."
+        None, ge=1, le=MAX_BYTES, description="Number of bytes to read; by default to the end."
     )
     max_bytes: int = Field(
         5 * MEBIBYTE, ge=1, le=MAX_BYTES, description="More bytes than this fail the step."
@@ -52,11 +52,11 @@ class FileReadOutputs(ModuleOutputs):
 
     path: str = Field(description="Where it was read.")
     content: str = Field(description="The file or the range, as text or Base64.")
-    bytes: int = Field(description="How many bytes were read.")
+    bytes: int = Field(description="Number of bytes read.")
     size: int = Field(description="The size of the whole file in bytes.")
-    modified: str | None = Field(description="When it was last changed, in ISO 8601, where known.")
-    etag: str | None = Field(description="The store's mark of this content, where it has one.")
-    version: str | None = Field(description="The store's version, where it keeps several.")
+    modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
+    etag: str | None = Field(description="The store's ETag of this content, if it has one.")
+    version: str | None = Field(description="The store's version, if it keeps several.")
     content_type: str | None = Field(description="The media type that the store keeps with it.")
 
 
@@ -84,7 +84,7 @@ class FileRead(Module[FileReadInputs]):
         Bad("the machine's own disk by URL", {"path": "file:///etc/passwd"}, "never opened"),
         Bad("any server by URL", {"path": "http://10.0.0.1/x"}, "not allowed here"),
         Bad("chained schemes", {"path": "simplecache::s3://b/k"}, "chains schemes"),
-        Bad("a bucket that is none", {"path": "s3://arn:aws/k"}, "names no bucket"),
+        Bad("an invalid bucket", {"path": "s3://arn:aws/k"}, "names no bucket"),
         Bad("a key that climbs", {"path": "s3://shop/../other/k"}, "neither empty nor"),
         Bad(
             "the cloud's metadata service as the server",
@@ -96,8 +96,8 @@ class FileRead(Module[FileReadInputs]):
             {"path": "s3://shop/k", "endpoint": "http://2130706433"},
             "is not an S3 endpoint",
         ),
-        Bad("a charset that is none", {"path": "a", "charset": "rot13"}, "is no charset"),
-        Bad("a file that is not there", {"path": "nowhere.txt"}, "there is no f", needs="files"),
+        Bad("an unknown charset", {"path": "a", "charset": "rot13"}, "is no charset"),
+        Bad("a missing file", {"path": "nowhere.txt"}, "there is no f", needs="files"),
         Bad("binary read as text", {"path": "binary.bin"}, "is not UTF-8 text", needs="files"),
         Bad("a file too large", {"path": "large.txt", "maxBytes": 9}, "maxBytes", needs="files"),
         Bad("a folder", {"path": "folder"}, "is not a regular file", needs="files"),

@@ -25,7 +25,7 @@ class FileWriteInputs(StoreInputs):
         examples=["reports/{{ execution.id }}.txt", "s3://shop/reports/today.csv"],
         max_length=4_096,
     )
-    content: str = Field(description="What to write, as `encoding` says.")
+    content: str = Field(description="The content, encoded as `encoding` says.")
     encoding: Encoding = Field(
         "text", description="text: written in `charset`. base64: decoded, then written."
     )
@@ -33,9 +33,9 @@ class FileWriteInputs(StoreInputs):
     mode: Literal["overwrite", "create", "append"] = Field(
         "overwrite",
         description=(
-            "overwrite: readers see the old file or the new one, never a part. create: fails "
-            "where the file exists with another content. append: adds at the end, and after a "
-            "crash may add the same twice; not in S3."
+            "overwrite: readers see the old file or the new one, never a part. create: "
+            "fails if the file exists with another content. append: adds at the end, and "
+            "after a crash may add the same twice; not in S3."
         ),
     )
     content_type: str | None = Field(
@@ -52,8 +52,8 @@ class FileWriteOutputs(ModuleOutputs):
 
     path: str = Field(description="Where it was written.")
     bytes: int = Field(description="How many bytes this step wrote.")
-    etag: str | None = Field(description="The store's mark of this content, where it has one.")
-    version: str | None = Field(description="The store's version, where it keeps several.")
+    etag: str | None = Field(description="The store's ETag of this content, if it has one.")
+    version: str | None = Field(description="The store's version, if it keeps several.")
 
 
 class FileWrite(Module[FileWriteInputs]):

@@ -54,16 +54,14 @@ class EmailSendInputs(ModuleInputs):
         alias="from", description="Who it comes from.", examples=["Shop <shop@example.com>"]
     )
     to: str | list[str] = Field(
-        description="Who gets it: one address or a list.", examples=[["ann@example.com"]]
+        description="The recipients: one address or a list.", examples=[["ann@example.com"]]
     )
     cc: str | list[str] = Field(default_factory=list, description="Who gets a copy.")
-    bcc: str | list[str] = Field(
-        default_factory=list, description="Who gets a copy without the others seeing it."
-    )
+    bcc: str | list[str] = Field(default_factory=list, description="Recipients of a blind copy.")
     reply_to: str | None = Field(None, description="Where answers go.")
     subject: str = Field(description="The subject.", max_length=500, examples=["Your order"])
     text: str = Field("", description="The message as plain text.")
-    html: str | None = Field(None, description="The message as HTML, beside the text.")
+    html: str | None = Field(None, description="The message as HTML, in addition to the text.")
 
     @field_validator("sender", "reply_to")
     @classmethod

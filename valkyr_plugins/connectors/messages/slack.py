@@ -61,7 +61,7 @@ class SlackPost(Module[SlackPostInputs]):
 
     A credential of type slack is an incoming webhook's address; one of type bearer a bot's token
     (`xoxb-…`, scope chat:write), which needs `channel`. Rate limits are waited out as Slack asks.
-    After a crash a message may be posted twice: Slack knows no idempotency key.
+    After a crash a message may be posted twice: Slack has no idempotency keys.
     """
 
     type = "slack.post"

@@ -23,7 +23,7 @@ class EventPublishInputs(ModuleInputs):
     )
     payload: JsonValue = Field(
         None,
-        description="What others get to know of it: at most 1 MiB.",
+        description="The payload of the event, at most 1 MiB.",
         examples=[{"orderId": "{{ input.orderId }}"}],
     )
 
@@ -47,7 +47,7 @@ class EventPublishOutputs(ModuleOutputs):
         )
     )
     created: bool = Field(
-        description="False where an earlier attempt of this step told it; nothing happened twice."
+        description="False if an earlier attempt of this step published the event."
     )
 
 
@@ -60,7 +60,7 @@ class EventPublish(Module[EventPublishInputs]):
     does not fail the step: it is listed in `refused`.
 
     An event may start a workflow that publishes an event. A chain of more than ten such events
-    fails the step, so that a workflow that triggers itself comes to an end.
+    fails the step, so that a workflow that triggers itself ends.
     """
 
     type = "event.publish"
@@ -84,7 +84,7 @@ class EventPublish(Module[EventPublishInputs]):
         ),
         Bad("a name of two lines", {"event": "a\nb"}, "event: a name has no control characters"),
         Bad(
-            "a payload that is no JSON",
+            "a payload that is not JSON",
             {"event": "a", "payload": {"n": b"\xff"}},
             "payload",
         ),

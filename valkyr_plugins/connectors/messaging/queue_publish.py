@@ -48,17 +48,17 @@ class QueuePublishInputs(ModuleInputs):
         None, description="An exchange (AMQP), with `routingKey`.", examples=["shop"]
     )
     routing_key: Annotated[str, StringConstraints(max_length=255)] = Field(
-        "", description="What the exchange routes by.", examples=["order.paid"]
+        "", description="The routing key.", examples=["order.paid"]
     )
     json_body: JsonValue = Field(
         None, alias="json", description="Sent as JSON.", examples=[{"orderId": 17}]
     )
-    text: str | None = Field(None, description="Sent as it is, in UTF-8.")
+    text: str | None = Field(None, description="The body as text, sent in UTF-8.")
     base64: str | None = Field(None, description="Bytes, in Base64.")
     headers: dict[Name, str | int | bool] = Field(
         default_factory=dict,
         max_length=50,
-        description="Sent beside the body, as texts; a list of Redis has no place for them.",
+        description="Headers of the message, as texts; not for a list of Redis.",
         examples=[{"kind": "order.paid"}],
     )
     persistent: bool = Field(
@@ -69,8 +69,7 @@ class QueuePublishInputs(ModuleInputs):
         ge=1,
         le=100_000_000,
         description=(
-            "A stream of Redis: about so many entries are kept, the oldest go first; null keeps "
-            "all."
+            "For a stream of Redis: the approximate number of entries to keep; null keeps all."
         ),
     )
 
@@ -102,8 +101,8 @@ class QueuePublish(Module[QueuePublishInputs]):
 
     The credential, of type broker, says where. The step is done when the broker has confirmed the
     message; one that no queue would get fails the step. After a crash it may be sent twice, with
-    the same message id: by it the receiver knows a repeat (in a list of Redis there is none, so
-    put one into the body). Nothing is created at the broker but a list or stream of Redis.
+    the same message id, by which the receiver recognises a repetition (a list of Redis has none,
+    so put one into the body). Nothing is created at the broker but a list or stream of Redis.
 
     The engine's own broker takes no messages of workflows; private addresses are refused unless
     an administrator allows their range.
@@ -137,7 +136,7 @@ class QueuePublish(Module[QueuePublishInputs]):
         Bad(
             "a body of 2 MiB", lambda: {"queue": "a", "text": "x" * 2**21}, "1,048,576 is the most"
         ),
-        Bad("Base64 that is none", {"queue": "a", "base64": "!"}, "base64 is no Base64"),
+        Bad("invalid Base64", {"queue": "a", "base64": "!"}, "base64 is no Base64"),
         Bad("half a character", {"queue": "a", "text": "\ud800"}, "half a character at 0"),
         Bad(
             "a header in the way",

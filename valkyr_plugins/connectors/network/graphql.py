@@ -77,13 +77,13 @@ class GraphqlQueryInputs(AddressedInputs):
         examples=[{"id": "{{ input.orderId }}"}],
     )
     operation_name: str | None = Field(
-        None, description="Which operation to run, where the document holds several."
+        None, description="The operation to run, if the document has several."
     )
     on_errors: Literal["fail", "partial"] = Field(
         "fail",
         description=(
-            "What errors in the answer do. fail: the step fails. partial: where there is data too, "
-            "both are yielded."
+            "The effect of errors in the response. fail: the step fails. partial: if there "
+            "is data too, the output has both."
         ),
     )
     max_bytes: int = Field(
@@ -111,17 +111,18 @@ class GraphqlQueryOutputs(ModuleOutputs):
 
     data: Any = Field(description="What the operation selected.")
     errors: list[Any] = Field(description="The answer's errors; only with `onErrors: partial`.")
-    extensions: Any = Field(description="What the server said besides, or null.")
+    extensions: Any = Field(description="The `extensions` of the response, or null.")
     duration_ms: float = Field(description="How long it took, in milliseconds.")
 
 
 class GraphqlQuery(Module[GraphqlQueryInputs]):
     """Runs a GraphQL query or mutation over HTTP and yields its data.
 
-    Errors in the answer fail the step for good, with their paths and codes; it is tried again
-    where all of them are passing ones, such as RATE_LIMITED, THROTTLED or INTERNAL_SERVER_ERROR,
-    and after answers of 429 and 5xx. A mutation carries the Idempotency-Key, but may be sent
-    twice after a crash. Pages: http.paginate with a cursor in the body.
+    Errors in the response fail the step permanently, with their paths and codes. The step is
+    retried if all of them are transient, such as RATE_LIMITED, THROTTLED or
+    INTERNAL_SERVER_ERROR, and after answers of 429 and 5xx. A mutation carries the
+    Idempotency-Key, but may be sent twice after a crash. Pages: http.paginate with a cursor in
+    the body.
     """
 
     type = "graphql.query"
@@ -132,7 +133,7 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
     credential = ("bearer", "basic")
     judges_hosts = "everything"
     addresses = ("url",)
-    circuit_target = "as http.request: the host, with the port where it is not the usual one"
+    circuit_target = "as http.request: the host, with a port that is not the default"
     example: ClassVar[Any] = {
         "url": "https://api.example.com/graphql",
         "query": QUERY,
@@ -142,7 +143,7 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
         Bad("a document without an operation",
             {"url": "https://api.example.com/", "query": "fragment F on Order { id }"},
             "holds no operation"),
-        Bad("two operations and no name",
+        Bad("two operations without a name",
             {"url": "https://api.example.com/", "query": "query A { a } query B { b }"},
             "give operationName"),
         Bad("a subscription",

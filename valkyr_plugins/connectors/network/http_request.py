@@ -20,7 +20,7 @@ NOWHERE = "https://api.example.com/"
 BAD_REQUESTS = (
     Bad("an address of another scheme", {"url": "file:///etc/passwd"}, "http:// or https://"),
     Bad("an address without a host", {"url": "http:///orders"}, "names a host"),
-    Bad("a port that is none", {"url": "http://api.example.com:99999/"}, "url"),
+    Bad("an invalid port", {"url": "http://api.example.com:99999/"}, "url"),
     Bad("an address of 10,000 characters", {"url": NOWHERE + "x" * 10_000}, "8192 characters"),
     Bad(
         "this machine's own address",
@@ -49,7 +49,7 @@ BAD_REQUESTS = (
         "Transfer-Encoding cannot be set",
     ),
     Bad(
-        "bytes that are no Base64",
+        "bytes that are not Base64",
         {"url": NOWHERE, "method": "POST", "bodyBase64": "%%%"},
         "bodyBase64 is not Base64",
     ),
@@ -115,14 +115,16 @@ class HttpRequestInputs(QueriedInputs):
     method: Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] = Field(
         "GET",
         description=(
-            "The HTTP method. Idempotency-Key is added to POST, PUT, PATCH and DELETE unless "
-            "`headers` give it: it is the same for every attempt of this step."
+            "The HTTP method. Idempotency-Key is added to POST, PUT, PATCH and DELETE "
+            "unless `headers` contain it, the same for every attempt of this step."
         ),
     )
     json_body: Any = Field(
         None, alias="json", description="Sent as JSON.", examples=[{"amount": 12}]
     )
-    body: str | None = Field(None, description="Sent as it is, in UTF-8.", examples=["<order/>"])
+    body: str | None = Field(
+        None, description="The body as text, sent in UTF-8.", examples=["<order/>"]
+    )
     body_base64: str | None = Field(
         None, description="Bytes to send, as Base64.", examples=["{{ previous.content }}"]
     )
@@ -151,8 +153,8 @@ class HttpRequestInputs(QueriedInputs):
     save_to: str | None = Field(
         None,
         description=(
-            "A path below the files folder: the body goes there piece by piece instead of into "
-            "the output, and takes its place once it is whole."
+            "A path below the files folder. The body is streamed into that file instead of "
+            "the output; the file appears when it is complete."
         ),
         examples=["downloads/{{ execution.id }}.pdf"],
     )
@@ -185,23 +187,23 @@ class HttpRequestOutputs(ModuleOutputs):
 
     status: int = Field(description="The HTTP status.", examples=[200])
     headers: dict[str, str] = Field(description="The answer's headers, their names in lower case.")
-    body: Any = Field(description="Parsed where it is JSON, else text; Base64 where it is binary.")
+    body: Any = Field(description="Parsed JSON, else text; Base64 if it is binary.")
     body_encoding: Literal["json", "text", "base64", "none", "file"] = Field(
         description="How `body` is to be read; `file` where `saveTo` took it."
     )
-    file: SavedFile | None = Field(description="What `saveTo` made: path, bytes, sha256.")
-    url: str = Field(description="Where the answer came from, after redirects.")
+    file: SavedFile | None = Field(description="The file of `saveTo`: path, bytes, sha256.")
+    url: str = Field(description="The address of the response, after redirects.")
     duration_ms: float = Field(description="How long it took, in milliseconds.")
 
 
 class HttpRequest(Module[HttpRequestInputs]):
     """Sends an HTTP request and yields the answer.
 
-    An answer of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and
-    5xx are tried again, after the answer's Retry-After. After a crash a request may be sent
-    twice, with the same Idempotency-Key. A credential of type bearer or basic becomes the
-    Authorization header, which no other origin gets to see. Private and special addresses are
-    refused unless an administrator allows their range.
+    An answer of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and 5xx
+    are retried, after the answer's Retry-After. After a crash a request may be sent twice, with
+    the same Idempotency-Key. A credential of type bearer or basic becomes the Authorization
+    header, which no other origin gets to see. Private and special addresses are refused unless an
+    administrator allows their range.
     """
 
     type = "http.request"
@@ -214,8 +216,8 @@ class HttpRequest(Module[HttpRequestInputs]):
     addresses = ("url",)
     keeps = ("saveTo",)
     circuit_target = (
-        "`http.request:` and the host, with the port where it is not the usual one; "
-        "http.paginate, graphql.query and rss.read share it"
+        "`http.request:` and the host, with a port that is not the default; http.paginate, "
+        "graphql.query and rss.read share it"
     )
     example: ClassVar[Any] = {
         "method": "POST",

@@ -78,13 +78,14 @@ class HttpPaginateInputs(QueriedInputs):
     )
     parameter: str | None = Field(
         None,
-        description="What carries cursor, page or offset; by default called as the strategy is.",
+        description="The parameter for cursor, page or offset; by default the strategy's name.",
         examples=["starting_after"],
         min_length=1,
     )
     parameter_in: Literal["query", "body"] = Field(
         "query",
-        description="Where `parameter` goes; in the body dots lead inwards (variables.after).",
+        description="The place of `parameter`; in the body, dots name nested fields "
+        "(variables.after).",
     )
     page_size: int | None = Field(
         None, ge=1, description="How many items a full page has: a shorter page is the last."
@@ -94,9 +95,12 @@ class HttpPaginateInputs(QueriedInputs):
         description="Where to begin: `next` of an earlier step, or the first page's number.",
         examples=["{{ previous.next }}"],
     )
-    max_pages: int = Field(100, ge=1, le=10_000, description="Read at most so many pages.")
+    max_pages: int = Field(100, ge=1, le=10_000, description="Maximum number of pages.")
     max_items: int = Field(
-        10_000, ge=1, le=1_000_000, description="Read no further page once there are so many items."
+        10_000,
+        ge=1,
+        le=1_000_000,
+        description="Number of items after which no further page is read.",
     )
     max_bytes: int = Field(
         5 * MEBIBYTE, ge=1, le=64 * MEBIBYTE, description="Of all pages' bodies together."
@@ -104,8 +108,8 @@ class HttpPaginateInputs(QueriedInputs):
     at_limit: Literal["stop", "fail"] = Field(
         "stop",
         description=(
-            "What a limit does where there is more. stop: `truncated` is true and `next` says "
-            "where to go on. fail: the step fails."
+            "The effect of a limit if there is more. stop: `truncated` is true and `next` "
+            "says where to continue. fail: the step fails."
         ),
     )
 
@@ -134,7 +138,7 @@ class HttpPaginateOutputs(ModuleOutputs):
     count: int = Field(description="How many items.")
     pages: int = Field(description="How many pages were read.")
     truncated: bool = Field(description="Whether a limit ended it before the last page.")
-    next: str | int | None = Field(description="Where to go on where it was ended, for `start`.")
+    next: str | int | None = Field(description="The position after the last page, for `start`.")
     duration_ms: float = Field(description="How long this attempt took, in milliseconds.")
 
 
@@ -142,10 +146,10 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and yields the items of all pages.
 
     It ends with the last page or at a limit. A page that leads back to one already read fails the
-    step. A failed page is tried again as the step is: the next attempt goes on at that page as
-    long as what was collected is small (48 KiB), else it starts again; to keep more, read a few
-    pages a step (`maxPages`) in a loop and hand `next` on to `start`. Headers and the credential
-    go to the first page's origin alone.
+    step. A failed page is retried with the step. The next attempt continues at that page if the
+    collected items are small (48 KiB), else it starts again. To keep more, read a few pages a
+    step (`maxPages`) in a loop and hand `next` on to `start`. Headers and the credential go to
+    the first page's origin alone.
     """
 
     type = "http.paginate"
@@ -157,7 +161,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     credential = ("bearer", "basic")
     judges_hosts = "everything"
     addresses = ("url",)
-    circuit_target = "as http.request: the host, with the port where it is not the usual one"
+    circuit_target = "as http.request: the host, with a port that is not the default"
     example: ClassVar[Any] = {
         "url": "https://api.example.com/orders",
         "query": {"limit": 100, "since": "{{ input.since }}"},
@@ -167,7 +171,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
         "maxPages": 50,
     }
     bad_inputs = (
-        Bad("a page that is no JSON", {"url": "{server}/invalid-utf8", "strategy": "link"},
+        Bad("a page that is not JSON", {"url": "{server}/invalid-utf8", "strategy": "link"},
             "page 1 is no JSON", needs="http"),
         Bad("the same next page forever",
             {"url": "{server}/same-page", "strategy": "next", "next": "next", "items": "items"},
@@ -175,7 +179,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
         Bad("the same cursor forever",
             {"url": "{server}/same-page", "strategy": "cursor", "next": "cursor", "items": "items"},
             "was read already", needs="http"),
-        Bad("a server that knows no page numbers",
+        Bad("a server that ignores page numbers",
             {"url": "{server}/same-page", "strategy": "page", "items": "items"},
             "the same answer as the page before", needs="http"),
         Bad("10,000 pages",
@@ -186,7 +190,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
             "raise maxBytes", needs="http"),
         Bad("a page that breaks off", {"url": "{server}/cut", "strategy": "link"},
             "RemoteProtocolError", ErrorType.TRANSIENT, needs="http"),
-        Bad("items that are no list", {"url": "{server}/good", "strategy": "link"},
+        Bad("items that are not a list", {"url": "{server}/good", "strategy": "link"},
             "items '@' selects an object", needs="http"),
         Bad("items that are not there",
             {"url": "{server}/good", "strategy": "link", "items": "orders"},

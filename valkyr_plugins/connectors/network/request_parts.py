@@ -64,7 +64,7 @@ class AddressedInputs(ModuleInputs):
     """An address, and what goes with every request to it."""
 
     url: str = Field(
-        description="Where to: http or https.",
+        description="The address, http or https.",
         examples=["https://api.example.com/orders/{{ input.orderId }}"],
         max_length=MAX_URL,
     )
@@ -76,7 +76,8 @@ class AddressedInputs(ModuleInputs):
     timeout_seconds: float | None = Field(
         None,
         gt=0,
-        description="For one whole exchange, redirects and body included; at most the step's.",
+        description="Timeout in seconds of one whole exchange, with redirects and body; at "
+        "most the step's timeout.",
         examples=[10],
     )
 

@@ -11,7 +11,7 @@ from valkyr_plugins.connectors.network.request_parts import MEBIBYTE, AddressedI
 class RssReadInputs(AddressedInputs):
     """Which feed, and what is known of it already."""
 
-    limit: int = Field(100, ge=1, le=1_000, description="Yield at most so many entries.")
+    limit: int = Field(100, ge=1, le=1_000, description="Maximum number of entries.")
     etag: str | None = Field(
         None,
         description="`etag` of the last answer: an unchanged feed is not sent again.",
@@ -68,15 +68,17 @@ class FeedEntry(ModuleOutputs):
 class RssReadOutputs(ModuleOutputs):
     """A feed and its entries."""
 
-    changed: bool = Field(description="False where the feed is as `etag` and `modified` know it.")
-    feed: FeedSaid | None = Field(description="The feed; null where it has not changed.")
+    changed: bool = Field(
+        description="False if the feed has not changed since `etag` and `modified`."
+    )
+    feed: FeedSaid | None = Field(description="The feed; null if it has not changed.")
     entries: list[FeedEntry] = Field(description="Its entries, in the feed's order.")
     count: int = Field(description="How many entries are yielded.")
     total: int = Field(description="How many entries the feed holds.")
     etag: str | None = Field(description="For the next read.")
     modified: str | None = Field(description="For the next read.")
-    url: str = Field(description="Where the feed came from, after redirects.")
-    damaged: bool = Field(description="Whether it was no well-formed XML and read all the same.")
+    url: str = Field(description="The address of the feed, after redirects.")
+    damaged: bool = Field(description="Whether the feed was not well-formed XML.")
 
 
 class RssRead(Module[RssReadInputs]):
@@ -97,14 +99,14 @@ class RssRead(Module[RssReadInputs]):
     credential = ("bearer", "basic")
     judges_hosts = "everything"
     addresses = ("url",)
-    circuit_target = "as http.request: the host, with the port where it is not the usual one"
+    circuit_target = "as http.request: the host, with a port that is not the default"
     example: ClassVar[Any] = {
         "url": "https://blog.example.com/feed.xml",
         "etag": "{{ vars.etag }}",
         "limit": 20,
     }
     bad_inputs = (
-        Bad("a page that is no feed", {"url": "{server}/page"}, "is no feed", needs="http"),
+        Bad("a page that is not a feed", {"url": "{server}/page"}, "is no feed", needs="http"),
         Bad("JSON", {"url": "{server}/good"}, "is no feed", needs="http"),
         Bad("nothing", {"url": "{server}/empty"}, "is no feed", needs="http"),
         Bad("a feed that never ends", {"url": "{server}/endless"}, "raise maxBytes", needs="http"),

@@ -67,16 +67,18 @@ class CustomerOutputs(ModuleOutputs):
     name: str | None = Field(None, description="Their name.")
     phone: str | None = Field(None, description="Their telephone number.")
     description: str | None = Field(None, description="The note.")
-    metadata: dict[str, str] = Field(default_factory=dict, description="What you keep with them.")
+    metadata: dict[str, str] = Field(
+        default_factory=dict, description="Your own data about the customer."
+    )
     deleted: bool = Field(False, description="Whether they were deleted.")
-    live: bool = Field(False, description="Whether it is an account of real money.")
+    live: bool = Field(False, description="Whether it is a live account, with real money.")
 
 
 class Customer(StripeModule[CustomerInputs]):
     """Creates, changes or reads a customer at Stripe.
 
-    However often the step is tried, one customer is created: Stripe knows the step's idempotency
-    key. Reading one that was deleted is a success with `deleted: true`.
+    Each attempt sends the same idempotency key, so Stripe creates one customer. Reading one that
+    was deleted is a success with `deleted: true`.
     """
 
     type = "stripe.customer"

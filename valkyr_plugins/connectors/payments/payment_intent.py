@@ -52,7 +52,8 @@ class PaymentIntentInputs(StripeInputs):
         None,
         description=(
             "In the currency's smallest unit: 1250 is 12.50 EUR, and 1250 JPY. Needed by "
-            "`create`; of `capture`, how much of the authorised amount (all of it unless given)."
+            "`create`; of `capture`, how much of the authorised amount (by default all of "
+            "it)."
         ),
         examples=[1250],
     )
@@ -60,11 +61,13 @@ class PaymentIntentInputs(StripeInputs):
         None, description="ISO 4217 in lower case; needed by `create`.", examples=["eur"]
     )
     customer: CustomerId | None = Field(
-        None, description="Who pays, as Stripe knows them.", examples=["cus_NffrFeUfNV2Hib"]
+        None,
+        description="The id of the paying customer at Stripe.",
+        examples=["cus_NffrFeUfNV2Hib"],
     )
     payment_method: PaymentMethodId | None = Field(
         None,
-        description="What they pay with: an id that Stripe gave, never the card's number.",
+        description="The id of the payment method at Stripe, never the card's number.",
         examples=["pm_card_visa"],
     )
     confirm: bool = Field(False, description="`create`: try to collect the money at once.")
@@ -74,7 +77,7 @@ class PaymentIntentInputs(StripeInputs):
     return_url: str | None = Field(
         None,
         max_length=5_000,
-        description="Where the customer comes back to from their bank's page.",
+        description="The page to which the customer returns from the bank's page.",
         examples=["https://shop.example.com/orders/17"],
     )
     capture_method: Literal["automatic", "automatic_async", "manual"] | None = Field(
@@ -92,8 +95,9 @@ class PaymentIntentInputs(StripeInputs):
     on_decline: Literal["fail", "branch"] = Field(
         "fail",
         description=(
-            "What a declined card is: `fail` fails the step for good (the task's error edge, or "
-            "a dead letter); `branch` gives the task the outcomes `accepted` and `declined`."
+            "The effect of a declined card: `fail` fails the step permanently (the task's "
+            "error edge, or a dead letter); `branch` gives the task the outcomes "
+            "`accepted` and `declined`."
         ),
     )
 
@@ -130,12 +134,12 @@ class PaymentIntentOutputs(ModuleOutputs):
     amount_received: int = Field(0, description="How much of it was collected so far.")
     currency: str = Field(description="ISO 4217, in lower case.")
     customer: str | None = Field(None, description="Who pays.")
-    payment_method: str | None = Field(None, description="What they pay with, its id.")
+    payment_method: str | None = Field(None, description="The id of the payment method.")
     charge: str | None = Field(None, description="The latest charge, its id.")
     action: str | None = Field(
-        None, description="What the customer has to do, where the status is `requires_action`."
+        None, description="The action for the customer, if the status is `requires_action`."
     )
-    action_url: str | None = Field(None, description="Where they do it, where that is a page.")
+    action_url: str | None = Field(None, description="The page of that action, if there is one.")
     decline_code: str | None = Field(
         None, description="Why the card was declined, such as `insufficient_funds`."
     )
@@ -145,11 +149,11 @@ class PaymentIntentOutputs(ModuleOutputs):
 class PaymentIntent(StripeModule[PaymentIntentInputs]):
     """Creates, confirms, captures, cancels or reads a payment at Stripe.
 
-    However often the step is tried, one payment is made: Stripe knows the step's idempotency key,
-    for 24 hours at least. A payment that needs its customer's consent is a success with the
-    status `requires_action`: let an event or a webhook go on from there. A declined card fails
-    the step for good, or is the outcome `declined` with `onDecline: branch`. Stripe's client
-    secret is not part of the output; a page that needs it asks Stripe by the id.
+    Each attempt sends the same idempotency key, so Stripe makes one payment, for 24 hours at
+    least. A payment that needs its customer's consent is a success with the status
+    `requires_action`: continue with an event or a webhook. A declined card fails the step
+    permanently, or is the outcome `declined` with `onDecline: branch`. Stripe's client secret is
+    not part of the output; a page that needs it asks Stripe by the id.
     """
 
     type = "stripe.payment_intent"

@@ -26,13 +26,13 @@ class RefundInputs(StripeInputs):
 
     payment_intent: PaymentIntentId | None = Field(
         None,
-        description="The payment to give back; or name its charge.",
+        description="The payment to refund; or name its charge.",
         examples=["{{ tasks.pay.output.id }}"],
     )
-    charge: ChargeId | None = Field(None, description="The charge to give back.")
+    charge: ChargeId | None = Field(None, description="The charge to refund.")
     amount: Amount | None = Field(
         None,
-        description="In the currency's smallest unit; all that is left of it unless given.",
+        description="In the currency's smallest unit; by default all that is left.",
         examples=[500],
     )
     reason: Literal["duplicate", "fraudulent", "requested_by_customer"] | None = Field(
@@ -58,14 +58,14 @@ class RefundOutputs(ModuleOutputs):
     currency: str = Field(description="ISO 4217, in lower case.")
     payment_intent: str | None = Field(None, description="The payment it belongs to.")
     charge: str | None = Field(None, description="The charge it belongs to.")
-    failure_reason: str | None = Field(None, description="Why it failed, where it did.")
+    failure_reason: str | None = Field(None, description="The reason, if it failed.")
 
 
 class Refund(StripeModule[RefundInputs]):
     """Gives a payment back at Stripe, all of it or a part.
 
-    However often the step is tried, the money is given back once: Stripe knows the step's
-    idempotency key. More than is left of the payment is refused, and fails the step for good.
+    Each attempt sends the same key, so Stripe refunds the money once: it recognises the step's
+    idempotency key. More than is left of the payment is refused, and fails the step permanently.
     """
 
     type = "stripe.refund"

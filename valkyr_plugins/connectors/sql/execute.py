@@ -47,8 +47,8 @@ class SqlExecuteInputs(ModuleInputs):
     params: Params = Field(
         default_factory=dict,
         description=(
-            "The values of the parameters of `statement`, as for sql.query; a list of up to 10,000 "
-            "such objects runs it once for each."
+            "The values of the parameters of `statement`, as for sql.query; a list of up "
+            "to 10,000 objects runs it once for each."
         ),
         examples=[{"sku": "{{ input.sku }}", "n": 2}],
     )
@@ -56,14 +56,14 @@ class SqlExecuteInputs(ModuleInputs):
         None,
         min_length=1,
         max_length=MAX_STATEMENTS,
-        description="Several statements, done in order: all of them, or none.",
+        description="Several statements, run in order in one transaction.",
     )
     once: bool = Field(
         False,
         description=(
-            "Do it exactly once, even if the step is repeated after a crash: its key and result "
-            "are kept in the table valkyr_effects of that database, in the same transaction. The "
-            "table is made where it is missing; old rows of it may be deleted."
+            "Do it exactly once, even if the step is repeated after a crash: its key and "
+            "result are kept in the table valkyr_effects of that database, in the same "
+            "transaction. The table is created if it is missing; you may delete old rows."
         ),
     )
     max_rows: int = Field(
@@ -92,7 +92,7 @@ class SqlExecuteOutputs(ModuleOutputs):
     """What was done."""
 
     row_count: int = Field(description="How many rows all statements touched.")
-    results: list[SqlDone] = Field(description="What each statement did, in order.")
+    results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
         description="With `once`: an earlier attempt had done it, and this is its result."
     )

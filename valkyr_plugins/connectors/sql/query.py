@@ -47,8 +47,8 @@ class SqlQueryInputs(ModuleInputs):
 
     statement: str = Field(
         description=(
-            "One statement that reads, with parameters as :name; it holds no templates. A colon "
-            "that is no parameter is written \\:, a cast ::type as usual."
+            "One statement that reads, with parameters as :name; it holds no templates. "
+            "Write a colon that is not a parameter as \\:, and a cast as ::type."
         ),
         examples=["SELECT id, total FROM orders WHERE day = :day ORDER BY id"],
         min_length=1,
@@ -57,8 +57,9 @@ class SqlQueryInputs(ModuleInputs):
     params: dict[str, Any] = Field(
         default_factory=dict,
         description=(
-            "The parameters' values. Text takes the type that the statement wants; an object is "
-            "jsonb; a list is an array, as for = ANY(:ids), or jsonb where it holds objects."
+            "The parameters' values. Text takes the type that the statement wants; an "
+            "object is jsonb; a list is an array, as for = ANY(:ids), or jsonb if it holds "
+            "objects."
         ),
         examples=[{"day": "{{ input.day }}"}],
     )

@@ -30,11 +30,11 @@ def each(
     on_item_error: Literal["fail", "continue"] | None = None,
     **options: Any,
 ) -> list[R]:
-    """Run a body once for each item, side by side; the list of results, in the items' order.
+    """Run a body once for each item, in parallel; return the results in the items' order.
 
     `body` is a step, or a function of the item (and its number, from 0) that calls steps and
-    returns a value. `at_most` are under way at once, 100 unless given. An item that fails fails
-    the whole, unless `on_item_error` is `continue`: then `{"error": …}` stands in its place.
+    returns a value. `at_most` (100) run at once. A failed item fails the whole, unless
+    `on_item_error` is `continue`: then its result is `{"error": …}`.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "each")
@@ -72,7 +72,7 @@ def _takes_number(body: Callable[..., Any]) -> bool:
 
 
 class TracedTurns:
-    """A loop: inside its block the turn that runs, below it what the loop came to."""
+    """A loop: inside its block the current iteration, after it the result."""
 
     def __init__(self, task: TracedTask, scope: TracedScope) -> None:
         self._task = task
@@ -86,35 +86,35 @@ class TracedTurns:
 
     @property
     def index(self) -> int:
-        """The number of the turn, from 0."""
+        """The number of the iteration, from 0."""
         return cast("int", self._loop("index", int))
 
     @property
     def iteration(self) -> int:
-        """The number of the turn, from 1."""
+        """The number of the iteration, from 1."""
         return cast("int", self._loop("iteration", int))
 
     @property
     def previous(self) -> Any:
-        """The outputs of the turn before, by task; none in the first turn."""
+        """The outputs of the previous iteration, by task; None in the first."""
         return self._loop("previous", Any)
 
     @property
     def iterations(self) -> int:
-        """Below the loop: how many turns there were."""
+        """After the loop: the number of iterations."""
         return cast("int", output_of(self._task).iterations)
 
     @property
     def last(self) -> Any:
-        """Below the loop: the outputs of the last turn, by task; none where there was no turn."""
+        """After the loop: the outputs of the last iteration, by task; None without iterations."""
         return output_of(self._task).last
 
     def until(self, condition: object) -> None:
-        """End the loop when this holds after a turn."""
+        """End the loop if this is true after an iteration."""
         self._end("until", condition)
 
     def while_(self, condition: object) -> None:
-        """Go on only while this holds before a turn; results of the body are none at first."""
+        """Continue only while this is true before an iteration; results are None at first."""
         self._end("while", condition)
 
     def _loop(self, name: str, shape: Any) -> ValueHandle:
@@ -137,11 +137,11 @@ def repeat(
     at_most: int | None = None,
     **options: Any,
 ) -> Iterator[TracedTurns]:
-    """Run the steps in the block in turns; `with` gives the turn.
+    """Run the steps in the block repeatedly; `with` returns the iteration.
 
-    It ends after `count` turns, or by a condition: `until` and `while_` here, or
-    `turn.until(…)` and `turn.while_(…)` in the block, where the steps are known. More turns than
-    `at_most` (1,000) is a failure.
+    It ends after `count` iterations, or by a condition: `until` and `while_` here, or
+    `turn.until(…)` and `turn.while_(…)` in the block, where the steps are known. More than
+    `at_most` (1,000) iterations are a failure.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")
@@ -169,7 +169,7 @@ def _condition(condition: Any) -> Any:
 
 
 def history(result: T) -> list[T]:
-    """In a loop: what a step gave in earlier turns, newest last."""
+    """In a loop: a step's results in earlier iterations, newest last."""
     from valkyr_plugins.python_workflows.tracing.trace import address_of, task_of
 
     task = task_of(result)
@@ -182,7 +182,7 @@ def sub(
 ) -> Callable[..., Any]:
     """Another workflow as a step: `sub(ship_order)(order.id)`, or by its slug and input by name.
 
-    The result is what it returns; with `wait=False` it goes on at once, and there is none.
+    The result is the child's; with `wait=False` the caller continues at once, without a result.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -16,12 +16,12 @@ T = TypeVar("T")
 
 
 def when(condition: object, **options: Any) -> AbstractContextManager[None]:
-    """The steps under it run where the condition holds; see `otherwise` for the other side.
+    """Run the steps in the block if the condition is true; see `otherwise`.
 
-    On a condition it is a decision: it comes after all that stands above, and what stands below
-    comes after it, whichever way it went. On how a step ended (`failed(paid)`, `decision.rejected`,
-    `outcome(size) == "large"`) it is a branch of that step: what stands below does not wait for it,
-    unless it reads what the branch gave.
+    On a condition it is a decision: it runs after all code above, and all code below runs after
+    it. On the outcome of a step (`failed(paid)`, `decision.rejected`, `outcome(size) == "large"`)
+    it is a branch of that step: code below does not wait for it, unless it reads a result of the
+    branch.
     """
     facts = facts_of(condition)
     if facts is not None and facts.outcomes is not None and facts.outcomes[1]:
@@ -56,7 +56,7 @@ def _decision(condition: object, options: CallOptions) -> Iterator[None]:
 
 @contextmanager
 def otherwise() -> Iterator[None]:
-    """The steps under it run where the condition of the `when` right above does not hold."""
+    """Run the steps in the block if the condition of the `when` right above is false."""
     trace = tracing()
     fork = trace.block.fork
     if fork is None or "false" in fork.ends or "false" not in fork.outcomes:
@@ -103,7 +103,7 @@ class TracedSwitch:
 
     @contextmanager
     def case(self, *values: str | float | bool | None, name: str = "") -> Iterator[None]:
-        """The steps under it run where the value is one of these; `name` is the edge's outcome."""
+        """Run the block if the value is one of these; `name` is the edge's outcome."""
         if not values or any(facts_of(one) is not None for one in values):
             raise TracingError("a case is one or more known values; found a handle, or none")
         texts = [_text(one) for one in values]
@@ -118,7 +118,7 @@ class TracedSwitch:
 
     @contextmanager
     def default(self, name: str = "default") -> Iterator[None]:
-        """The steps under it run where no case fits."""
+        """Run the steps in the block if no case matches."""
         self._fork.outcomes[-1] = name
         self._write()
         with self._branch(name):
@@ -155,7 +155,7 @@ def _text(value: Any) -> str:
 
 
 def outcome(result: object) -> Any:
-    """How a step ended: `outcome(size) == "large"`. In `when` it is a branch of that step."""
+    """Return a step's outcome: `outcome(size) == "large"`. In `when` it is a branch of the step."""
     task = task_of(result)
     facts = facts_of(output_of(task, path="outcome"))
     assert facts is not None
@@ -163,29 +163,29 @@ def outcome(result: object) -> Any:
 
 
 def failed(result: object) -> bool:
-    """Whether a step failed for good; in `when` it is the branch for that."""
+    """Return whether a step failed permanently; in `when`, it is the branch for that case."""
     return cast("bool", outcome(result) == "error")
 
 
 def succeeded(result: object) -> bool:
-    """Whether a step ended well."""
+    """Return whether a step succeeded."""
     return cast("bool", outcome(result) == "success")
 
 
 def error(result: object) -> Any:
-    """What went wrong in a step: `error(paid).message`, `.type`, `.step`."""
+    """Return the error of a step: `error(paid).message`, `.type`, `.step`."""
     facts = facts_of(output_of(task_of(result), path="error"))
     assert facts is not None
     return ValueHandle(replace(facts, task=None))
 
 
 def choose(condition: object, then: T, otherwise: T) -> T:
-    """`then` where the condition holds, else the other value."""
+    """Return `then` if the condition is true, else `otherwise`."""
     return cast("T", _conditional(condition, then, otherwise))
 
 
 def then() -> None:
-    """Draw a line: what stands below comes after all that stands above, and needs all of it."""
+    """Add a barrier: code below runs after all code above, and needs all of it."""
     block = tracing().block
     ends = block.ends()
     block.draw_line(ends, joins_all=block.needs_all(ends) and len(ends) > 1)
@@ -193,7 +193,7 @@ def then() -> None:
 
 @contextmanager
 def parallel() -> Iterator[None]:
-    """Lines under it, such as waits, start side by side; what stands below needs all of them."""
+    """Start the lines in the block, such as waits, in parallel; code below needs all of them."""
     trace = tracing()
     outer = trace.block
     ends = outer.ends()

@@ -33,7 +33,7 @@ class TracedChain:
 def chain(**options: Any) -> Iterator[Any]:
     """Run the steps under it one after another as one task.
 
-    Each reads the one before it. They have no edges of their own: it fails as a whole.
+    Each reads the output before it. The chain has no inner edges: it fails as a whole.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "chain")

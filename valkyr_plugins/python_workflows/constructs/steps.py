@@ -87,8 +87,8 @@ def _returned(step: StepFunction[..., Any]) -> Any:
 class ModuleCall:
     """A built-in module, or a family of them: `modules.http.request(url=…)`.
 
-    Inputs have the names of the reference; `if_` and `from_` stand for names that Python has words
-    for. `with_={…}` gives inputs whose names are no Python names.
+    Inputs have the names of the reference; `if_` and `from_` replace Python keywords. `with_={…}`
+    passes inputs whose names are not Python names.
     """
 
     def __init__(self, path: str = "", options: Mapping[str, Any] | None = None) -> None:

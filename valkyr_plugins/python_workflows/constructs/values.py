@@ -56,7 +56,7 @@ class Variables:
 
 
 def variables(**defaults: Any) -> Any:
-    """Declare variables and their defaults, which are values and no handles."""
+    """Declare variables and their defaults; these are values, not handles."""
     trace = tracing()
     if trace.scope.around is not None:
         raise TracingError("variables are the workflow's; declare them outside of any body")
@@ -78,7 +78,7 @@ filters: Any = Filters()
 
 
 def first_of(*values: T | None) -> T:
-    """The first value that is neither none, nor empty, nor 0 or false."""
+    """Return the first value that is true (not None, empty, 0 or false)."""
     if len(values) < 2:
         raise TracingError("first_of() takes two values or more")
     found: Any = values[0]
@@ -103,9 +103,9 @@ def is_missing(value: object) -> bool:
 
 
 def expr(source: str) -> Any:
-    """An expression as templates have it, for what Python cannot say: `expr("x if y else z")`.
+    """A template expression, for what Python cannot express: `expr("x if y else z")`.
 
-    What it reads of steps is found by their ids.
+    The expression names steps by their ids.
     """
     if "{{" in source:
         raise TracingError("expr() takes one expression, without the braces")

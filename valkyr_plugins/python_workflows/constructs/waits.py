@@ -35,7 +35,7 @@ class Waited:
 
     @property
     def timed_out(self) -> bool:
-        """The branch for nobody and nothing in time."""
+        """The branch if nothing arrives in time."""
         return self._ended("timeout")
 
 
@@ -44,17 +44,17 @@ class TracedApproval(Waited):
 
     @property
     def approved(self) -> bool:
-        """The branch that goes on by itself."""
+        """The branch for an approval; later tasks follow it by default."""
         return self._ended("approved")
 
     @property
     def rejected(self) -> bool:
-        """The branch for a person who said no."""
+        """The branch for a rejection."""
         return self._ended("rejected")
 
     @property
     def expired(self) -> bool:
-        """The branch for nobody in time."""
+        """The branch if nobody decides in time."""
         return self._ended("expired")
 
 
@@ -73,7 +73,7 @@ def approve(
     description: str = "",
     **options: Any,
 ) -> TracedApproval:
-    """Wait for a person; what stands below runs where it was approved."""
+    """Wait for a person's approval; code below runs if it is given."""
     given = {
         "title": title,
         "description": description or None,
@@ -96,7 +96,7 @@ event: Any = ValueHandle(HandleFacts("event"))
 
 
 class TracedCallback(Waited):
-    """An address that works once: give away its `url`, then `wait()` for the call."""
+    """An address that works once: send its `url`, then `wait()` for the call."""
 
     def __init__(self, task: TracedTask, given: Mapping[str, Any], options: CallOptions) -> None:
         super().__init__(task)
@@ -115,7 +115,7 @@ class TracedCallback(Waited):
 
 
 def callback(title: str = "", *, within: Span | None = None, **options: Any) -> TracedCallback:
-    """An address for an outside system to call back."""
+    """An address for another system to call."""
     given = {"title": title or None, "timeoutSeconds": seconds(within)}
     kept = {key: value for key, value in given.items() if value is not None}
     chosen = CallOptions.of(options)

@@ -14,7 +14,7 @@ _IDENTITY = ("IS_OP", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE")
 
 
 class TracingError(TypeError):
-    """A workflow's function does what a graph cannot hold; the message says what to write."""
+    """A graph cannot express a workflow's function; the message says what to write."""
 
     def __init__(self, message: str, *, at: str = "") -> None:
         super().__init__(f"{at or here()}: {message}")

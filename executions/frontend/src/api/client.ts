@@ -1,4 +1,5 @@
 /** Asks the server with the browser's session. */
+import { t } from "../words/t";
 import { addressOf, csrfHeader } from "./place";
 import type { Problem } from "./shapes";
 
@@ -74,7 +75,7 @@ async function reach(address: string, asking: Asking): Promise<Response> {
     });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Refused(0, "The server cannot be reached.", "unreachable");
+    throw new Refused(0, t("api.theServerCannotBeReached"), "unreachable");
   }
 }
 
@@ -85,7 +86,7 @@ async function content(response: Response): Promise<unknown> {
 }
 
 async function refusal(response: Response): Promise<Refused> {
-  const said = `The server answered ${response.status}.`;
+  const said = t("api.theServerAnswered", { status: response.status });
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
   const errors = Array.isArray(body.errors) ? (body.errors as Problem[]) : [];
   const detail = typeof body.detail === "string" ? body.detail : said;

@@ -3,6 +3,7 @@ import type { DragEvent, KeyboardEvent } from "react";
 import { addModule, addNote } from "../document/adding";
 import { DRAGGED } from "../palette/ModuleButton";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { useClipboard } from "./clipboard";
 import { mayLink, onConnect, onConnectEnd, onReconnect } from "./connecting";
 import { EmptyCanvas } from "./EmptyCanvas";
@@ -38,7 +39,7 @@ function Graph() {
   return (
     <section
       className="canvas"
-      aria-label="Canvas"
+      aria-label={t("canvas.canvas")}
       tabIndex={-1}
       onDragOver={allowDrop}
       onDrop={dropped}
@@ -64,7 +65,9 @@ function Graph() {
         minZoom={0.08}
         maxZoom={2}
       >
-        {!empty && <MiniMap pannable zoomable ariaLabel="Overview" nodeClassName={mapClass} />}
+        {!empty && (
+          <MiniMap pannable zoomable ariaLabel={t("canvas.overview")} nodeClassName={mapClass} />
+        )}
         <Toolbar />
         <SelectionBar />
         <SizeWarning count={nodes.length} />

@@ -6,9 +6,10 @@ import { useResultOf } from "../running/results";
 import { Icon } from "../shared/Icon";
 import { iconOf } from "../shared/moduleIcon";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { took } from "./durations";
 import type { TaskData } from "./graph";
-import { many, nameOf, repeats, typeLine, unknownUse } from "./names";
+import { nameOf, repeats, typeLine, unknownUse } from "./names";
 
 /** Icon, name and type of a task, and what is to be known of it at a glance. */
 export function Head({ data }: { data: TaskData }) {
@@ -17,7 +18,11 @@ export function Head({ data }: { data: TaskData }) {
   const unknown = unknownUse(task, types);
   const type = types.get(modulesOf(task).at(-1)?.use ?? "");
   const line =
-    unknown !== null ? `unknown module ${unknown}` : task.body ? repeats(task) : typeLine(task);
+    unknown !== null
+      ? t("canvas.unknownModule", { module: unknown })
+      : task.body
+        ? repeats(task)
+        : typeLine(task);
   return (
     <div className="head">
       <span className={`badge ${(type?.category ?? "none").toLowerCase().replaceAll(" ", "-")}`}>
@@ -40,28 +45,28 @@ function Marks({ data, placeholder }: { data: TaskData; placeholder: boolean }) 
   return (
     <span className="marks">
       {placeholder && (
-        <span className="mark amber" title="Imported, and still to be replaced by a module">
+        <span className="mark amber" title={t("canvas.importedAndStillToBeReplaced")}>
           <Icon name="construction" />
         </span>
       )}
       {data.task.undo && (
-        <span className="mark" title={`Undone by ${data.task.undo.use}`}>
+        <span className="mark" title={t("canvas.undoneBy", { module: data.task.undo.use })}>
           <Icon name="undo" />
         </span>
       )}
       {pinned && (
-        <span className="mark" title="In test runs its pinned output is used">
+        <span className="mark" title={t("canvas.inTestRunsItsPinnedOutput")}>
           <Icon name="keep" />
         </span>
       )}
       {errors > 0 && (
-        <span className="mark red" title={many(errors, "problem")}>
+        <span className="mark red" title={t("canvas.problems", { count: errors })}>
           <Icon name="error" />
           {errors}
         </span>
       )}
       {errors === 0 && warnings > 0 && (
-        <span className="mark amber" title={many(warnings, "warning")}>
+        <span className="mark amber" title={t("canvas.warnings", { count: warnings })}>
           <Icon name="warning" />
           {warnings}
         </span>
@@ -87,7 +92,9 @@ export function Chain({ data }: { data: TaskData }) {
         </li>
       ))}
       {shown.length < modules.length && (
-        <li className="line">{modules.length - shown.length} more</li>
+        <li className="line">
+          {t("canvas.moreModules", { count: modules.length - shown.length })}
+        </li>
       )}
     </ol>
   );
@@ -112,7 +119,10 @@ export function State({ data: { path, live } }: { data: TaskData }) {
     <span className={`state ${live.colour}`} title={live.error || undefined}>
       <Icon name={live.icon} />
       {live.count ?? live.word}
-      {live.runs && !live.count && path.includes(".") && ` · ${live.runs} runs`}
+      {live.runs &&
+        !live.count &&
+        path.includes(".") &&
+        ` · ${t("canvas.runs", { count: live.runs })}`}
       {time && <span className="time">{time}</span>}
       {live.undo && <Undone state={live.undo} />}
     </span>

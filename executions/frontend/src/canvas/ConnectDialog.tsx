@@ -6,6 +6,7 @@ import { bodyAt, bodyOf, pathOf, taskAt } from "../document/paths";
 import { Dialog } from "../shared/Dialog";
 import { iconOf } from "../shared/moduleIcon";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { link, nextOutcome } from "./connecting";
 import { nameOf, typeLine } from "./names";
 import { type Found, SearchList } from "./SearchList";
@@ -34,9 +35,9 @@ export function ConnectDialog() {
     })
     .sort((one, other) => Number(Boolean(one.refusal)) - Number(Boolean(other.refusal)));
   return (
-    <Dialog title={`Connect ${nameOf(task)}`} onClose={close}>
+    <Dialog title={t("canvas.connect", { task: nameOf(task) })} onClose={close}>
       <fieldset className="group outcomes">
-        <legend>On which outcome</legend>
+        <legend>{t("canvas.onWhichOutcome")}</legend>
         {outcomesOf(task, types).map((outcome) => (
           <label key={outcome} className="choice">
             <input
@@ -50,7 +51,7 @@ export function ConnectDialog() {
         ))}
       </fieldset>
       <SearchList
-        label="To which task"
+        label={t("canvas.toWhichTask")}
         rows={rows}
         onChoose={(to) => {
           if (link(path, to, on)) close();

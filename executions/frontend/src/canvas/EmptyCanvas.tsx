@@ -2,6 +2,8 @@ import { wantSearch } from "../palette/wanted";
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
 import { useStudio } from "../store/studio";
+import { rich } from "../words/rich";
+import { t } from "../words/t";
 
 /** What a workflow without tasks says instead of nothing. */
 export function EmptyCanvas() {
@@ -9,13 +11,11 @@ export function EmptyCanvas() {
   return (
     <div className="empty-canvas">
       <Icon name="account_tree" />
-      <h2>This workflow has no nodes yet</h2>
+      <h2>{t("canvas.thisWorkflowHasNoNodesYet")}</h2>
       {canEdit && (
         <>
-          <p>
-            Pick a module on the left, or press <kbd>/</kbd> to search.
-          </p>
-          <Button icon="search" label="Search modules" onClick={wantSearch} />
+          <p>{rich("canvas.pickAModuleOnTheLeft", { key: <kbd>/</kbd> })}</p>
+          <Button icon="search" label={t("canvas.searchModules")} onClick={wantSearch} />
         </>
       )}
     </div>

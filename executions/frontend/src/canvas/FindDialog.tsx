@@ -3,6 +3,7 @@ import { everyTask } from "../document/paths";
 import { Dialog } from "../shared/Dialog";
 import { iconOf } from "../shared/moduleIcon";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { nameOf, typeLine } from "./names";
 import { type Found, SearchList } from "./SearchList";
 import { zoomTo } from "./viewport";
@@ -27,8 +28,8 @@ export function FindDialog() {
     requestAnimationFrame(() => requestAnimationFrame(() => zoomTo([path])));
   };
   return (
-    <Dialog title="Find a task" onClose={() => set({ dialog: null })}>
-      <SearchList label="Name, id or module" rows={rows} onChoose={choose} />
+    <Dialog title={t("canvas.findATask")} onClose={() => set({ dialog: null })}>
+      <SearchList label={t("canvas.nameIdOrModule")} rows={rows} onChoose={choose} />
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 import { Handle } from "@xyflow/react";
 import { ERROR, SUCCESS } from "../document/outcomes";
 import { namedOutcomes } from "../document/sizes";
+import { t } from "../words/t";
 import { handlesOf, IN } from "./face";
 import type { TaskData } from "./graph";
 
@@ -32,7 +33,9 @@ export function Handles({ data, open }: { data: TaskData; open?: boolean }) {
 }
 
 function titleOf(id: string): string {
-  if (id === IN) return "What comes before ends here";
-  if (id === SUCCESS) return "Drag to what comes next";
-  return id === ERROR ? "Drag to what comes after an error" : `Drag to what comes on ${id}`;
+  if (id === IN) return t("canvas.whatComesBeforeEndsHere");
+  if (id === SUCCESS) return t("canvas.dragToWhatComesNext");
+  return id === ERROR
+    ? t("canvas.dragToWhatComesAfter")
+    : t("canvas.dragToWhatComes", { outcome: id });
 }

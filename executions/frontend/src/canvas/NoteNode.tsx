@@ -4,6 +4,7 @@ import { changeNotes } from "../document/edits";
 import type { Note } from "../document/types";
 import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { removeSelected } from "./commands";
 import type { NoteData, NoteNode as Shown } from "./graph";
 import { useWriting } from "./writing";
@@ -35,7 +36,7 @@ export const NoteNode = memo(function NoteNode({ id, data, selected }: NodeProps
       {writing ? (
         <Text data={data} onDone={() => useWriting.setState({ note: null })} />
       ) : (
-        <p>{note.text || <span className="line">{canEdit ? "Empty note" : ""}</span>}</p>
+        <p>{note.text || <span className="line">{canEdit ? t("canvas.emptyNote") : ""}</span>}</p>
       )}
     </div>
   );
@@ -44,8 +45,8 @@ export const NoteNode = memo(function NoteNode({ id, data, selected }: NodeProps
 function Tools({ data, onWrite }: { data: NoteData; onWrite: () => void }) {
   const now = data.note.color ?? "yellow";
   return (
-    <fieldset className="note-tools nodrag nopan" aria-label="Note">
-      <Button bare icon="edit" label="Edit the text" onClick={onWrite} />
+    <fieldset className="note-tools nodrag nopan" aria-label={t("canvas.note")}>
+      <Button bare icon="edit" label={t("canvas.editTheText")} onClick={onWrite} />
       {COLOURS.map((color) => (
         <button
           key={color}
@@ -57,7 +58,7 @@ function Tools({ data, onWrite }: { data: NoteData; onWrite: () => void }) {
           onClick={() => change(data, (note) => ({ ...note, color }))}
         />
       ))}
-      <Button bare icon="delete" label="Delete the note" onClick={removeSelected} />
+      <Button bare icon="delete" label={t("canvas.deleteTheNote")} onClick={removeSelected} />
     </fieldset>
   );
 }
@@ -73,7 +74,7 @@ function Text({ data, onDone }: { data: NoteData; onDone: () => void }) {
     <textarea
       ref={field}
       className="nodrag nopan nowheel"
-      aria-label="Text of the note"
+      aria-label={t("canvas.textOfTheNote")}
       value={data.note.text}
       onBlur={onDone}
       onChange={(event) => {

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { Icon } from "../shared/Icon";
+import { t } from "../words/t";
 
 export interface Found {
   id: string;
@@ -65,7 +66,7 @@ export function SearchList({ label, rows, onChoose }: Props) {
           />
         ))}
       </div>
-      {found.length === 0 && <p className="line">Nothing matches.</p>}
+      {found.length === 0 && <p className="line">{t("canvas.nothingMatches")}</p>}
     </div>
   );
 }

@@ -3,20 +3,20 @@ import { memo } from "react";
 import type { Alignment, Axis } from "../document/aligning";
 import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { align, distribute, duplicate, removeSelected } from "./commands";
-import { many } from "./names";
 
 const ALIGNMENTS: readonly [Alignment, string, string][] = [
-  ["left", "Align left", "align_horizontal_left"],
-  ["centre", "Align centres", "align_horizontal_center"],
-  ["right", "Align right", "align_horizontal_right"],
-  ["top", "Align tops", "align_vertical_top"],
-  ["middle", "Align middles", "align_vertical_center"],
-  ["bottom", "Align bottoms", "align_vertical_bottom"],
+  ["left", t("canvas.alignLeft"), "align_horizontal_left"],
+  ["centre", t("canvas.alignCentres"), "align_horizontal_center"],
+  ["right", t("canvas.alignRight"), "align_horizontal_right"],
+  ["top", t("canvas.alignTops"), "align_vertical_top"],
+  ["middle", t("canvas.alignMiddles"), "align_vertical_center"],
+  ["bottom", t("canvas.alignBottoms"), "align_vertical_bottom"],
 ];
 const AXES: readonly [Axis, string, string][] = [
-  ["across", "Equal gaps across", "horizontal_distribute"],
-  ["down", "Equal gaps down", "vertical_distribute"],
+  ["across", t("canvas.equalGapsAcross"), "horizontal_distribute"],
+  ["down", t("canvas.equalGapsDown"), "vertical_distribute"],
 ];
 
 /** What can be done with several tasks at once; there while several are selected. */
@@ -25,8 +25,13 @@ export const SelectionBar = memo(function SelectionBar() {
   const canEdit = useStudio((state) => state.page.canEdit);
   if (count < 2 || !canEdit) return null;
   return (
-    <Panel position="top-center" className="toolbar" role="toolbar" aria-label="Selected tasks">
-      <span className="count">{many(count, "task")}</span>
+    <Panel
+      position="top-center"
+      className="toolbar"
+      role="toolbar"
+      aria-label={t("canvas.selectedTasks")}
+    >
+      <span className="count">{t("canvas.tasks", { count })}</span>
       <span className="divider" />
       {ALIGNMENTS.map(([key, label, icon]) => (
         <Button key={key} bare icon={icon} label={label} onClick={() => align(key)} />
@@ -36,8 +41,8 @@ export const SelectionBar = memo(function SelectionBar() {
           <Button key={key} bare icon={icon} label={label} onClick={() => distribute(key)} />
         ))}
       <span className="divider" />
-      <Button bare icon="file_copy" label="Duplicate (Ctrl+D)" onClick={duplicate} />
-      <Button bare icon="delete" label="Delete (Del)" onClick={removeSelected} />
+      <Button bare icon="file_copy" label={t("canvas.duplicateCtrlD")} onClick={duplicate} />
+      <Button bare icon="delete" label={t("canvas.deleteDel")} onClick={removeSelected} />
     </Panel>
   );
 });

@@ -2,6 +2,7 @@ import { Panel } from "@xyflow/react";
 import { useState } from "react";
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
+import { t } from "../words/t";
 
 const LARGE = 500;
 
@@ -12,8 +13,13 @@ export function SizeWarning({ count }: { count: number }) {
   return (
     <Panel position="top-left" className="toolbar warning">
       <Icon name="warning" />
-      <span>{count} nodes: parts of it would be easier to read as sub-workflows.</span>
-      <Button bare icon="close" label="Close the warning" onClick={() => setClosed(true)} />
+      <span>{t("canvas.nodesPartsOfItWould", { count })}</span>
+      <Button
+        bare
+        icon="close"
+        label={t("canvas.closeTheWarning")}
+        onClick={() => setClosed(true)}
+      />
     </Panel>
   );
 }

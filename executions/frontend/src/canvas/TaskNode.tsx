@@ -2,11 +2,12 @@ import type { NodeProps } from "@xyflow/react";
 import { memo } from "react";
 import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { Chain, Head, State } from "./Card";
 import { toggleFold } from "./folding";
 import type { TaskNode as Shown } from "./graph";
 import { Handles } from "./Handles";
-import { many, nameOf, unknownUse } from "./names";
+import { nameOf, unknownUse } from "./names";
 
 /** A task as a card; a folded container says how many tasks it holds. */
 export const TaskNode = memo(function TaskNode({ data, selected }: NodeProps<Shown>) {
@@ -33,7 +34,7 @@ export const ContainerNode = memo(function ContainerNode({ data, selected }: Nod
       <Head data={data} />
       <Fold data={data} />
       {task.body?.tasks.length === 0 && (
-        <p className="hollow">Drop modules here; they run in each turn.</p>
+        <p className="hollow">{t("canvas.dropModulesHereTheyRun")}</p>
       )}
       <Handles data={data} open />
       <State data={data} />
@@ -42,12 +43,15 @@ export const ContainerNode = memo(function ContainerNode({ data, selected }: Nod
 });
 
 function Fold({ data: { path, task, folded } }: { data: Shown["data"] }) {
-  const count = many(task.body?.tasks.length ?? 0, "task");
+  const content = t("canvas.tasks", { count: task.body?.tasks.length ?? 0 });
   return (
     <Button
       bare
       icon={folded ? "unfold_more" : "unfold_less"}
-      label={`${folded ? "Open" : "Fold"} ${nameOf(task)}, ${count}`}
+      label={t(folded ? "canvas.openContainer" : "canvas.foldContainer", {
+        task: nameOf(task),
+        content,
+      })}
       aria-expanded={!folded}
       className="fold nodrag nopan"
       onClick={(event) => {

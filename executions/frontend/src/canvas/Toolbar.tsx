@@ -4,6 +4,7 @@ import { directionOf } from "../document/sizes";
 import { Button } from "../shared/Button";
 import { useRefusal } from "../store/readOnly";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { tidy, writeNote } from "./commands";
 import { fit, zoomIn, zoomOut, zoomTo } from "./viewport";
 
@@ -15,29 +16,40 @@ export const Toolbar = memo(function Toolbar() {
   const refusal = useRefusal();
   const other = direction === "LR" ? "TB" : "LR";
   return (
-    <Panel position="bottom-left" className="toolbar" role="toolbar" aria-label="Canvas tools">
+    <Panel
+      position="bottom-left"
+      className="toolbar"
+      role="toolbar"
+      aria-label={t("canvas.canvasTools")}
+    >
       <Zoom />
-      <Button bare icon="fit_screen" label="Show all (f)" onClick={fit} />
+      <Button bare icon="fit_screen" label={t("canvas.showAllF")} onClick={fit} />
       <Button
         bare
         icon="center_focus_strong"
-        label="Zoom to the selection (z)"
-        refusal={chosen.length > 0 ? undefined : "Nothing is selected."}
+        label={t("canvas.zoomToTheSelectionZ")}
+        refusal={chosen.length > 0 ? undefined : t("canvas.nothingIsSelected")}
         onClick={() => zoomTo(chosen)}
       />
       <span className="divider" />
-      <Button bare icon="auto_fix_high" label="Tidy (t)" refusal={refusal} onClick={() => tidy()} />
+      <Button
+        bare
+        icon="auto_fix_high"
+        label={t("canvas.tidyT")}
+        refusal={refusal}
+        onClick={() => tidy()}
+      />
       <Button
         bare
         icon={direction === "LR" ? "arrow_downward" : "arrow_forward"}
-        label={direction === "LR" ? "Lay out downwards" : "Lay out to the right"}
+        label={direction === "LR" ? t("canvas.layOutDownwards") : t("canvas.layOutToTheRight")}
         refusal={refusal}
         onClick={() => tidy(other)}
       />
       <Button
         bare
         icon="sticky_note_2"
-        label="Add a note (n)"
+        label={t("canvas.addANoteN")}
         refusal={refusal}
         onClick={writeNote}
       />
@@ -45,10 +57,15 @@ export const Toolbar = memo(function Toolbar() {
       <Button
         bare
         icon="search"
-        label="Find a task (Ctrl+F)"
+        label={t("canvas.findATaskCtrlF")}
         onClick={() => set({ dialog: "find" })}
       />
-      <Button bare icon="keyboard" label="Keys (?)" onClick={() => set({ dialog: "keys" })} />
+      <Button
+        bare
+        icon="keyboard"
+        label={t("canvas.keys")}
+        onClick={() => set({ dialog: "keys" })}
+      />
     </Panel>
   );
 });
@@ -57,9 +74,9 @@ function Zoom() {
   const zoom = useStore((state) => Math.round(state.transform[2] * 100));
   return (
     <>
-      <Button bare icon="remove" label="Zoom out (-)" onClick={zoomOut} />
+      <Button bare icon="remove" label={t("canvas.zoomOut")} onClick={zoomOut} />
       <span className="zoom">{zoom} %</span>
-      <Button bare icon="add" label="Zoom in (+)" onClick={zoomIn} />
+      <Button bare icon="add" label={t("canvas.zoomIn")} onClick={zoomIn} />
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { readOnlyReason } from "../store/readOnly";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { notice } from "./notice";
 
 /** Ask what the selected task is to be connected to; says what is missing where that cannot be. */
@@ -7,6 +8,6 @@ export function askConnection(): void {
   const { selection, page, set } = useStudio.getState();
   const refusal = readOnlyReason(page);
   if (refusal !== undefined) notice(refusal);
-  else if (selection.tasks.length !== 1) notice("Select one task to connect it.");
+  else if (selection.tasks.length !== 1) notice(t("canvas.selectOneTaskToConnect"));
   else set({ dialog: "connect" });
 }

@@ -18,9 +18,9 @@ import type { BodyPath, Definition, TaskPath } from "../document/types";
 import { announce } from "../shared/announce";
 import { readOnlyReason } from "../store/readOnly";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { isFolded } from "./folding";
 import { noteId } from "./graph";
-import { many } from "./names";
 import { notice } from "./notice";
 import { fit, focusCanvas, middle } from "./viewport";
 import { useWriting } from "./writing";
@@ -47,24 +47,28 @@ export function removeSelected(): void {
   });
   select({});
   focusCanvas();
-  notice(`Removed ${said(tasks.length, edges.length, notes.length)}. Ctrl+Z brings it back.`);
+  notice(
+    t("canvas.removedCtrlZBringsItBack", {
+      things: said(tasks.length, edges.length, notes.length),
+    }),
+  );
 }
 
 const said = (tasks: number, edges: number, notes: number): string =>
   [
-    tasks > 0 ? many(tasks, "task") : "",
-    edges > 0 && tasks === 0 ? many(edges, "connection") : "",
-    notes > 0 ? many(notes, "note") : "",
+    tasks > 0 ? t("canvas.tasks", { count: tasks }) : "",
+    edges > 0 && tasks === 0 ? t("canvas.connections", { count: edges }) : "",
+    notes > 0 ? t("canvas.notes", { count: notes }) : "",
   ]
     .filter(Boolean)
-    .join(" and ");
+    .reduce((one, other) => (one ? t("canvas.and", { one, other }) : other), "");
 
 /** The selection as text for the clipboard; null where no task and no note is selected. */
 export function copySelected(): string | null {
   const { selection, history } = useStudio.getState();
   if (selection.tasks.length + selection.notes.length === 0) return null;
   const clip = copied(history.present, selection.tasks, selection.notes);
-  notice(`Copied ${said(clip.tasks.length, 0, clip.notes.length)}.`);
+  notice(t("canvas.copied", { things: said(clip.tasks.length, 0, clip.notes.length) }));
   return clipText(clip);
 }
 
@@ -85,7 +89,7 @@ function put(clip: NonNullable<ReturnType<typeof readClip>>, body: BodyPath): vo
   const { document, tasks, notes } = pasted(history.present, body, clip, shift);
   edit(() => document);
   select({ tasks, notes });
-  notice(`Pasted ${said(tasks.length, 0, notes.length)}.`);
+  notice(t("canvas.pasted", { things: said(tasks.length, 0, notes.length) }));
 }
 
 function landing(
@@ -118,7 +122,7 @@ export function selectAll(): void {
   if (!found) return;
   const tasks = found.tasks.map((task) => pathOf(body, task.id));
   select({ tasks, notes: notesOf(found).map(({ id }) => ({ body, id })) });
-  announce(`Selected ${many(tasks.length, "task")}.`);
+  announce(t("canvas.selected", { things: t("canvas.tasks", { count: tasks.length }) }));
 }
 
 /** Lay everything out anew, to the right or downwards; as it was where nothing is said. */
@@ -128,7 +132,7 @@ export function tidy(direction?: Direction): void {
   if (history.present.tasks.length === 0) return;
   const way = direction ?? directionOf(history.present);
   edit((document) => tidied(document, way, types));
-  announce(way === "LR" ? "Laid out to the right." : "Laid out downwards.");
+  announce(way === "LR" ? t("canvas.laidOutToTheRight") : t("canvas.laidOutDownwards"));
   requestAnimationFrame(fit);
 }
 

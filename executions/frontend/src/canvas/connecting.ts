@@ -8,6 +8,7 @@ import { bodyAt, bodyOf, idOf, taskAt } from "../document/paths";
 import type { Edge, TaskPath } from "../document/types";
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import type { CanvasLine } from "./graph";
 import { notice } from "./notice";
 
@@ -22,7 +23,7 @@ export function link(from: TaskPath, to: TaskPath, on: string, instead?: Edge): 
     return false;
   }
   edit(() => connect(kept, body, { from: idOf(from), to: idOf(to), on }));
-  announce(`Connected ${idOf(from)} to ${idOf(to)} on ${on}.`);
+  announce(t("canvas.connectedTo", { from: idOf(from), to: idOf(to), outcome: on }));
   return true;
 }
 

@@ -20,6 +20,7 @@ import {
 import type { Body, BodyPath, Definition, Edge, Note, Task, TaskPath } from "../document/types";
 import type { TaskLive } from "../live/live";
 import type { Selection } from "../store/selection";
+import { t } from "../words/t";
 import { type Count, NONE } from "./counts";
 import { HANDLE, handlesOf } from "./face";
 import { accessibleName, lineName } from "./names";
@@ -108,7 +109,7 @@ class Painter {
       selected: this.chosen.has(id),
       zIndex: at.length === 0 ? -1 : 0,
       draggable: this.scene.canEdit,
-      ariaLabel: `Note: ${note.text || "empty"}`,
+      ariaLabel: note.text ? t("canvas.noteText", { text: note.text }) : t("canvas.noteEmpty"),
     });
     return { ...place, ...size };
   }

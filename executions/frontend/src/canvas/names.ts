@@ -4,6 +4,7 @@ import { SUCCESS } from "../document/outcomes";
 import type { Types } from "../document/sizes";
 import type { Edge, Json, Task } from "../document/types";
 import type { TaskLive } from "../live/live";
+import { t } from "../words/t";
 import type { Count } from "./counts";
 
 export const nameOf = (task: Task): string => task.name || task.id;
@@ -12,35 +13,32 @@ export const nameOf = (task: Task): string => task.name || task.id;
 export function typeLine(task: Task): string {
   const modules = modulesOf(task);
   const [only] = modules;
-  if (modules.length > 1) return `${modules.length} modules`;
-  return only?.use || "no module";
+  if (modules.length > 1) return t("canvas.modules", { count: modules.length });
+  return only?.use || t("canvas.noModule");
 }
 
 /** The first module that the installation does not have, or null. */
 export function unknownUse(task: Task, types: Types): string | null {
   if (types.size === 0) return null;
   const missing = modulesOf(task).find((module) => !types.has(module.use));
-  return missing ? missing.use || "none" : null;
+  return missing ? missing.use || t("canvas.none") : null;
 }
 
 /** What a container repeats for: `until …`, `3 times`, `each of …`. */
 export function repeats(task: Task): string {
   const config = task.with ?? {};
-  if (config.items !== undefined) return `each of ${short(config.items)}`;
-  if (config.count !== undefined) return `${short(config.count)} times`;
-  if (config.until !== undefined) return `until ${short(config.until)}`;
-  if (config.while !== undefined) return `while ${short(config.while)}`;
+  if (config.items !== undefined) return t("canvas.eachOf", { items: short(config.items) });
+  if (config.count !== undefined) return t("canvas.times", { count: short(config.count) });
+  if (config.until !== undefined) return t("canvas.until", { condition: short(config.until) });
+  if (config.while !== undefined) return t("canvas.while", { condition: short(config.while) });
   return typeLine(task);
 }
 
 const short = (value: Json): string => {
-  if (Array.isArray(value)) return `${value.length} items`;
+  if (Array.isArray(value)) return t("canvas.items", { count: value.length });
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.replace(/^\s*\{\{\s*|\s*\}\}\s*$/g, "");
 };
-
-export const many = (count: number, what: string): string =>
-  `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** "Fetch order, http.request, 1 problem, succeeded". */
 export function accessibleName(
@@ -52,9 +50,9 @@ export function accessibleName(
   const unknown = unknownUse(task, types);
   return [
     nameOf(task),
-    unknown === null ? typeLine(task) : `unknown module ${unknown}`,
-    errors > 0 ? many(errors, "problem") : "",
-    warnings > 0 ? many(warnings, "warning") : "",
+    unknown === null ? typeLine(task) : t("canvas.unknownModule", { module: unknown }),
+    errors > 0 ? t("canvas.problems", { count: errors }) : "",
+    warnings > 0 ? t("canvas.warnings", { count: warnings }) : "",
     live?.word ?? "",
   ]
     .filter(Boolean)
@@ -62,4 +60,4 @@ export function accessibleName(
 }
 
 export const lineName = (edge: Edge): string =>
-  `Connection from ${edge.from} to ${edge.to} on ${edge.on ?? SUCCESS}`;
+  t("canvas.connectionFrom", { from: edge.from, to: edge.to, outcome: edge.on ?? SUCCESS });

@@ -1,26 +1,32 @@
 import type { Json } from "../document/types";
 import { keyPath } from "../problems/found";
 import { Icon } from "../shared/Icon";
+import { t } from "../words/t";
+import type { Key } from "../words/types";
 import type { Change } from "./compare";
 import type { FieldChange } from "./fields";
 
-const MARKS: Record<Change["kind"], [icon: string, word: string]> = {
-  added: ["add_circle", "added"],
-  removed: ["do_not_disturb_on", "removed"],
-  changed: ["change_circle", "changed"],
+const ICONS: Record<Change["kind"], string> = {
+  added: "add_circle",
+  removed: "do_not_disturb_on",
+  changed: "change_circle",
 };
-const NOUNS: Record<Change["what"], string> = { task: "Task", edge: "Edge", workflow: "Workflow" };
+const WORDS = {
+  task: { added: "diff.taskAdded", removed: "diff.taskRemoved", changed: "diff.taskChanged" },
+  edge: { added: "diff.edgeAdded", removed: "diff.edgeRemoved", changed: "diff.edgeChanged" },
+  workflow: {
+    added: "diff.workflowAdded",
+    removed: "diff.workflowRemoved",
+    changed: "diff.workflowChanged",
+  },
+} as const satisfies Record<Change["what"], Record<Change["kind"], Key>>;
 const SHOWN = 300;
 const LONGEST = 2000;
 
 /** Changes in words, with the old and the new value of each field. */
 export function ChangeList({ changes }: { changes: readonly Change[] }) {
   if (changes.length === 0) {
-    return (
-      <p className="comparison-none">
-        The documents differ at most in where things stand on the canvas.
-      </p>
-    );
+    return <p className="comparison-none">{t("diff.theDocumentsDifferAtMost")}</p>;
   }
   return (
     <ul className="diff-changes">
@@ -29,20 +35,19 @@ export function ChangeList({ changes }: { changes: readonly Change[] }) {
           <OneChange change={change} />
         </li>
       ))}
-      {changes.length > SHOWN && <li>{changes.length - SHOWN} more are not shown.</li>}
+      {changes.length > SHOWN && (
+        <li>{t("diff.moreAreNotShown", { count: changes.length - SHOWN })}</li>
+      )}
     </ul>
   );
 }
 
 function OneChange({ change }: { change: Change }) {
-  const [icon, word] = MARKS[change.kind];
   return (
     <>
       <p className={`diff-change ${change.kind}`}>
-        <Icon name={icon} />
-        <span className="diff-word">
-          {NOUNS[change.what]} {word}
-        </span>
+        <Icon name={ICONS[change.kind]} />
+        <span className="diff-word">{t(WORDS[change.what][change.kind])}</span>
         <strong>{change.title}</strong>
         {change.task !== null && change.task !== change.title && <code>{change.task}</code>}
       </p>
@@ -50,9 +55,9 @@ function OneChange({ change }: { change: Change }) {
         <table className="diff-fields">
           <thead className="unseen">
             <tr>
-              <th scope="col">Field</th>
-              <th scope="col">Before</th>
-              <th scope="col">After</th>
+              <th scope="col">{t("diff.field")}</th>
+              <th scope="col">{t("diff.before")}</th>
+              <th scope="col">{t("diff.after")}</th>
             </tr>
           </thead>
           <tbody>
@@ -83,7 +88,7 @@ function Field({ field }: { field: FieldChange }) {
 }
 
 function Value({ value }: { value: Json | undefined }) {
-  if (value === undefined) return <em>not there</em>;
+  if (value === undefined) return <em>{t("diff.notThere")}</em>;
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 1);
   const short = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
   return <code>{short === "" ? '""' : short}</code>;

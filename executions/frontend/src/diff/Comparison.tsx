@@ -1,6 +1,8 @@
 import { useMemo, useState } from "react";
 import type { Definition } from "../document/types";
 import { Button } from "../shared/Button";
+import { rich } from "../words/rich";
+import { t } from "../words/t";
 import { ChangeList } from "./ChangeList";
 import { compared } from "./compare";
 import "./diff.css";
@@ -22,12 +24,19 @@ export function Comparison({ before, after, beforeName, afterName }: Props) {
     <div className="comparison">
       <div className="comparison-head">
         <p>
-          From <strong>{beforeName}</strong> to <strong>{afterName}</strong>
+          {rich("diff.fromTo", {
+            before: <strong>{beforeName}</strong>,
+            after: <strong>{afterName}</strong>,
+          })}
         </p>
         <span className="space" />
-        <fieldset className="group" aria-label="Show as">
-          <Button label="Changes" aria-pressed={!asText} onClick={() => setAsText(false)} />
-          <Button label="Text" aria-pressed={asText} onClick={() => setAsText(true)} />
+        <fieldset className="group" aria-label={t("diff.showAs")}>
+          <Button
+            label={t("diff.changes")}
+            aria-pressed={!asText}
+            onClick={() => setAsText(false)}
+          />
+          <Button label={t("diff.text")} aria-pressed={asText} onClick={() => setAsText(true)} />
         </fieldset>
       </div>
       {asText ? <TextDiff before={before} after={after} /> : <ChangeList changes={changes} />}

@@ -1,9 +1,14 @@
 import { useMemo } from "react";
 import type { Definition } from "../document/types";
+import { t } from "../words/t";
 import { asPlainYaml } from "../yaml/writing";
 import { type Line, lineDiff, withContext } from "./lines";
 
-const WORDS: Record<Line["mark"], string> = { " ": "", "-": "removed: ", "+": "added: " };
+const WORDS: Record<Line["mark"], string> = {
+  " ": "",
+  "-": `${t("diff.lineRemoved")} `,
+  "+": `${t("diff.lineAdded")} `,
+};
 const SHOWN = 4000;
 
 /** The two documents' YAML, line by line; what is equal is left out but for a little around. */
@@ -13,17 +18,17 @@ export function TextDiff({ before, after }: { before: Definition; after: Definit
     [before, after],
   );
   if (lines.every((line) => typeof line === "number")) {
-    return <p className="comparison-none">The texts are the same.</p>;
+    return <p className="comparison-none">{t("diff.theTextsAreTheSame")}</p>;
   }
   const rows = lines.slice(0, SHOWN).map((line, at) => ({ line, at }));
   return (
     // The text scrolls, so it can be reached by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must take the focus
-    <section className="textdiff" tabIndex={0} aria-label="Differences as text">
+    <section className="textdiff" tabIndex={0} aria-label={t("diff.differencesAsText")}>
       {rows.map(({ line, at }) =>
         typeof line === "number" ? (
           <p key={at} className="diff-skipped">
-            {line} equal {line === 1 ? "line" : "lines"}
+            {t("diff.equalLines", { count: line })}
           </p>
         ) : (
           <p key={at} className={MARKED[line.mark]}>

@@ -1,6 +1,7 @@
 /** What two documents say differently, task by task; where things stand on the canvas is left out. */
 import { everyTask } from "../document/paths";
 import type { Body, Definition, Edge, Json, JsonObject, Task, TaskPath } from "../document/types";
+import { t } from "../words/t";
 import { type FieldChange, fieldChanges } from "./fields";
 
 export interface Change {
@@ -100,7 +101,7 @@ function edgesOf(document: Definition): Map<string, string> {
   const walk = (body: Body, at: string): void => {
     for (const edge of body.edges ?? []) {
       const title = titleOf(edge);
-      found.set(`${at}/${title}`, at === "" ? title : `${title} (in ${at})`);
+      found.set(`${at}/${title}`, at === "" ? title : t("diff.in", { title, container: at }));
     }
     for (const task of body.tasks) {
       if (task.body) walk(task.body, at === "" ? task.id : `${at}.${task.id}`);
@@ -111,4 +112,6 @@ function edgesOf(document: Definition): Map<string, string> {
 }
 
 const titleOf = ({ from, to, on }: Edge): string =>
-  `${from} → ${to}${on === undefined || on === "success" ? "" : ` on ${on}`}`;
+  on === undefined || on === "success"
+    ? t("diff.edge", { from, to })
+    : t("diff.edgeOn", { from, to, outcome: on });

@@ -2,6 +2,7 @@
 
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { isContainer, type Where, withNewNote, withNewTask } from "./newtask";
 import { bodyOf, idOf, taskAt } from "./paths";
 import type { BodyPath, Definition, TaskPath } from "./types";
@@ -50,8 +51,10 @@ export function addModule(type: string, where: Where = {}): TaskPath | null {
 }
 
 function added(title: string, path: TaskPath, where: Where): string {
-  const place = where.after ? ` after ${idOf(where.after)}` : "";
-  return `Added ${title} as ${idOf(path)}${place}`;
+  const id = idOf(path);
+  return where.after
+    ? t("document.addedAfter", { title, id, task: idOf(where.after) })
+    : t("document.added", { title, id });
 }
 
 /** Add an empty note, at a place or below everything, and select it. */
@@ -62,7 +65,7 @@ export function addNote(where: Pick<Where, "body" | "at"> = {}): void {
   const { document, id } = withNewNote(history.present, body, where.at);
   edit(() => document);
   select({ notes: [{ body, id }] });
-  announce("Added a note");
+  announce(t("document.addedANote"));
 }
 
 export { isContainer };

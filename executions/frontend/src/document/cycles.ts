@@ -1,4 +1,5 @@
 /** Which edges may be drawn, and why others may not. Pure. */
+import { t } from "../words/t";
 import { sameEdge } from "./edits";
 import { SUCCESS } from "./outcomes";
 import { bodyAt, bodyOf, idOf } from "./paths";
@@ -34,18 +35,18 @@ export function refusalOf(
   to: TaskPath,
   on: string = SUCCESS,
 ): string | null {
-  if (from === to) return "A task cannot come after itself. To repeat it, put it into a loop.";
+  if (from === to) return t("document.aTaskCannotComeAfterItself");
   const body = bodyOf(from);
   if (body.join(".") !== bodyOf(to).join(".")) {
-    return "Tasks of different bodies cannot be connected; connect the container instead.";
+    return t("document.tasksOfDifferentBodiesCannot");
   }
   const edges = bodyAt(document, body)?.edges ?? [];
   const [source, target] = [idOf(from), idOf(to)];
   if (edges.some((edge) => sameEdge(edge, { from: source, to: target, on }))) {
-    return `${source} is connected to ${target} on ${on} already.`;
+    return t("document.isConnectedToOnAlready", { source, target, outcome: on });
   }
   const way = wayBetween(edges, target, source);
   return way === null
     ? null
-    : `This would be a circle: ${[...way, target].join(" → ")}. To repeat tasks, use a loop.`;
+    : t("document.thisWouldBeACircle", { way: [...way, target].join(" → ") });
 }

@@ -1,4 +1,5 @@
 /** Tasks into and out of containers. Pure. */
+import { t } from "../words/t";
 import { addTask, removeTasks } from "./edits";
 import { bodyAt, bodyOf, everyTask, pathOf, taskAt } from "./paths";
 import type { Body, BodyPath, Definition, TaskPath } from "./types";
@@ -43,4 +44,4 @@ export function moved(
 
 /** A body in words: the workflow, or its container's path. */
 export const bodyName = (body: BodyPath): string =>
-  body.length === 0 ? "the workflow" : pathOf(body.slice(0, -1), body.at(-1) ?? "");
+  body.length === 0 ? t("document.theWorkflow") : pathOf(body.slice(0, -1), body.at(-1) ?? "");

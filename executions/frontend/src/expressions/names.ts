@@ -1,5 +1,6 @@
 /** What a template may name, as a tree that is built where somebody looks. */
 import type { Json, JsonObject } from "../document/types";
+import { t } from "../words/t";
 import { cutReason } from "./cut";
 import { follow, type Step } from "./path";
 
@@ -53,7 +54,7 @@ function aboutOf(schema: JsonObject | null, value: Json | undefined): string {
 /** A value's type in a word. */
 export function kindWord(value: Json): string {
   if (value === null) return "null";
-  if (Array.isArray(value)) return `list of ${value.length}`;
+  if (Array.isArray(value)) return t("expressions.listOf", { count: value.length });
   return typeof value;
 }
 

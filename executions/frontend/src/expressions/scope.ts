@@ -4,6 +4,7 @@ import { lastUse, modulesOf } from "../document/modules";
 import { outcomesOf } from "../document/outcomes";
 import { bodyOf, taskAt } from "../document/paths";
 import type { Definition, Json, JsonObject, Task, TaskPath } from "../document/types";
+import { t } from "../words/t";
 import { type Name, nameOf } from "./names";
 import { type Readable, readable, within } from "./upstream";
 
@@ -49,13 +50,21 @@ export function namesFor(around: Surroundings, place: Place): Name[] {
   const { document, seen } = around;
   const task = place.path === null ? undefined : taskAt(document, place.path);
   return [
-    nameOf("input", "the payload", seen.payload, document.input ?? {}),
+    nameOf("input", t("expressions.thePayload"), seen.payload, document.input ?? {}),
     { step: "vars", about: "variables", children: () => variables(document, seen) },
-    { step: "tasks", about: "earlier tasks", children: () => tasks(around, place, task) },
+    {
+      step: "tasks",
+      about: t("expressions.earlierTasks"),
+      children: () => tasks(around, place, task),
+    },
     ...previous(around, task, place.module ?? 0),
     ...turns(around, place.path, task),
     ...event(task),
-    { step: "execution", about: "this execution", children: () => execution(document, seen) },
+    {
+      step: "execution",
+      about: t("expressions.thisExecution"),
+      children: () => execution(document, seen),
+    },
     ...secrets(around, task, place.module ?? 0),
   ];
 }
@@ -63,7 +72,7 @@ export function namesFor(around: Surroundings, place: Place): Name[] {
 function variables(document: Definition, seen: Seen): Name[] {
   const last = isObject(seen.variables) ? seen.variables : {};
   return Object.entries(document.variables ?? {}).map(([name, value]) =>
-    nameOf(name, "variable", last[name] ?? value),
+    nameOf(name, t("expressions.variable"), last[name] ?? value),
   );
 }
 
@@ -87,12 +96,14 @@ function results(around: Surroundings, { path, task }: Readable): Name[] {
   const outcomes = outcomesOf(task, around.types).join(", ");
   const schema = type?.outputsSchema ?? null;
   const found = [
-    nameOf("output", "what it gave", seen?.outputs, schema && inlined(schema)),
+    nameOf("output", t("expressions.whatItGave"), seen?.outputs, schema && inlined(schema)),
     nameOf("outcome", outcomes, seen?.outcome ?? undefined),
-    nameOf("error", "why it failed", seen?.error || undefined),
+    nameOf("error", t("expressions.whyItFailed"), seen?.error || undefined),
   ];
-  if (path.includes(".")) found.push({ step: "history", about: "outputs of earlier turns" });
-  if (type?.type === "flow.callback") found.push({ step: "callbackUrl", about: "its address" });
+  if (path.includes("."))
+    found.push({ step: "history", about: t("expressions.outputsOfEarlierTurns") });
+  if (type?.type === "flow.callback")
+    found.push({ step: "callbackUrl", about: t("expressions.itsAddress") });
   return found;
 }
 
@@ -100,7 +111,7 @@ function previous(around: Surroundings, task: Task | undefined, module: number):
   const before = task && module > 0 ? modulesOf(task)[module - 1] : undefined;
   if (!before) return [];
   const schema = around.types.get(before.use)?.outputsSchema ?? null;
-  const about = `what ${before.id} gave`;
+  const about = t("expressions.whatGave", { task: before.id });
   return [nameOf("previous", about, undefined, schema && inlined(schema))];
 }
 
@@ -113,28 +124,28 @@ function turns(around: Surroundings, path: TaskPath | null, task: Task | undefin
   const loop = uses.includes("flow.loop");
   const map = holders.some((one) => one && lastUse(one) === "flow.map");
   return [
-    ...(loop ? [{ step: "loop", about: "the turn", children: loopNames }] : []),
-    ...(map ? [nameOf("item", "the item of this turn", undefined)] : []),
-    ...(map ? [nameOf("index", "its number, from 0", undefined)] : []),
+    ...(loop ? [{ step: "loop", about: t("expressions.theTurn"), children: loopNames }] : []),
+    ...(map ? [nameOf("item", t("expressions.theItemOfThisTurn"), undefined)] : []),
+    ...(map ? [nameOf("index", t("expressions.itsNumberFrom0"), undefined)] : []),
   ];
 }
 
 const loopNames = (): Name[] => [
-  { step: "index", about: "the turn, from 0" },
-  { step: "iteration", about: "the turn, from 1" },
-  { step: "previous", about: "what the turn before came to" },
+  { step: "index", about: t("expressions.theTurnFrom0") },
+  { step: "iteration", about: t("expressions.theTurnFrom1") },
+  { step: "previous", about: t("expressions.whatTheTurnBeforeCame") },
 ];
 
 const event = (task: Task | undefined): Name[] =>
   task && lastUse(task) === "flow.wait_for_event"
-    ? [{ step: "event", about: "the event's payload, in filters" }]
+    ? [{ step: "event", about: t("expressions.theEventsPayloadInFilters") }]
     : [];
 
 const execution = (document: Definition, seen: Seen): Name[] => [
-  nameOf("id", "its UUID", seen.executionId),
-  { step: "startedAt", about: "when it began: the only clock" },
-  { step: "attempt", about: "how often this step was tried" },
-  nameOf("workflow", "the workflow", document.name),
+  nameOf("id", t("expressions.itsUuid"), seen.executionId),
+  { step: "startedAt", about: t("expressions.whenItBeganTheOnlyClock") },
+  { step: "attempt", about: t("expressions.howOftenThisStepWasTried") },
+  nameOf("workflow", t("document.theWorkflow"), document.name),
 ];
 
 /** Credentials, where the module may name secrets. */
@@ -142,7 +153,7 @@ function secrets(around: Surroundings, task: Task | undefined, module: number): 
   const use = task && modulesOf(task)[module]?.use;
   if (use === undefined || !around.types.get(use)?.takesSecrets) return [];
   const children = (): Name[] => around.secrets.map(secret);
-  return [{ step: "secrets", about: "credentials of the workspace", children }];
+  return [{ step: "secrets", about: t("expressions.credentialsOfTheWorkspace"), children }];
 }
 
 function secret({ name, type, fields }: Secret): Name {

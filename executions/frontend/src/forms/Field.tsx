@@ -1,5 +1,6 @@
 import { useId, useMemo, useState } from "react";
 import type { Json, JsonObject } from "../document/types";
+import { t } from "../words/t";
 import { Control } from "./Control";
 import { problemsAt, useFrame } from "./frame";
 import { Help } from "./Help";
@@ -77,8 +78,8 @@ function exampleOf({ examples, default: given }: JsonObject): Json | undefined {
 }
 
 const Required = () => (
-  <span className="required" title="required">
+  <span className="required" title={t("forms.required")}>
     <span aria-hidden="true">*</span>
-    <span className="unseen">, required</span>
+    <span className="unseen">{t("forms.requiredAside")}</span>
   </span>
 );

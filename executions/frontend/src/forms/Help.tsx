@@ -1,5 +1,7 @@
 import type { Json } from "../document/types";
 import { Icon } from "../shared/Icon";
+import { numberText } from "../words/formats";
+import { t } from "../words/t";
 import type { Shape } from "./kinds";
 import { firstSentence } from "./labels";
 import { Prose } from "./Prose";
@@ -35,7 +37,7 @@ export function Help({ id, shape, problems, short }: Props) {
       )}
       {rest && (
         <details>
-          <summary>More</summary>
+          <summary>{t("forms.more")}</summary>
           <p>
             <Prose text={rest} />
           </p>
@@ -56,10 +58,10 @@ function factsOf({ schema, kinds }: Shape): string {
   const number = kinds.some((kind) => kind.is === "number");
   const least = number ? (of("minimum") ?? of("exclusiveMinimum")) : undefined;
   const most = number ? of("maximum") : undefined;
-  const above = of("minimum") === undefined ? "More than" : "At least";
+  const above = of("minimum") === undefined ? "forms.moreThan" : "forms.atLeast";
   const bounds = [
-    ...(least === undefined ? [] : [`${above} ${String(least)}`]),
-    ...(most === undefined ? [] : [`at most ${Number(most).toLocaleString("en")}`]),
+    ...(least === undefined ? [] : [t(above, { least: String(least) })]),
+    ...(most === undefined ? [] : [t("forms.atMost", { most: numberText(Number(most)) })]),
   ].join(", ");
   const sentence = bounds === "" ? "" : `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}.`;
   const shown = kinds.some((kind) => kind.is === "list" || kind.is === "map");
@@ -70,5 +72,7 @@ function factsOf({ schema, kinds }: Shape): string {
 function defaultOf(value: Json | undefined): string {
   if (value === undefined || value === null || value === "" || value === false) return "";
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return ["[]", "{}"].includes(text) ? "" : `Default: ${text === '"' ? "double quote" : text}.`;
+  return ["[]", "{}"].includes(text)
+    ? ""
+    : t("forms.default", { value: text === '"' ? t("forms.doubleQuote") : text });
 }

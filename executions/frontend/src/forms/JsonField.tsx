@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Json } from "../document/types";
 import { usePending } from "../saving/pending";
+import { t } from "../words/t";
 import { useFrame } from "./frame";
 import { readJson, written } from "./jsonText";
 import { TemplateInput } from "./TemplateInput";
@@ -30,7 +31,11 @@ export function JsonField({ id, value, onChange, describedBy, label }: Props) {
   const [waiting, setWaiting] = useState<string | null>(null);
   const take = (text: string): void => {
     const read = text.trim() === "" ? { ok: true as const, value: undefined } : readJson(text);
-    setWrong(read.ok ? "" : `Line ${read.line}, column ${read.column}: ${read.message}.`);
+    setWrong(
+      read.ok
+        ? ""
+        : t("forms.lineColumn", { line: read.line, column: read.column, message: read.message }),
+    );
     if (!read.ok) return;
     setHeld({ text, value: read.value });
     onChange(read.value);

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../document/types";
 import { Button } from "../shared/Button";
+import { t } from "../words/t";
 import type { ControlProps } from "./Control";
 import { Field } from "./Field";
 import { useFrame } from "./frame";
@@ -32,14 +33,14 @@ export function ListField({ id, label, value, pointer, items, describedBy }: Pro
         // biome-ignore lint/suspicious/noArrayIndexKey: items have no other name than their place
         <div className="row" key={at}>
           <Field
-            label={`Item ${at + 1}`}
+            label={t("forms.item", { number: at + 1 })}
             schema={items}
             pointer={[...pointer, at]}
             value={item}
             part
           />
           <RowButtons
-            name={`item ${at + 1} of ${label}`}
+            name={t("forms.itemOf", { number: at + 1, list: label })}
             refusal={refusal}
             onUp={at > 0 ? () => change(pointer, swapped(list, at)) : undefined}
             onRemove={() =>
@@ -52,7 +53,12 @@ export function ListField({ id, label, value, pointer, items, describedBy }: Pro
         </div>
       ))}
       <ShowMore count={list.length} shown={shown} onShow={show} />
-      <Button icon="add" label={`Add to ${label.toLowerCase()}`} refusal={refusal} onClick={add} />
+      <Button
+        icon="add"
+        label={t("forms.addTo", { list: label.toLowerCase() })}
+        refusal={refusal}
+        onClick={add}
+      />
     </div>
   );
 }
@@ -76,8 +82,20 @@ interface RowButtonsProps {
 export const RowButtons = ({ name, refusal, onUp, onRemove }: RowButtonsProps) => (
   <span className="row-buttons">
     {onUp && (
-      <Button bare icon="arrow_upward" label={`Move ${name} up`} refusal={refusal} onClick={onUp} />
+      <Button
+        bare
+        icon="arrow_upward"
+        label={t("forms.moveUp", { name })}
+        refusal={refusal}
+        onClick={onUp}
+      />
     )}
-    <Button bare icon="close" label={`Remove ${name}`} refusal={refusal} onClick={onRemove} />
+    <Button
+      bare
+      icon="close"
+      label={t("forms.remove", { name })}
+      refusal={refusal}
+      onClick={onRemove}
+    />
   </span>
 );

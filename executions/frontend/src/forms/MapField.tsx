@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { JsonObject } from "../document/types";
 import { Button } from "../shared/Button";
+import { t } from "../words/t";
 import type { ControlProps } from "./Control";
 import { Field } from "./Field";
 import { useFrame } from "./frame";
@@ -39,7 +40,7 @@ export function MapField({ id, label, value, pointer, values, describedBy }: Pro
         // biome-ignore lint/suspicious/noArrayIndexKey: a key changes while it is typed
         <div className="row pair" key={at}>
           <KeyInput
-            label={`Name ${at + 1} of ${label}`}
+            label={t("forms.nameOf", { number: at + 1, list: label })}
             name={key}
             taken={keys}
             refusal={refusal}
@@ -48,21 +49,26 @@ export function MapField({ id, label, value, pointer, values, describedBy }: Pro
             }
           />
           <Field
-            label={`Value of ${key || "the unnamed"}`}
+            label={t("forms.valueOf", { name: key || t("forms.theUnnamed") })}
             schema={values}
             pointer={[...pointer, key]}
             value={object[key]}
             part
           />
           <RowButtons
-            name={`${key || "the unnamed"} from ${label}`}
+            name={t("forms.from", { name: key || t("forms.theUnnamed"), list: label })}
             refusal={refusal}
             onRemove={() => put(Object.entries(object).filter(([k]) => k !== key))}
           />
         </div>
       ))}
       <ShowMore count={keys.length} shown={shown} onShow={show} />
-      <Button icon="add" label={`Add to ${label.toLowerCase()}`} refusal={refusal} onClick={add} />
+      <Button
+        icon="add"
+        label={t("forms.addTo", { list: label.toLowerCase() })}
+        refusal={refusal}
+        onClick={add}
+      />
     </div>
   );
 }
@@ -96,7 +102,7 @@ function KeyInput({ label, name, taken, refusal, onChange }: KeyProps) {
         value={clash ?? name}
         readOnly={refusal !== undefined}
         aria-invalid={clash !== null || undefined}
-        title={clash === null ? undefined : `There is "${clash}" already.`}
+        title={clash === null ? undefined : t("forms.thereIsAlready", { name: clash })}
         onBlur={() => setClash(null)}
         onChange={(event) => {
           const next = event.currentTarget.value;
@@ -105,7 +111,7 @@ function KeyInput({ label, name, taken, refusal, onChange }: KeyProps) {
           if (free) onChange(next);
         }}
       />
-      {clash !== null && <span className="wrong">taken</span>}
+      {clash !== null && <span className="wrong">{t("forms.taken")}</span>}
     </span>
   );
 }

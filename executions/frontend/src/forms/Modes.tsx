@@ -1,5 +1,6 @@
 import type { Json } from "../document/types";
 import { Button } from "../shared/Button";
+import { t } from "../words/t";
 import { useFrame } from "./frame";
 import { type Kind, wordOf } from "./kinds";
 import { converted, type Mode, structured } from "./modes";
@@ -34,7 +35,7 @@ export function Modes(props: Props) {
       {nested && kinds.some(structured) && (
         <Toggle
           icon="data_object"
-          label={`${label} as JSON`}
+          label={t("forms.asJson", { label })}
           on={mode === "json"}
           onClick={() => onMode(mode === "json" ? plain : "json")}
         />
@@ -42,7 +43,7 @@ export function Modes(props: Props) {
       {names !== null && !textOnly && !kinds.some((one) => one.is === "text") && (
         <Toggle
           icon="function"
-          label={`${label} by an expression`}
+          label={t("forms.byAnExpression", { label })}
           on={mode === "expression"}
           onClick={() => go(mode === "expression" ? (kinds[0] ?? "json") : "expression")}
         />
@@ -64,11 +65,11 @@ function KindSelect({ kinds, mode, label, go }: SelectProps) {
   return (
     <select
       className="kind"
-      aria-label={`Kind of ${label}`}
+      aria-label={t("forms.kindOf", { label })}
       value={at}
       onChange={(event) => go(kinds[Number(event.currentTarget.value)] ?? "json")}
     >
-      {at < 0 && <option value={-1}>{mode === "json" ? "JSON" : "Expression"}</option>}
+      {at < 0 && <option value={-1}>{mode === "json" ? "JSON" : t("forms.expression")}</option>}
       {kinds.map((one, index) => (
         <option key={JSON.stringify(one)} value={index}>
           {wordOf(one)}

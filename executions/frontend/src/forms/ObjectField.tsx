@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../document/types";
 import { Button } from "../shared/Button";
+import { t } from "../words/t";
 import type { ControlProps } from "./Control";
 import { Field } from "./Field";
 import { useFrame } from "./frame";
@@ -20,7 +21,7 @@ export function ObjectField(props: Props) {
     return (
       <Button
         icon="add"
-        label={`Add ${label.toLowerCase()}`}
+        label={t("forms.add", { label: label.toLowerCase() })}
         refusal={refusal}
         onClick={() => change(pointer, {})}
       />
@@ -38,7 +39,7 @@ export function ObjectField(props: Props) {
       {!required && nothing === undefined && (
         <Button
           icon="delete"
-          label={`Remove ${label.toLowerCase()}`}
+          label={t("forms.remove", { name: label.toLowerCase() })}
           refusal={refusal}
           onClick={() => change(pointer, undefined)}
         />
@@ -73,7 +74,7 @@ export function Fields({ properties, pointer, value }: FieldsProps) {
       {unknown.map((key) => (
         <Field
           key={key}
-          label={`${key} (unknown)`}
+          label={t("forms.unknown", { name: key })}
           schema={{}}
           pointer={[...pointer, key]}
           value={object[key]}

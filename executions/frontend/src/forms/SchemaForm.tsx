@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import type { Json, JsonObject } from "../document/types";
 import type { Name } from "../expressions/names";
+import { t } from "../words/t";
 import { type Frame, FrameContext } from "./frame";
 import { propertiesOf } from "./kinds";
 import { Fields } from "./ObjectField";
@@ -49,7 +50,7 @@ export function SchemaForm(props: SchemaFormProps) {
   return (
     <FrameContext.Provider value={frame}>
       <div className="form">
-        {properties.length === 0 && <p className="subtle">Takes no parameters.</p>}
+        {properties.length === 0 && <p className="subtle">{t("forms.takesNoParameters")}</p>}
         <Fields
           properties={properties}
           pointer={NOWHERE}

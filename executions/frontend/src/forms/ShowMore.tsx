@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Button } from "../shared/Button";
+import { t } from "../words/t";
 
 /** How many rows of a long list or map are there at first: a thousand would hold up the page. */
 const FEW = 25;
@@ -22,9 +23,9 @@ export function ShowMore({ count, shown, onShow }: Props) {
   if (count <= shown) return null;
   return (
     <p className="more-rows">
-      {shown} of {count} are shown.{" "}
+      {t("forms.shownOf", { shown, count })}{" "}
       <Button
-        label={`Show ${Math.min(MORE, count - shown)} more`}
+        label={t("forms.showMore", { count: Math.min(MORE, count - shown) })}
         onClick={() => onShow(shown + MORE)}
       />
     </p>

@@ -1,5 +1,6 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Option } from "../expressions/completing";
+import { t } from "../words/t";
 
 interface Props {
   id: string;
@@ -35,7 +36,7 @@ export function Suggestions({ id, anchor, options, active, onChoose, onClose }: 
       id={id}
       className="suggestions"
       role="listbox"
-      aria-label="Suggestions"
+      aria-label={t("forms.suggestions")}
       style={{ ...style, maxHeight: HEIGHT }}
     >
       {options.map((option, at) => (

@@ -1,5 +1,6 @@
 /** JSON as people type it: a value, or where and why it is none. */
 import type { Json } from "../document/types";
+import { t } from "../words/t";
 
 export type Read =
   | { ok: true; value: Json }
@@ -38,10 +39,10 @@ class Mistake extends Error {
 function firstMistake(text: string): { at: number; message: string } {
   try {
     const end = skipBlanks(text, skipValue(text, skipBlanks(text, 0)));
-    return { at: end, message: "expected nothing more after the value" };
+    return { at: end, message: t("forms.expectedNothingMoreAfterTheValue") };
   } catch (error) {
     if (error instanceof Mistake) return { at: error.at, message: error.said };
-    return { at: 0, message: "is nested too deeply" };
+    return { at: 0, message: t("forms.isNestedTooDeeply") };
   }
 }
 
@@ -63,16 +64,16 @@ function skipValue(text: string, at: number): number {
   if (first === "[") return skipMembers(text, at + 1, "]", skipValue);
   const end = first === '"' ? skip(STRING, text, at) : skip(WORD, text, at);
   if (end >= 0) return end;
-  if (first === undefined) throw new Mistake(at, "expected a value, found the end");
-  if (first === '"') throw new Mistake(at, "this text is not closed, or has an unknown escape");
-  throw new Mistake(at, `expected a value, found ${JSON.stringify(first)}`);
+  if (first === undefined) throw new Mistake(at, t("forms.expectedAValueFoundTheEnd"));
+  if (first === '"') throw new Mistake(at, t("forms.thisTextIsNotClosed"));
+  throw new Mistake(at, t("forms.expectedAValueFound", { found: JSON.stringify(first) }));
 }
 
 function skipPair(text: string, at: number): number {
   const key = text[at] === '"' ? skip(STRING, text, at) : -1;
-  if (key < 0) throw new Mistake(at, "expected a key in double quotes");
+  if (key < 0) throw new Mistake(at, t("forms.expectedAKeyInDoubleQuotes"));
   const colon = skipBlanks(text, key);
-  if (text[colon] !== ":") throw new Mistake(colon, 'expected ":" after the key');
+  if (text[colon] !== ":") throw new Mistake(colon, t("forms.expectedAfterTheKey"));
   return skipValue(text, skipBlanks(text, colon + 1));
 }
 
@@ -87,7 +88,7 @@ function skipMembers(
   for (;;) {
     at = skipBlanks(text, member(text, at));
     if (text[at] === close) return at + 1;
-    if (text[at] !== ",") throw new Mistake(at, `expected "," or "${close}"`);
+    if (text[at] !== ",") throw new Mistake(at, t("forms.expectedOr", { close }));
     at = skipBlanks(text, at + 1);
   }
 }

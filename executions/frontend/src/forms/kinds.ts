@@ -1,5 +1,6 @@
 /** What a JSON Schema asks for, as the few kinds of field the forms know. */
 import type { Json, JsonObject } from "../document/types";
+import { t } from "../words/t";
 
 export interface Property {
   key: string;
@@ -152,13 +153,13 @@ export function emptyOf(kind: Kind): Json | undefined {
 /** A kind in a word. */
 export function wordOf(kind: Kind): string {
   const words = {
-    text: "Text",
-    number: "Number",
-    yesno: "Yes or no",
-    choice: "Choice",
-    list: "List",
-    map: "Fields",
-    object: "Fields",
+    text: t("forms.text"),
+    number: t("forms.number"),
+    yesno: t("forms.yesOr"),
+    choice: t("forms.choice"),
+    list: t("forms.list"),
+    map: t("forms.fields"),
+    object: t("forms.fields"),
   };
   return words[kind.is];
 }

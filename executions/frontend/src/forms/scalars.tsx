@@ -2,6 +2,7 @@
 import { useState } from "react";
 import type { Json } from "../document/types";
 import { holdsTemplate } from "../expressions/preview";
+import { t } from "../words/t";
 import type { ControlProps } from "./Control";
 import { useFrame } from "./frame";
 import type { Shape } from "./kinds";
@@ -44,7 +45,7 @@ function placeholderOf({ schema }: Shape): string | undefined {
   if (typeof schema.default === "string" && schema.default !== "") return schema.default;
   const first = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
   if (first === undefined || first === null || typeof first === "object") return undefined;
-  return `e.g. ${String(first)}`.replaceAll("\n", " ");
+  return t("forms.eG", { example: String(first) }).replaceAll("\n", " ");
 }
 
 /** A number; what is none stays on the screen and says so. */
@@ -78,7 +79,10 @@ export function NumberField(props: ControlProps) {
       />
       {wrong && (
         <p id={`${id}-wrong`} className="wrong">
-          {JSON.stringify(typed)} is no number; the field keeps {shown === "" ? "nothing" : shown}.
+          {t("forms.notANumber", {
+            text: JSON.stringify(typed),
+            value: shown === "" ? t("forms.nothing") : shown,
+          })}
         </p>
       )}
     </>
@@ -116,7 +120,10 @@ export function ChoiceField(props: ChoiceProps) {
   const { change, refusal } = useFrame();
   const at = value === undefined ? -1 : options.indexOf(value);
   const given = shape.schema.default;
-  const none = given === undefined || given === null ? "Not set" : `${wordOf(given)} (default)`;
+  const none =
+    given === undefined || given === null
+      ? t("forms.notSet")
+      : t("forms.valueByDefault", { value: wordOf(given) });
   return (
     <select
       id={id}
@@ -129,7 +136,7 @@ export function ChoiceField(props: ChoiceProps) {
         if (!refusal) change(pointer, options[Number(event.currentTarget.value)] ?? nothing);
       }}
     >
-      {(at < 0 || !required) && <option value={-1}>{required ? "Choose…" : none}</option>}
+      {(at < 0 || !required) && <option value={-1}>{required ? t("forms.choose") : none}</option>}
       {options.map((option, index) => (
         <option key={wordOf(option)} value={index}>
           {wordOf(option)}

@@ -2,6 +2,7 @@ import { type KeyboardEvent, useState } from "react";
 import { type Completion, chosen, complete, type Option } from "../expressions/completing";
 import type { Name } from "../expressions/names";
 import { announce } from "../shared/announce";
+import { t } from "../words/t";
 
 interface Completing {
   found: Completion | null;
@@ -25,7 +26,7 @@ export function useCompletion(
   const close = (): void => setFound(null);
   const look = (text: string, place: number): void => {
     const next = names ? complete(text, place, names()) : null;
-    if (next && !found) announce(`${next.options.length} suggestions`);
+    if (next && !found) announce(t("forms.suggestionCount", { count: next.options.length }));
     setFound(next);
     setActive(0);
   };

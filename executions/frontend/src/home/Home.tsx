@@ -4,13 +4,14 @@ import { Menu } from "../shared/Menu";
 import { useThemeItems } from "../shell/themeItems";
 import { useStudio } from "../store/studio";
 import { ImportDialog } from "../transfer/ImportDialog";
+import { t } from "../words/t";
 import { NewWorkflow } from "./NewWorkflow";
 import { WorkflowTable } from "./WorkflowTable";
 import { useWorkflows } from "./workflows";
 import "../shell/shell.css";
 import "./home.css";
 
-const NO_AUTHOR = "Your role in your workspaces does not allow new workflows.";
+const NO_AUTHOR = t("home.yourRoleInYourWorkspacesDoes");
 
 /** All workflows one may see, and the ways to a new one. */
 export function Home() {
@@ -22,10 +23,15 @@ export function Home() {
   const refusal = page.canEdit ? undefined : NO_AUTHOR;
   const ways = (
     <>
-      <Button icon="upload" label="Import…" refusal={refusal} onClick={() => setDialog("import")} />
+      <Button
+        icon="upload"
+        label={t("home.import")}
+        refusal={refusal}
+        onClick={() => setDialog("import")}
+      />
       <Button
         icon="add"
-        label="New workflow"
+        label={t("home.newWorkflow")}
         strong
         refusal={refusal}
         onClick={() => setDialog("new")}
@@ -38,19 +44,19 @@ export function Home() {
   return (
     <div className="home-page">
       <header className="top">
-        <h1>Studio</h1>
+        <h1>{t("home.studio")}</h1>
         <span className="space" />
-        <a href={page.admin}>Admin</a>
-        <Menu label="Appearance" icon="contrast" items={themes} />
+        <a href={page.admin}>{t("home.admin")}</a>
+        <Menu label={t("home.appearance")} icon="contrast" items={themes} />
       </header>
       <main className="home">
         <div className="home-head">
-          <h2>Workflows</h2>
+          <h2>{t("home.workflows")}</h2>
           {!nothing && (
             <input
               type="search"
-              aria-label="Search by name"
-              placeholder="Names beginning with…"
+              aria-label={t("home.searchByName")}
+              placeholder={t("home.namesBeginning")}
               value={name}
               onChange={(event) => setName(event.target.value)}
             />
@@ -60,7 +66,7 @@ export function Home() {
         </div>
         {nothing ? (
           <div className="home-empty">
-            <p>No workflows yet. Draw one from nothing, begin with an example, or import files.</p>
+            <p>{t("home.noWorkflowsYetDrawOne")}</p>
             <div className="home-ways">{ways}</div>
           </div>
         ) : (

@@ -5,6 +5,7 @@ import { emptyDocument } from "../document/reading";
 import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
 import { WorkspaceChoice } from "../transfer/WorkspaceChoice";
+import { t } from "../words/t";
 import { TemplateChoice } from "./TemplateChoice";
 import { begunWith, listTemplates, type Template } from "./templates";
 import "../transfer/transfer.css";
@@ -30,7 +31,7 @@ export function NewWorkflow({ home, onClose }: { home: string; onClose: () => vo
     event.preventDefault();
     if (busy) return;
     if (!wanted) {
-      setTrouble("Give the workflow a name.");
+      setTrouble(t("home.giveTheWorkflowAName"));
       return;
     }
     setBusy(true);
@@ -45,26 +46,26 @@ export function NewWorkflow({ home, onClose }: { home: string; onClose: () => vo
   };
   return (
     <Dialog
-      title="New workflow"
+      title={t("home.newWorkflow")}
       onClose={onClose}
       wide={templates.length > 0}
       actions={
         <>
-          <Button label="Cancel" onClick={onClose} />
+          <Button label={t("shared.cancel")} onClick={onClose} />
           <Button
-            label="Create"
+            label={t("home.create")}
             icon="add"
             strong
             type="submit"
             form={form}
-            refusal={busy ? "It is being created." : undefined}
+            refusal={busy ? t("home.itIsBeingCreated") : undefined}
           />
         </>
       }
     >
       <form id={form} onSubmit={(event) => void create(event)}>
         <p className="asked first">
-          <label htmlFor={field}>Name</label>
+          <label htmlFor={field}>{t("home.name")}</label>
           <input
             ref={input}
             id={field}

@@ -1,4 +1,5 @@
 import { useMemo, useState } from "react";
+import { t } from "../words/t";
 import { modulesIn, type Template } from "./templates";
 
 interface Props {
@@ -21,11 +22,11 @@ export function TemplateChoice({ templates, chosen, onChoose }: Props) {
   if (templates.length === 0) return null;
   return (
     <fieldset className="templates">
-      <legend>Begin with</legend>
+      <legend>{t("home.beginWith")}</legend>
       <input
         type="search"
-        aria-label="Search the examples"
-        placeholder="Search the examples"
+        aria-label={t("home.searchTheExamples")}
+        placeholder={t("home.searchTheExamples")}
         value={query}
         onChange={(event) => setQuery(event.target.value)}
         onKeyDown={(event) => {
@@ -41,8 +42,8 @@ export function TemplateChoice({ templates, chosen, onChoose }: Props) {
             checked={chosen === null}
             onChange={() => onChoose(null)}
           />
-          <strong>Nothing</strong>
-          <span>An empty canvas.</span>
+          <strong>{t("home.nothing")}</strong>
+          <span>{t("home.anEmptyCanvas")}</span>
         </label>
         {found.map((one) => (
           <label key={one.name} className="template">
@@ -58,7 +59,7 @@ export function TemplateChoice({ templates, chosen, onChoose }: Props) {
           </label>
         ))}
       </div>
-      {found.length === 0 && <p role="status">No example fits.</p>}
+      {found.length === 0 && <p role="status">{t("home.noExampleFits")}</p>}
     </fieldset>
   );
 }

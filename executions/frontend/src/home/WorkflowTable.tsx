@@ -1,6 +1,9 @@
 import type { WorkflowSummary } from "../api/shapes";
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
+import { momentText } from "../words/formats";
+import { rich } from "../words/rich";
+import { t } from "../words/t";
 import { relative } from "./times";
 import type { Listed } from "./workflows";
 
@@ -10,23 +13,25 @@ export function WorkflowTable({ listed, home }: { listed: Listed; home: string }
   if (trouble) {
     return (
       <div role="alert" className="home-empty">
-        <p>The workflows could not be loaded. {trouble}</p>
-        <Button icon="refresh" label="Try again" onClick={again} />
+        <p>{t("home.theWorkflowsCouldNotBeLoaded", { reason: trouble })}</p>
+        <Button icon="refresh" label={t("shared.tryAgain")} onClick={again} />
       </div>
     );
   }
-  if (rows === null) return <p role="status">Loading the workflows…</p>;
-  if (rows.length === 0) return <p role="status">No workflow's name begins so.</p>;
+  if (rows === null) return <p role="status">{t("home.loadingTheWorkflows")}</p>;
+  if (rows.length === 0) return <p role="status">{t("home.noWorkflowsNameBegins")}</p>;
   return (
     <>
       <table className="workflows">
         <thead>
           <tr>
-            {["Name", "State", "Published", "Changed"].map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
+            {[t("home.name"), t("home.state"), t("home.published"), t("home.changed")].map(
+              (head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>
@@ -35,7 +40,7 @@ export function WorkflowTable({ listed, home }: { listed: Listed; home: string }
           ))}
         </tbody>
       </table>
-      {more && <Button label="Show more" onClick={more} />}
+      {more && <Button label={t("home.showMore")} onClick={more} />}
     </>
   );
 }
@@ -47,26 +52,24 @@ function Row({ row, home }: { row: WorkflowSummary; home: string }) {
         <a href={`${home}${row.id}/`}>{row.name}</a>
         {row.description && <small>{row.description}</small>}
         {row.origin && (
-          <small>
-            from code: <code>{row.origin}</code>
-          </small>
+          <small>{rich("home.fromCode", { origin: <code>{row.origin}</code> })}</small>
         )}
       </th>
-      <td data-label="State">
+      <td data-label={t("home.state")}>
         <span className={`standing ${row.enabled ? "green" : "grey"}`}>
           <Icon name={row.enabled ? "check_circle" : "pause_circle"} />
-          {row.enabled ? "enabled" : "paused"}
+          {t(row.enabled ? "home.enabled" : "home.paused")}
         </span>
       </td>
-      <td data-label="Published">
+      <td data-label={t("home.published")}>
         {row.latestVersion === null ? (
-          <span className="subtle">draft only</span>
+          <span className="subtle">{t("home.draftOnly")}</span>
         ) : (
-          `version ${row.latestVersion}`
+          t("home.version", { number: row.latestVersion })
         )}
       </td>
-      <td data-label="Changed">
-        <time dateTime={row.updatedAt} title={new Date(row.updatedAt).toString()}>
+      <td data-label={t("home.changed")}>
+        <time dateTime={row.updatedAt} title={momentText(new Date(row.updatedAt))}>
           {relative(row.updatedAt, Date.now())}
         </time>
       </td>

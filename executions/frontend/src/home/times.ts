@@ -1,3 +1,6 @@
+import { distanceText } from "../words/formats";
+import { t } from "../words/t";
+
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["year", 31_536_000],
   ["month", 2_592_000],
@@ -5,11 +8,10 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["hour", 3_600],
   ["minute", 60],
 ];
-const WORDS = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 /** How long ago an instant is, in words: `3 minutes ago`; `now` in milliseconds. */
 export function relative(instant: string, now: number): string {
   const seconds = (Date.parse(instant) - now) / 1000;
   const [unit, length] = UNITS.find(([, one]) => Math.abs(seconds) >= one) ?? ["second", 1];
-  return unit === "second" ? "just now" : WORDS.format(Math.trunc(seconds / length), unit);
+  return unit === "second" ? t("shared.justNow") : distanceText(Math.trunc(seconds / length), unit);
 }

@@ -6,6 +6,7 @@ import { Button } from "../shared/Button";
 import { useRefusal } from "../store/readOnly";
 import type { ChosenEdge } from "../store/selection";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 
 /** One edge: between which tasks, and for which outcome it is taken. */
 export function EdgePanel({ chosen }: { chosen: ChosenEdge }) {
@@ -18,7 +19,7 @@ export function EdgePanel({ chosen }: { chosen: ChosenEdge }) {
   const within = bodyAt(document, body);
   const there = (within?.edges ?? []).some((one) => sameEdge(one, edge));
   const source = within?.tasks.find((task) => task.id === edge.from);
-  if (!there) return <p className="subtle panel">This edge is gone.</p>;
+  if (!there) return <p className="subtle panel">{t("inspector.thisEdgeIsGone")}</p>;
   const on = edge.on ?? "success";
   const outcomes = source ? outcomesOf(source, types) : [];
   const change = (outcome: string): void => {
@@ -31,17 +32,17 @@ export function EdgePanel({ chosen }: { chosen: ChosenEdge }) {
     select({});
   };
   return (
-    <section className="panel" aria-label="Edge">
-      <h2>Edge</h2>
+    <section className="panel" aria-label={t("inspector.edge")}>
+      <h2>{t("inspector.edge")}</h2>
       <p className="edge-ends">
         <Button label={edge.from} onClick={() => goTo(pathOf(body, edge.from))} />
         <span aria-hidden="true">→</span>
-        <span className="unseen">to</span>
+        <span className="unseen">{t("inspector.edgeTo")}</span>
         <Button label={edge.to} onClick={() => goTo(pathOf(body, edge.to))} />
       </p>
       <div className="field">
         <label className="label" htmlFor={field}>
-          Outcome
+          {t("inspector.outcome")}
         </label>
         <select
           id={field}
@@ -53,14 +54,19 @@ export function EdgePanel({ chosen }: { chosen: ChosenEdge }) {
         >
           {[...new Set([on, ...outcomes])].map((outcome) => (
             <option key={outcome} value={outcome}>
-              {outcomes.includes(outcome) ? outcome : `${outcome} (unknown)`}
+              {outcomes.includes(outcome) ? outcome : t("inspector.unknown", { outcome })}
             </option>
           ))}
         </select>
-        <p className="help">The edge is taken when {edge.from} ends with this outcome.</p>
+        <p className="help">{t("inspector.theEdgeIsTakenWhenEnds", { task: edge.from })}</p>
       </div>
       <p>
-        <Button icon="delete" label="Delete the edge" refusal={refusal} onClick={remove} />
+        <Button
+          icon="delete"
+          label={t("inspector.deleteTheEdge")}
+          refusal={refusal}
+          onClick={remove}
+        />
       </p>
     </section>
   );

@@ -1,4 +1,5 @@
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { EdgePanel } from "./EdgePanel";
 import { ManyPanel } from "./ManyPanel";
 import { NotePanel } from "./NotePanel";
@@ -14,7 +15,7 @@ export function Inspector() {
   const width = useView((state) => state.width);
   const root = useFieldFocus();
   return (
-    <aside ref={root} aria-label="Details" className="inspector" style={{ width }}>
+    <aside ref={root} aria-label={t("shared.details")} className="inspector" style={{ width }}>
       <ResizeHandle />
       <Selected />
     </aside>

@@ -7,13 +7,14 @@ import { Button } from "../shared/Button";
 import { useRefusal } from "../store/readOnly";
 import type { Selection } from "../store/selection";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { type Alignment, aligned } from "./aligning";
 
 const WAYS: readonly [Alignment, string, string][] = [
-  ["left", "Align left edges", "align_horizontal_left"],
-  ["top", "Align top edges", "align_vertical_top"],
-  ["across", "Even distances across", "horizontal_distribute"],
-  ["down", "Even distances down", "vertical_distribute"],
+  ["left", t("inspector.alignLeftEdges"), "align_horizontal_left"],
+  ["top", t("inspector.alignTopEdges"), "align_vertical_top"],
+  ["across", t("inspector.evenDistancesAcross"), "horizontal_distribute"],
+  ["down", t("inspector.evenDistancesDown"), "vertical_distribute"],
 ];
 
 /** Several things at once: how many, and what can be done with all of them. */
@@ -22,16 +23,16 @@ export function ManyPanel() {
   const { edit, select } = useStudio.getState();
   const refusal = useRefusal();
   const { tasks } = selection;
-  const few = tasks.length < 2 ? "Select two tasks or more." : undefined;
+  const few = tasks.length < 2 ? t("inspector.selectTwoTasksOrMore") : undefined;
   const remove = (): void => {
     edit((document) => without(document, selection));
     select({});
-    announce("Deleted");
+    announce(t("inspector.deleted"));
   };
   return (
-    <section className="panel" aria-label="Selection">
-      <h2>{countsOf(selection)} selected</h2>
-      <fieldset className="group" aria-label="Align">
+    <section className="panel" aria-label={t("inspector.selection")}>
+      <h2>{t("inspector.selected", { things: countsOf(selection) })}</h2>
+      <fieldset className="group" aria-label={t("inspector.align")}>
         {WAYS.map(([way, label, icon]) => (
           <Button
             key={way}
@@ -48,24 +49,26 @@ export function ManyPanel() {
       <p className="buttons">
         <Button
           icon="content_copy"
-          label="Duplicate"
-          refusal={refusal ?? (tasks.length === 0 ? "No task is selected." : undefined)}
+          label={t("inspector.duplicate")}
+          refusal={refusal ?? (tasks.length === 0 ? t("inspector.noTaskIsSelected") : undefined)}
           onClick={() => duplicate(tasks)}
         />
-        <Button icon="delete" label="Delete" refusal={refusal} onClick={remove} />
+        <Button icon="delete" label={t("inspector.delete")} refusal={refusal} onClick={remove} />
       </p>
     </section>
   );
 }
 
 function countsOf({ tasks, edges, notes }: Selection): string {
-  const said = (count: number, one: string): string[] =>
-    count === 0 ? [] : [`${count} ${one}${count === 1 ? "" : "s"}`];
-  return [
-    ...said(tasks.length, "task"),
-    ...said(edges.length, "edge"),
-    ...said(notes.length, "note"),
-  ].join(", ");
+  const said = [
+    ["canvas.tasks", tasks.length],
+    ["inspector.edges", edges.length],
+    ["canvas.notes", notes.length],
+  ] as const;
+  return said
+    .filter(([, count]) => count > 0)
+    .map(([words, count]) => t(words, { count }))
+    .join(", ");
 }
 
 function placesOf(document: Definition, paths: readonly TaskPath[]): Map<TaskPath, Point> {
@@ -94,5 +97,5 @@ function duplicate(paths: readonly TaskPath[]): void {
   const done = pasted(history.present, bodyOf(first), clip, { x: 40, y: 40 });
   edit(() => done.document);
   select({ tasks: done.tasks });
-  announce(`Duplicated ${done.tasks.length}`);
+  announce(t("inspector.duplicated", { count: done.tasks.length }));
 }

@@ -6,8 +6,17 @@ import { Button } from "../shared/Button";
 import { useRefusal } from "../store/readOnly";
 import type { ChosenNote } from "../store/selection";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
+import type { Key } from "../words/types";
 
 const COLOURS = ["yellow", "blue", "green", "pink", "grey"] as const;
+const NAMES = {
+  yellow: "inspector.yellow",
+  blue: "inspector.blue",
+  green: "inspector.green",
+  pink: "inspector.pink",
+  grey: "inspector.grey",
+} as const satisfies Record<(typeof COLOURS)[number], Key>;
 
 /** A note on the canvas: its text and its colour. */
 export function NotePanel({ chosen }: { chosen: ChosenNote }) {
@@ -17,7 +26,7 @@ export function NotePanel({ chosen }: { chosen: ChosenNote }) {
   const field = useId();
   const { body, id } = chosen;
   const note = bodyAt(document, body)?.ui?.notes?.find((one) => one.id === id);
-  if (!note) return <p className="subtle panel">This note is gone.</p>;
+  if (!note) return <p className="subtle panel">{t("inspector.thisNoteIsGone")}</p>;
   const change = (changes: Partial<Note>, merge?: string): void =>
     edit(
       (old) =>
@@ -31,11 +40,11 @@ export function NotePanel({ chosen }: { chosen: ChosenNote }) {
     select({});
   };
   return (
-    <section className="panel" aria-label="Note">
-      <h2>Note</h2>
+    <section className="panel" aria-label={t("inspector.note")}>
+      <h2>{t("inspector.note")}</h2>
       <div className="field">
         <label className="label" htmlFor={field}>
-          Text
+          {t("inspector.text")}
         </label>
         <textarea
           id={field}
@@ -47,7 +56,7 @@ export function NotePanel({ chosen }: { chosen: ChosenNote }) {
         />
       </div>
       <fieldset className="colours">
-        <legend className="label">Colour</legend>
+        <legend className="label">{t("inspector.colour")}</legend>
         {COLOURS.map((colour) => (
           <label key={colour} className={`note-colour ${colour}`}>
             <input
@@ -57,12 +66,17 @@ export function NotePanel({ chosen }: { chosen: ChosenNote }) {
               disabled={refusal !== undefined}
               onChange={() => change({ color: colour })}
             />
-            {colour}
+            {t(NAMES[colour])}
           </label>
         ))}
       </fieldset>
       <p>
-        <Button icon="delete" label="Delete the note" refusal={refusal} onClick={remove} />
+        <Button
+          icon="delete"
+          label={t("inspector.deleteTheNote")}
+          refusal={refusal}
+          onClick={remove}
+        />
       </p>
     </section>
   );

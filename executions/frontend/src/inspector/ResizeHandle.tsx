@@ -1,4 +1,5 @@
 import type { KeyboardEvent, PointerEvent } from "react";
+import { t } from "../words/t";
 import { LEAST, MOST, setWidth, useView } from "./view";
 
 const STEP = 20;
@@ -25,7 +26,7 @@ export function ResizeHandle() {
     <div
       className="resize"
       role="separator"
-      aria-label="Width of the details"
+      aria-label={t("inspector.widthOfTheDetails")}
       aria-orientation="vertical"
       aria-valuenow={width}
       aria-valuemin={LEAST}

@@ -1,3 +1,5 @@
+import { rich } from "../words/rich";
+import { t } from "../words/t";
 import { switchLetters, useLetters } from "./letters";
 import "./keys.css";
 
@@ -16,7 +18,7 @@ export function LettersSwitch({ example }: { example: string }) {
         checked={on}
         onChange={(event) => switchLetters(event.target.checked)}
       />
-      Single keys such as <kbd>{example}</kbd> and <kbd>/</kbd> work
+      {rich("keys.singleKeysSuchAsAnd", { one: <kbd>{example}</kbd>, other: <kbd>/</kbd> })}
     </label>
   );
 }
@@ -35,7 +37,7 @@ export function KeyRows({ rows }: { rows: readonly Row[] }) {
           </dt>
           <dd>
             {words}
-            {!on && keys.every((key) => key.length === 1) && " (switched off)"}
+            {!on && keys.every((key) => key.length === 1) && ` ${t("keys.switchedOff")}`}
           </dd>
         </div>
       ))}

@@ -1,20 +1,27 @@
 import { Dialog } from "../shared/Dialog";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
+import type { Key } from "../words/types";
 import { BINDINGS, type Binding } from "./bindings";
 import { KeyRows, LettersSwitch } from "./KeyRows";
 
-const GROUPS: readonly Binding["group"][] = ["Tasks", "Canvas", "View", "Document"];
+const GROUPS = {
+  Tasks: "keys.groupTasks",
+  Canvas: "keys.groupCanvas",
+  View: "keys.groupView",
+  Document: "keys.groupDocument",
+} as const satisfies Record<Binding["group"], Key>;
 
 /** Every key there is, and the switch for those of a single letter. */
 export function KeysDialog() {
   const close = (): void => useStudio.getState().set({ dialog: null });
   return (
-    <Dialog title="Keys" onClose={close} wide>
+    <Dialog title={t("keys.keys")} onClose={close} wide>
       <LettersSwitch example="t" />
       <div className="keys">
-        {GROUPS.map((group) => (
-          <section key={group} aria-label={group}>
-            <h3>{group}</h3>
+        {Object.entries(GROUPS).map(([group, name]) => (
+          <section key={group} aria-label={t(name)}>
+            <h3>{t(name)}</h3>
             <KeyRows rows={BINDINGS.filter((one) => one.group === group)} />
           </section>
         ))}

@@ -6,6 +6,7 @@ import { fit, zoomIn, zoomOut, zoomTo } from "../canvas/viewport";
 import { wantSearch } from "../palette/wanted";
 import { save } from "../saving/useSaving";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 
 export interface Binding {
   /** As written in the list, alternatives apart: `Ctrl+Z`, `t`. `Ctrl` is Command on a Mac. */
@@ -26,56 +27,65 @@ export const BINDINGS: readonly Binding[] = [
   {
     group: "Document",
     keys: ["Ctrl+S"],
-    words: "Save the draft",
+    words: t("keys.saveTheDraft"),
     always: true,
     run: () => void save(),
   },
-  { group: "Document", keys: ["Ctrl+Z"], words: "Undo", run: () => useStudio.getState().undo() },
+  {
+    group: "Document",
+    keys: ["Ctrl+Z"],
+    words: t("keys.undo"),
+    run: () => useStudio.getState().undo(),
+  },
   {
     group: "Document",
     keys: ["Ctrl+Shift+Z", "Ctrl+Y"],
-    words: "Redo",
+    words: t("keys.redo"),
     run: () => useStudio.getState().redo(),
   },
-  { group: "Tasks", keys: ["/"], words: "Search a module to add", run: wantSearch },
-  { group: "Tasks", keys: ["c"], words: "Connect the selected task", run: askConnection },
-  { group: "Tasks", keys: ["n"], words: "Write a note", run: writeNote },
+  { group: "Tasks", keys: ["/"], words: t("keys.searchAModuleToAdd"), run: wantSearch },
+  { group: "Tasks", keys: ["c"], words: t("keys.connectTheSelectedTask"), run: askConnection },
+  { group: "Tasks", keys: ["n"], words: t("keys.writeANote"), run: writeNote },
   {
     group: "Tasks",
     keys: ["Delete", "Backspace"],
-    words: "Delete what is selected",
+    words: t("keys.deleteWhatIsSelected"),
     onCanvas: true,
     run: removeSelected,
   },
-  { group: "Tasks", keys: ["Ctrl+D"], words: "Duplicate", run: duplicate },
-  { group: "Tasks", keys: ["Ctrl+C"], words: "Copy, also to another workflow" },
-  { group: "Tasks", keys: ["Ctrl+X"], words: "Cut" },
-  { group: "Tasks", keys: ["Ctrl+V"], words: "Paste, into the selected container" },
-  { group: "Canvas", keys: ["Tab"], words: "Go to the next task" },
-  { group: "Canvas", keys: ["Enter"], words: "Select the task; again: its details" },
-  { group: "Canvas", keys: ["Arrows"], words: "Move what is selected; with Shift faster" },
-  { group: "Canvas", keys: ["Ctrl+A"], words: "Select all", onCanvas: true, run: selectAll },
-  { group: "Canvas", keys: ["Shift+drag"], words: "Select with a box" },
-  { group: "Canvas", keys: ["Ctrl+click", "Shift+click"], words: "Select one more" },
-  { group: "Canvas", keys: ["Escape"], words: "Leave a field, then deselect" },
+  { group: "Tasks", keys: ["Ctrl+D"], words: t("keys.duplicate"), run: duplicate },
+  { group: "Tasks", keys: ["Ctrl+C"], words: t("keys.copyAlsoToAnotherWorkflow") },
+  { group: "Tasks", keys: ["Ctrl+X"], words: t("keys.cut") },
+  { group: "Tasks", keys: ["Ctrl+V"], words: t("keys.pasteIntoTheSelectedContainer") },
+  { group: "Canvas", keys: ["Tab"], words: t("keys.goToTheNextTask") },
+  { group: "Canvas", keys: ["Enter"], words: t("keys.selectTheTaskAgainIts") },
+  { group: "Canvas", keys: [t("keys.arrows")], words: t("keys.moveWhatIsSelectedWith") },
+  { group: "Canvas", keys: ["Ctrl+A"], words: t("keys.selectAll"), onCanvas: true, run: selectAll },
+  { group: "Canvas", keys: [t("keys.shiftDrag")], words: t("keys.selectWithABox") },
+  {
+    group: "Canvas",
+    keys: [t("keys.ctrlClick"), t("keys.shiftClick")],
+    words: t("keys.selectOneMore"),
+  },
+  { group: "Canvas", keys: ["Escape"], words: t("keys.leaveAFieldThenDeselect") },
   {
     group: "View",
     keys: ["Ctrl+F"],
-    words: "Find a task",
+    words: t("keys.findATask"),
     always: true,
     run: dialog("find"),
   },
-  { group: "View", keys: ["f"], words: "Show all", run: fit },
+  { group: "View", keys: ["f"], words: t("keys.showAll"), run: fit },
   {
     group: "View",
     keys: ["z"],
-    words: "Zoom to what is selected",
+    words: t("keys.zoomToWhatIsSelected"),
     run: () => zoomTo(useStudio.getState().selection.tasks),
   },
-  { group: "View", keys: ["+"], words: "Zoom in", run: zoomIn },
-  { group: "View", keys: ["-"], words: "Zoom out", run: zoomOut },
-  { group: "View", keys: ["t"], words: "Tidy the layout", run: () => tidy() },
-  { group: "View", keys: ["?"], words: "This list of keys", run: dialog("keys") },
+  { group: "View", keys: ["+"], words: t("keys.zoomIn"), run: zoomIn },
+  { group: "View", keys: ["-"], words: t("keys.zoomOut"), run: zoomOut },
+  { group: "View", keys: ["t"], words: t("keys.tidyTheLayout"), run: () => tidy() },
+  { group: "View", keys: ["?"], words: t("keys.thisListOfKeys"), run: dialog("keys") },
 ];
 
 /** What was pressed, as the table writes it. */

@@ -3,15 +3,16 @@ import { taskAt } from "../document/paths";
 import type { TaskPath } from "../document/types";
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import type { ExecutionRow } from "./frames";
 import type { TaskLive } from "./live";
 import { WRONG } from "./states";
 
 const ENDS: Readonly<Record<string, string>> = {
-  SUCCESS: "The run succeeded.",
-  FAILED: "The run failed.",
-  CANCELLED: "The run was cancelled.",
-  TIMEOUT: "The run timed out.",
+  SUCCESS: t("live.theRunSucceeded"),
+  FAILED: t("live.theRunFailed"),
+  CANCELLED: t("live.theRunWasCancelled"),
+  TIMEOUT: t("live.theRunTimedOut"),
 };
 
 const UNWANTED: ReadonlySet<string> = new Set(["FAILED", "TIMEOUT"]);
@@ -42,7 +43,7 @@ export function changes(
   const said = told(wrong.filter(([path]) => !WRONG.has(before.tasks.get(path)?.state ?? "")));
   const state = after.execution?.state ?? "";
   if (state === before.execution?.state) return said;
-  if (state === "RUNNING") return [...said, "The run started."];
+  if (state === "RUNNING") return [...said, t("live.theRunStarted")];
   // The failures' own sentences are lost behind the end's, which therefore names them.
   const because = UNWANTED.has(state) ? told(wrong.slice(0, NAMED)) : said;
   const end = ENDS[state];

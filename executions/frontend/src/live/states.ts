@@ -1,4 +1,5 @@
 /** States in words, icons and colours; a state is never told by its colour alone. */
+import { t } from "../words/t";
 
 export type Colour = "grey" | "blue" | "amber" | "green" | "red";
 
@@ -10,33 +11,33 @@ export interface Mark {
 }
 
 const MARKS: Readonly<Record<string, readonly [word: string, icon: string, colour: Colour]>> = {
-  PENDING: ["waiting", "radio_button_unchecked", "grey"],
-  RUNNING: ["running", "clock_loader_40", "blue"],
-  LEASED: ["leased", "lock_clock", "blue"],
-  WAITING: ["waiting", "hourglass_empty", "amber"],
-  PAUSED: ["paused", "pause_circle", "amber"],
-  SUCCESS: ["succeeded", "check_circle", "green"],
-  FAILED: ["failed", "cancel", "red"],
-  TIMEOUT: ["timed out", "timer_off", "red"],
-  DLQ: ["dead", "inbox", "red"],
-  CANCELLED: ["cancelled", "do_not_disturb_on", "grey"],
-  SKIPPED: ["skipped", "skip_next", "grey"],
+  PENDING: [t("live.waiting"), "radio_button_unchecked", "grey"],
+  RUNNING: [t("live.running"), "clock_loader_40", "blue"],
+  LEASED: [t("live.leased"), "lock_clock", "blue"],
+  WAITING: [t("live.waiting"), "hourglass_empty", "amber"],
+  PAUSED: [t("live.paused"), "pause_circle", "amber"],
+  SUCCESS: [t("live.succeeded"), "check_circle", "green"],
+  FAILED: [t("live.failed"), "cancel", "red"],
+  TIMEOUT: [t("live.timedOut"), "timer_off", "red"],
+  DLQ: [t("live.dead"), "inbox", "red"],
+  CANCELLED: [t("live.cancelled"), "do_not_disturb_on", "grey"],
+  SKIPPED: [t("live.skipped"), "skip_next", "grey"],
 };
 
 /** What a run that sleeps waits for. */
 const ASLEEP: Readonly<Record<string, string>> = {
-  body: "in its body",
-  timer: "asleep",
-  approval: "awaits approval",
-  event: "awaits event",
-  callback: "awaits call",
-  child: "awaits child",
-  circuit: "target rests",
-  quota: "over quota",
+  body: t("live.inItsBody"),
+  timer: t("live.asleep"),
+  approval: t("live.awaitsApproval"),
+  event: t("live.awaitsEvent"),
+  callback: t("live.awaitsCall"),
+  child: t("live.awaitsChild"),
+  circuit: t("live.targetRests"),
+  quota: t("live.overQuota"),
 };
 
 /** Of what has no run yet. */
-export const NOT_BEGUN: Mark = { word: "not begun", icon: "pending", colour: "grey" };
+export const NOT_BEGUN: Mark = { word: t("live.notBegun"), icon: "pending", colour: "grey" };
 
 export const WORKING: ReadonlySet<string> = new Set(["LEASED", "RUNNING"]);
 export const ALIVE: ReadonlySet<string> = new Set(["PENDING", "LEASED", "RUNNING", "WAITING"]);
@@ -59,18 +60,20 @@ export function markOfExecution(execution: {
   const mark = markOf(execution.state);
   const { compensation } = execution;
   if (!compensation) return mark;
-  if (compensation === "DONE") return { ...mark, word: `${mark.word}, undone` };
-  if (compensation === "FAILED") return { ...mark, word: `${mark.word}, undo failed` };
+  if (compensation === "DONE") return { ...mark, word: t("live.stateUndone", { word: mark.word }) };
+  if (compensation === "FAILED")
+    return { ...mark, word: t("live.stateUndoFailed", { word: mark.word }) };
   if (execution.state === "PENDING") return mark;
-  return { word: "undoing", icon: "undo", colour: "amber" };
+  return { word: t("live.undoing"), icon: "undo", colour: "amber" };
 }
 
 /** The mark of a task's undo step. */
 export function markOfUndo(state: string): Mark {
-  if (state === "SUCCESS") return { word: "undone", icon: "undo", colour: "grey" };
-  if (state === "SKIPPED") return { word: "undo skipped", icon: "skip_next", colour: "grey" };
-  if (state === "DLQ") return { word: "undo failed", icon: "inbox", colour: "red" };
-  return { word: "undoing", icon: "undo", colour: "amber" };
+  if (state === "SUCCESS") return { word: t("live.undone"), icon: "undo", colour: "grey" };
+  if (state === "SKIPPED")
+    return { word: t("live.undoSkipped"), icon: "skip_next", colour: "grey" };
+  if (state === "DLQ") return { word: t("live.undoFailed"), icon: "inbox", colour: "red" };
+  return { word: t("live.undoing"), icon: "undo", colour: "amber" };
 }
 
 /** The mark of a step: a retry says which, a sleeper what for. */
@@ -78,5 +81,5 @@ export function markOfStep(state: string, attempt: number, waitsFor: string | nu
   const usual = markOf(state);
   if (state === "WAITING") return { ...usual, word: ASLEEP[waitsFor ?? ""] ?? usual.word };
   if (state !== "PENDING" || attempt === 1) return usual;
-  return { word: `retry ${attempt - 1}`, icon: "autorenew", colour: "amber" };
+  return { word: t("live.retry", { number: attempt - 1 }), icon: "autorenew", colour: "amber" };
 }

@@ -1,11 +1,20 @@
 /** Counts of a container's turns, by how far each is. Pure. */
 
+import { t } from "../words/t";
+import type { Key } from "../words/types";
 import type { RunRow } from "./frames";
 import { ALIVE, WORKING } from "./states";
 
 /** From least to most in need of a look: a turn is as the worst step in it. */
 const KINDS = ["ok", "cancelled", "waiting", "running", "failed", "dead"] as const;
-const TOLD = ["ok", "running", "waiting", "failed", "dead", "cancelled"] as const;
+const TOLD = {
+  ok: "live.countOk",
+  running: "live.countRunning",
+  waiting: "live.countWaiting",
+  failed: "live.countFailed",
+  dead: "live.countDead",
+  cancelled: "live.countCancelled",
+} as const satisfies Record<Kind, Key>;
 type Kind = (typeof KINDS)[number];
 
 /** By container: by turn, the worst kind of a step in it. */
@@ -34,8 +43,9 @@ function kindOf(run: RunRow, handled: boolean): Kind {
 /** "12: 10 ok, 1 running, 1 failed". */
 export function counted(inside: ReadonlyMap<string, number>): string {
   const kinds = [...inside.values()].map((index) => KINDS[index]);
-  const parts = TOLD.map((kind) => [kind, kinds.filter((one) => one === kind).length] as const)
-    .filter(([, count]) => count > 0)
-    .map(([kind, count]) => `${count} ${kind}`);
+  const parts = Object.entries(TOLD)
+    .map(([kind, words]) => ({ words, count: kinds.filter((one) => one === kind).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ words, count }) => t(words, { count }));
   return `${inside.size}: ${parts.join(", ")}`;
 }

@@ -13,6 +13,7 @@ import type { Definition, TaskPath } from "../document/types";
 import { taskOf } from "../live/frames";
 import { NOTHING } from "../store/selection";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { IconButton } from "./pieces";
 import { chooseTask } from "./selecting";
 import { useMonitor, usePages, useRun } from "./store";
@@ -25,14 +26,19 @@ const STEP = 60;
 /** The graph of the version that runs, coloured by state. */
 export function Graph() {
   return (
-    <section className="vk-panel" aria-label="Graph">
+    <section className="vk-panel" aria-label={t("monitor.graph")}>
       <div className="vm-bar">
-        <h2>Graph</h2>
+        <h2>{t("monitor.graph")}</h2>
         <Search />
         <span className="vm-space" />
-        <IconButton icon="remove" label="Zoom out" onClick={reduce} />
-        <IconButton icon="add" label="Zoom in" onClick={enlarge} />
-        <IconButton icon="fit_screen" label="Fit the graph" title="Fit (f)" onClick={showAll} />
+        <IconButton icon="remove" label={t("monitor.zoomOut")} onClick={reduce} />
+        <IconButton icon="add" label={t("monitor.zoomIn")} onClick={enlarge} />
+        <IconButton
+          icon="fit_screen"
+          label={t("monitor.fitTheGraph")}
+          title={t("monitor.fitF")}
+          onClick={showAll}
+        />
       </div>
       <ReactFlowProvider>
         <Shown />
@@ -48,7 +54,7 @@ function Shown() {
   useChosenTask();
   const sized = useSize(box, nodes);
   const marked = useMarked(nodes);
-  const label = `The graph of ${workflow}, coloured by state. The timeline below lists the same as a table; arrows move, plus and minus zoom.`;
+  const label = t("monitor.theGraphOfColouredBy", { workflow });
   return (
     // biome-ignore lint/a11y/useSemanticElements: a group of drawn things is no fieldset
     <div
@@ -220,15 +226,15 @@ function Search() {
         type="search"
         className="vm-search"
         id="vm-search"
-        placeholder="Find a task"
-        aria-label="Find a task"
+        placeholder={t("monitor.findATask")}
+        aria-label={t("monitor.findATask")}
         autoComplete="off"
         value={text}
         onChange={(event) => write(event.target.value)}
         onKeyDown={pressed}
       />
       <span className="vm-found" role="status">
-        {text.trim() ? `${found.length} found` : ""}
+        {text.trim() ? t("monitor.found", { count: found.length }) : ""}
       </span>
     </>
   );

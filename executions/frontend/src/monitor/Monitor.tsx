@@ -8,6 +8,7 @@ import { useLiveStore } from "../live/live";
 import { Dialog } from "../shared/Dialog";
 import { begin } from "../store/history";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { pointActions } from "./actions";
 import { Details } from "./details/Details";
 import { Graph } from "./Graph";
@@ -33,12 +34,12 @@ export function Monitor() {
       over = true;
     };
   }, [execution, workflow]);
-  if (loading === "loading") return <Note>Loading the graph…</Note>;
+  if (loading === "loading") return <Note>{t("monitor.loadingTheGraph")}</Note>;
   if (loading === "ready") return <Parts />;
   return (
     <div>
       <ErrorNote>{loading.message}</ErrorNote>
-      <Link href={location.href}>Try again</Link>
+      <Link href={location.href}>{t("shared.tryAgain")}</Link>
     </div>
   );
 }
@@ -102,7 +103,7 @@ function useTold(): void {
 }
 
 const Help = () => (
-  <Dialog title="Keys" onClose={() => useMonitor.setState({ help: false })}>
+  <Dialog title={t("monitor.keys")} onClose={() => useMonitor.setState({ help: false })}>
     <LettersSwitch example="n" />
     <div className="keys">
       <KeyRows rows={KEYS} />

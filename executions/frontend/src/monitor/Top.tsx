@@ -4,6 +4,7 @@ import { createPortal } from "react-dom";
 import { type Connection, useLiveStore } from "../live/live";
 import { type Mark, markOfExecution } from "../live/states";
 import { Icon } from "../shared/Icon";
+import { t } from "../words/t";
 import { renewActions } from "./actions";
 import { hintOf } from "./hints";
 import { Link, StateMark } from "./pieces";
@@ -11,13 +12,13 @@ import { useMonitor, usePages, useServerTime } from "./store";
 import { ago, at, stamp, took } from "./times";
 
 const CONNECTIONS: Readonly<Record<Connection, Mark>> = {
-  connecting: { word: "connecting", icon: "sync", colour: "grey" },
-  live: { word: "live", icon: "sensors", colour: "green" },
-  reconnecting: { word: "reconnecting", icon: "sync_problem", colour: "amber" },
-  paused: { word: "paused", icon: "pause_circle", colour: "grey" },
-  "signed out": { word: "signed out", icon: "lock", colour: "red" },
-  gone: { word: "gone", icon: "cloud_off", colour: "red" },
-  finished: { word: "finished", icon: "flag", colour: "grey" },
+  connecting: { word: t("monitor.connecting"), icon: "sync", colour: "grey" },
+  live: { word: t("monitor.live"), icon: "sensors", colour: "green" },
+  reconnecting: { word: t("monitor.reconnecting"), icon: "sync_problem", colour: "amber" },
+  paused: { word: t("monitor.paused"), icon: "pause_circle", colour: "grey" },
+  "signed out": { word: t("monitor.signedOut"), icon: "lock", colour: "red" },
+  gone: { word: t("monitor.gone"), icon: "cloud_off", colour: "red" },
+  finished: { word: t("monitor.finished"), icon: "flag", colour: "grey" },
 };
 
 /** Something in a place of the server's page. */
@@ -46,7 +47,7 @@ export function Top() {
       <In place="[data-top=times]">
         <Times />
         <div>
-          <dt>Retries</dt>
+          <dt>{t("monitor.retries")}</dt>
           <dd>{execution ? retries : "–"}</dd>
         </div>
       </In>
@@ -57,8 +58,8 @@ export function Top() {
         <button
           type="button"
           className="vm-button"
-          aria-label="Keys"
-          title="Keys (?)"
+          aria-label={t("monitor.keys")}
+          title={t("monitor.keysByKey")}
           onClick={help}
         >
           <Icon name="keyboard" />
@@ -85,16 +86,16 @@ function Trouble({ connection }: { connection: Connection }) {
   if (connection === "signed out") {
     return (
       <>
-        You are signed out; what is shown here is no longer renewed.{" "}
-        <Link href={pages.signIn}>Sign in again</Link>
+        {t("monitor.youAreSignedOutWhat")}{" "}
+        <Link href={pages.signIn}>{t("monitor.signInAgain")}</Link>
       </>
     );
   }
   if (connection !== "gone") return null;
   return (
     <>
-      This execution is not there any more, or not for you.{" "}
-      <Link href={pages.executions}>All executions</Link>
+      {t("monitor.thisExecutionIsNotThere")}{" "}
+      <Link href={pages.executions}>{t("monitor.allExecutions")}</Link>
     </>
   );
 }
@@ -108,13 +109,13 @@ function Times() {
   return (
     <>
       <div>
-        <dt>Started</dt>
+        <dt>{t("monitor.started")}</dt>
         <dd title={started === null ? undefined : stamp(started)}>
-          {execution ? (started === null ? "not yet" : ago(started, now)) : "–"}
+          {execution ? (started === null ? t("monitor.notYet") : ago(started, now)) : "–"}
         </dd>
       </div>
       <div>
-        <dt>Elapsed</dt>
+        <dt>{t("monitor.elapsed")}</dt>
         <dd>{execution ? took(ended ? length : Math.floor(length / 1000) * 1000) : "–"}</dd>
       </div>
     </>
@@ -131,7 +132,7 @@ function Dead() {
   return (
     <a className="vk-button vm-small vm-dead" href={deadLetters(execution)}>
       <Icon name="inbox" />
-      {`Dead letters (${dead})`}
+      {t("monitor.deadLetters", { count: dead })}
     </a>
   );
 }

@@ -3,6 +3,7 @@
  * the rest is not. They are fetched anew when the execution's state changes, and follow the
  * selection.
  */
+import { t } from "../words/t";
 import type { Run } from "./runs";
 
 declare global {
@@ -57,6 +58,6 @@ function pointFork(button: HTMLElement, run: Run | null): void {
   button.setAttribute("hx-get", address);
   button.setAttribute("href", address);
   const words = button.lastChild;
-  if (words) words.textContent = run ? "Fork from here…" : "Fork…";
+  if (words) words.textContent = run ? t("monitor.forkFromHere") : t("monitor.fork");
   window.htmx?.process(button);
 }

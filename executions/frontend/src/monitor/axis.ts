@@ -1,4 +1,6 @@
 /** The time axis: what part of it is seen, and where its ticks stand. Pure. */
+import { decimalText } from "../words/formats";
+import { t } from "../words/t";
 
 /** A part of the time, in milliseconds since 1970. */
 export interface Span {
@@ -54,20 +56,25 @@ export function ticks(view: Span, start: number, width: number): { at: number; l
 export function offsetText(offset: number, step = 1): string {
   const sign = offset < 0 ? "−" : "+";
   const ms = Math.abs(offset);
-  if (ms < 1000 && step < 1000) return `${sign}${ms} ms`;
-  if (ms < 60_000) return `${sign}${step < 1000 ? fraction(ms, step) : Math.round(ms / 1000)} s`;
+  if (ms < 1000 && step < 1000) return sign + t("shared.milliseconds", { value: ms });
+  if (ms < 60_000) {
+    const value = step < 1000 ? fraction(ms, step) : Math.round(ms / 1000);
+    return sign + t("shared.seconds", { value });
+  }
   const seconds = Math.floor(ms / 1000);
   const days = Math.floor(seconds / 86_400);
   const hours = Math.floor(seconds / 3600) % 24;
   const minutes = Math.floor(seconds / 60) % 60;
-  if (days) return `${sign}${days} d ${hours} h`;
-  if (hours) return `${sign}${hours} h ${String(minutes).padStart(2, "0")} min`;
+  if (days) return sign + t("shared.daysHours", { days, hours });
+  if (hours) {
+    return sign + t("shared.hoursMinutes", { hours, minutes: String(minutes).padStart(2, "0") });
+  }
   const rest = step < 1000 ? `.${String(ms % 1000).padStart(3, "0")}` : "";
   return `${sign}${minutes}:${String(seconds % 60).padStart(2, "0")}${rest}`;
 }
 
 const fraction = (ms: number, step: number): string =>
-  (ms / 1000).toFixed(step < 10 ? 3 : step < 100 ? 2 : 1);
+  decimalText(ms / 1000, step < 10 ? 3 : step < 100 ? 2 : 1);
 
 /** The view zoomed by a factor around a point of it (0 is its left end, 1 its right one). */
 export function zoomed(view: Span, factor: number, point = 0.5): Span {

@@ -2,6 +2,7 @@
 import { useLetters } from "../keys/letters";
 import { typing } from "../keys/typing";
 import { announce } from "../shared/announce";
+import { t } from "../words/t";
 import { tabsNow } from "./details/Details";
 import { showAll } from "./Graph";
 import { wrongOf } from "./runs";
@@ -25,46 +26,50 @@ function goWrong(step: 1 | -1): void {
   const next = index < 0 ? (step > 0 ? 0 : last) : (index + step + found.length) % found.length;
   const to = found[next];
   if (to) choose({ run: to.id });
-  else announce("Nothing failed.");
+  else announce(t("monitor.nothingFailed"));
 }
 
 export const KEYS: readonly PageKey[] = [
   {
     keys: ["n", "p"],
-    words: "The next, the previous failed run",
+    words: t("monitor.theNextThePreviousFailed"),
     act: (key) => goWrong(key === "n" ? 1 : -1),
   },
-  { keys: ["↑", "↓"], words: "In the timeline: the run above, below" },
-  { keys: ["←", "→"], words: "In the timeline: earlier, later; in the graph: move" },
+  { keys: ["↑", "↓"], words: t("monitor.inTheTimelineTheRun") },
+  { keys: ["←", "→"], words: t("monitor.inTheTimelineEarlierLater") },
   {
     keys: ["+", "-"],
-    words: "Zoom the time in, out",
+    words: t("monitor.zoomTheTimeInOut"),
     act: (key) => zoomTime(key === "+" ? 1.5 : 1 / 1.5),
   },
   {
     keys: ["f"],
-    words: "Fit the graph and the time",
+    words: t("monitor.fitTheGraphAndThe"),
     act: () => {
       showAll();
       setMode("fit");
     },
   },
-  { keys: ["l"], words: "Follow now", act: toggleFollowing },
+  { keys: ["l"], words: t("monitor.followNow"), act: toggleFollowing },
   {
     keys: ["/"],
-    words: "Find a task",
+    words: t("monitor.findATask"),
     act: () => document.getElementById("vm-search")?.focus(),
   },
   {
     keys: ["1", "2", "3", "4", "5", "6"],
-    words: "The tabs of the details",
+    words: t("monitor.theTabsOfTheDetails"),
     act: (key) => {
       const tab = tabsNow()[Number(key) - 1];
       if (tab !== undefined) useMonitor.setState({ tab });
     },
   },
-  { keys: ["Escape"], words: "Select nothing: show the execution", act: () => choose() },
-  { keys: ["?"], words: "This list of keys", act: () => useMonitor.setState({ help: true }) },
+  { keys: ["Escape"], words: t("monitor.selectNothingShowTheExecution"), act: () => choose() },
+  {
+    keys: ["?"],
+    words: t("monitor.thisListOfKeys"),
+    act: () => useMonitor.setState({ help: true }),
+  },
 ];
 
 /** Listen; gives what ends it. Keys act only where nothing is typed and no dialog is open. */

@@ -1,6 +1,7 @@
 /** Runs with their times as numbers, and what is asked of all of them. Pure. */
 import { plainPath, type RunRow } from "../live/frames";
 import { type Mark, markOfStep, WRONG } from "../live/states";
+import { t } from "../words/t";
 import { at, span } from "./times";
 
 type Times = "queuedAt" | "startedAt" | "finishedAt" | "retryAfter";
@@ -55,8 +56,11 @@ export const nameOfStep = (path: string): string => path.replace(/\.main$/, "");
 /** The mark of a run: a retry says which and when, a sleeper what for. */
 export function markOfRun(run: Run, now: number): Mark {
   const mark = markOfStep(run.state, run.attempt, run.waitsFor);
-  if (run.superseded) return { ...mark, word: `${mark.word}, rolled back` };
+  if (run.superseded) return { ...mark, word: t("monitor.stateRolledBack", { word: mark.word }) };
   const waits = run.state === "PENDING" && run.retryAfter !== null && run.retryAfter > now;
   if (!waits || run.attempt === 1) return mark;
-  return { ...mark, word: `${mark.word}, in ${span((run.retryAfter ?? now) - now)}` };
+  return {
+    ...mark,
+    word: t("monitor.stateInTime", { word: mark.word, time: span((run.retryAfter ?? now) - now) }),
+  };
 }

@@ -2,6 +2,7 @@
 import type { Known } from "../live/frames";
 import { markOf, WRONG } from "../live/states";
 import { announce } from "../shared/announce";
+import { t } from "../words/t";
 import { nameOfStep } from "./runs";
 
 /** At most so many sentences are said at once. */
@@ -21,7 +22,7 @@ function next(): void {
   timer = undefined;
   if (waiting.length === 0) return;
   const rest = waiting.length - MOST;
-  const more = rest > 0 ? ` And ${rest} more changes.` : "";
+  const more = rest > 0 ? ` ${t("monitor.andMoreChanges", { count: rest })}` : "";
   announce(`${waiting.slice(-MOST).join(" ")}${more}`);
   waiting = [];
   timer = setTimeout(next, AGAIN);
@@ -34,9 +35,15 @@ export function newsOf(known: Known, before: Known): string[] {
     (run) => WRONG.has(run.state) && before.runs.get(run.id)?.state !== run.state,
   );
   const said = failed.map(
-    (run) => `${nameOfStep(run.stepPath)}, attempt ${run.attempt}, ${markOf(run.state).word}.`,
+    (run) =>
+      `${t("monitor.stepAttemptState", {
+        step: nameOfStep(run.stepPath),
+        attempt: run.attempt,
+        state: markOf(run.state).word,
+      })}.`,
   );
   const state = known.execution?.state ?? "";
-  if (state !== before.execution.state) said.push(`The execution is ${markOf(state).word}.`);
+  if (state !== before.execution.state)
+    said.push(t("monitor.theExecutionIs", { state: markOf(state).word }));
   return said;
 }

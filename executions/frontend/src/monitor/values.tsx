@@ -1,6 +1,8 @@
 /** Stored values as text: formatted, masked where a key says so, bounded, and copied on demand. */
 import type { Json, JsonObject } from "../document/types";
 import { Icon } from "../shared/Icon";
+import { numberText } from "../words/formats";
+import { t } from "../words/t";
 import { Note } from "./pieces";
 
 const SHOWN = 100_000;
@@ -27,8 +29,14 @@ export function masked(value: Json): Json {
 }
 
 /** A value as JSON with a button that copies it, or a sentence where it is hidden or nothing. */
-export function Value({ value, nothing = "Nothing." }: { value: Json; nothing?: string }) {
-  if (isHidden(value)) return <Note>Hidden: needs the permission view_payloads.</Note>;
+export function Value({
+  value,
+  nothing = t("monitor.nothing"),
+}: {
+  value: Json;
+  nothing?: string;
+}) {
+  if (isHidden(value)) return <Note>{t("monitor.hiddenNeedsThePermissionView")}</Note>;
   if (value === null || value === undefined) return <Note>{nothing}</Note>;
   const text = JSON.stringify(masked(value), null, 2);
   return (
@@ -42,7 +50,7 @@ export function Value({ value, nothing = "Nothing." }: { value: Json; nothing?: 
 /** Text as it stands; a very long one ends with a note. */
 export function Preformatted({ text }: { text: string }) {
   const rest = text.length - SHOWN;
-  const end = `… ${rest.toLocaleString("en")} characters more; the API gives the whole.`;
+  const end = t("monitor.charactersMoreTheApiGives", { count: numberText(rest) });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, which the keyboard must reach
     <pre className="vk-pre" tabIndex={0}>
@@ -55,6 +63,6 @@ export function Preformatted({ text }: { text: string }) {
 export const CopyButton = ({ text }: { text: string }) => (
   <button type="button" className="vk-button vm-small" data-copy={text}>
     <Icon name="content_copy" />
-    <b>Copy as JSON</b>
+    <b>{t("monitor.copyAsJson")}</b>
   </button>
 );

@@ -5,6 +5,7 @@ import { bodyAt, bodyOf, pathOf } from "../document/paths";
 import type { TaskPath } from "../document/types";
 import { Button } from "../shared/Button";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { join } from "./actions";
 
 /** Choose after which task, and which outcome of it, a task comes. */
@@ -28,8 +29,8 @@ export function Connecting({ to, onDone }: { to: TaskPath; onDone: () => void })
   if (!source) {
     return (
       <p className="list-none" role="status">
-        No other task here can come before this one.{" "}
-        <Button label="Close" autoFocus onClick={onDone} />
+        {t("nodelist.noOtherTaskHereCanCome")}{" "}
+        <Button label={t("shared.close")} autoFocus onClick={onDone} />
       </p>
     );
   }
@@ -42,7 +43,7 @@ export function Connecting({ to, onDone }: { to: TaskPath; onDone: () => void })
         if (join(source.path, to, wanted) === null) onDone();
       }}
     >
-      <label htmlFor={task}>After</label>
+      <label htmlFor={task}>{t("nodelist.after")}</label>
       <select
         id={task}
         ref={focused}
@@ -55,14 +56,14 @@ export function Connecting({ to, onDone }: { to: TaskPath; onDone: () => void })
           </option>
         ))}
       </select>
-      <label htmlFor={on}>on</label>
+      <label htmlFor={on}>{t("nodelist.connectOn")}</label>
       <select id={on} value={wanted} onChange={(event) => setOutcome(event.target.value)}>
         {source.outcomes.map((one) => (
           <option key={one}>{one}</option>
         ))}
       </select>
-      <Button label="Connect" type="submit" />
-      <Button label="Cancel" icon="close" bare onClick={onDone} />
+      <Button label={t("nodelist.connect")} type="submit" />
+      <Button label={t("shared.cancel")} icon="close" bare onClick={onDone} />
     </form>
   );
 }

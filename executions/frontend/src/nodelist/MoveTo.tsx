@@ -1,6 +1,7 @@
 import { bodiesFor, bodyName, containersOf } from "../document/moving";
 import type { Definition, TaskPath } from "../document/types";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { move } from "./actions";
 
 /** Moves a task into a container or out of one; nothing where there is no other body. */
@@ -11,12 +12,12 @@ export function MoveTo({ path, label }: { path: TaskPath; label: string }) {
   if (!canEdit || bodies.length === 0) return null;
   return (
     <select
-      aria-label={`Move ${label} to`}
+      aria-label={t("nodelist.moveTo", { task: label })}
       className="move-to"
       value=""
       onChange={(event) => move(path, bodies[Number(event.target.value)] ?? [])}
     >
-      <option value="">Move to…</option>
+      <option value="">{t("nodelist.moveToChoice")}</option>
       {bodies.map((body, at) => (
         <option key={body.join(".")} value={at}>
           {bodyName(body)}

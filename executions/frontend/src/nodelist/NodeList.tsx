@@ -4,6 +4,7 @@ import { wantSearch } from "../palette/wanted";
 import { Button } from "../shared/Button";
 import { useRefusal } from "../store/readOnly";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { Notes } from "./Notes";
 import { rowsOf } from "./rows";
 import { TaskRow } from "./TaskRow";
@@ -22,32 +23,33 @@ export function NodeList() {
   const root = useRef<HTMLElement>(null);
   useFocusOfNew(root, rows.length, selected);
   return (
-    <section ref={root} aria-label="Tasks" className="nodelist">
+    <section ref={root} aria-label={t("nodelist.tasks")} className="nodelist">
       <div className="nodelist-head">
-        <h2>
-          {rows.length} {rows.length === 1 ? "task" : "tasks"}
-        </h2>
+        <h2>{t("canvas.tasks", { count: rows.length })}</h2>
         <span className="space" />
-        <Button icon="add" label="Add a task" refusal={refusal} onClick={wantSearch} />
+        <Button icon="add" label={t("nodelist.addATask")} refusal={refusal} onClick={wantSearch} />
       </div>
       {rows.length === 0 ? (
-        <p className="list-none">
-          This workflow has no tasks yet. Pick a module on the left, or press / to search.
-        </p>
+        <p className="list-none">{t("nodelist.thisWorkflowHasNoTasksYet")}</p>
       ) : (
         <table>
-          <caption className="unseen">
-            The tasks in an order in which they run; a task's name shows its details.
-          </caption>
+          <caption className="unseen">{t("nodelist.theTasksInAnOrder")}</caption>
           <thead>
             <tr>
-              {["Task", "Module", "After", "Outcomes", "Last run", "Problems"].map((head) => (
+              {[
+                t("nodelist.task"),
+                t("nodelist.module"),
+                t("nodelist.after"),
+                t("nodelist.outcomes"),
+                t("nodelist.lastRun"),
+                t("nodelist.problemsColumn"),
+              ].map((head) => (
                 <th key={head} scope="col">
                   {head}
                 </th>
               ))}
               <th scope="col">
-                <span className="unseen">Actions</span>
+                <span className="unseen">{t("nodelist.actions")}</span>
               </th>
             </tr>
           </thead>
@@ -60,7 +62,7 @@ export function NodeList() {
       )}
       {rows.length > shown && (
         <Button
-          label={`Show ${Math.min(SHOWN, rows.length - shown)} more`}
+          label={t("nodelist.showMore", { count: Math.min(SHOWN, rows.length - shown) })}
           onClick={() => setShown(shown + SHOWN)}
         />
       )}

@@ -5,6 +5,7 @@ import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
 import { open } from "../shell/drawers";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 
 /** The notes of the canvas as a list; a note's name shows it in the details. */
 export function Notes() {
@@ -14,8 +15,8 @@ export function Notes() {
   );
   if (notes.length === 0) return null;
   return (
-    <section aria-label="Notes" className="list-notes">
-      <h2>Notes</h2>
+    <section aria-label={t("nodelist.notes")} className="list-notes">
+      <h2>{t("nodelist.notes")}</h2>
       <ul>
         {notes.map(({ path, note }) => (
           <NoteLine key={[...path, note.id].join(".")} at={path} note={note} />
@@ -28,7 +29,7 @@ export function Notes() {
 function NoteLine({ at, note }: { at: BodyPath; note: Note }) {
   const canEdit = useStudio((state) => state.page.canEdit);
   const { select, edit } = useStudio.getState();
-  const label = note.text.trim().split("\n")[0]?.slice(0, 100) || "Empty note";
+  const label = note.text.trim().split("\n")[0]?.slice(0, 100) || t("nodelist.emptyNote");
   const remove = (): void =>
     edit((document) => changeNotes(document, at, (all) => all.filter((one) => one.id !== note.id)));
   return (
@@ -44,7 +45,9 @@ function NoteLine({ at, note }: { at: BodyPath; note: Note }) {
         <Icon name="sticky_note_2" />
         <span>{label}</span>
       </button>
-      {canEdit && <Button icon="delete" label={`Delete ${label}`} bare onClick={remove} />}
+      {canEdit && (
+        <Button icon="delete" label={t("nodelist.delete", { name: label })} bare onClick={remove} />
+      )}
     </li>
   );
 }

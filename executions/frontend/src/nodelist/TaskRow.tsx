@@ -9,6 +9,7 @@ import { iconOf } from "../shared/moduleIcon";
 import { open } from "../shell/drawers";
 import { useRefusal } from "../store/readOnly";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { part, remove } from "./actions";
 import { Connecting } from "./Connecting";
 import { MoveTo } from "./MoveTo";
@@ -33,7 +34,11 @@ export const TaskRow = memo(
             type="button"
             className="task-name"
             aria-pressed={selected}
-            aria-label={body.length > 0 ? `${label}, in ${body.join(".")}` : undefined}
+            aria-label={
+              body.length > 0
+                ? t("nodelist.in", { task: label, container: body.join(".") })
+                : undefined
+            }
             onClick={() => {
               useStudio.getState().goTo(path);
               open("inspector");
@@ -43,17 +48,17 @@ export const TaskRow = memo(
             <span>{label}</span>
           </button>
         </th>
-        <td data-label="Module">
-          <code>{uses.join(" → ") || "no module"}</code>
+        <td data-label={t("nodelist.module")}>
+          <code>{uses.join(" → ") || t("nodelist.noModule")}</code>
         </td>
-        <td data-label="After">
+        <td data-label={t("nodelist.after")}>
           <After row={row} label={label} />
         </td>
-        <td data-label="Outcomes">{ownOutcomes(outcomesOf(task, types))}</td>
-        <td data-label="Last run">
+        <td data-label={t("nodelist.outcomes")}>{ownOutcomes(outcomesOf(task, types))}</td>
+        <td data-label={t("nodelist.lastRun")}>
           <LastRun path={path} />
         </td>
-        <td data-label="Problems">
+        <td data-label={t("nodelist.problemsColumn")}>
           <Problems path={path} />
         </td>
         <td className="row-actions">
@@ -78,12 +83,17 @@ function After({ row, label }: { row: Row; label: string }) {
       {row.into.map((edge) => (
         <Connection key={`${edge.from}:${edge.on}`} edge={edge} row={row} />
       ))}
-      {row.into.length === 0 && <span className="subtle">the start</span>}
+      {row.into.length === 0 && <span className="subtle">{t("nodelist.theStart")}</span>}
       {adding ? (
         <Connecting to={row.path} onDone={() => setAdding(false)} />
       ) : (
         canEdit && (
-          <Button icon="add" label={`Connect ${label}`} bare onClick={() => setAdding(true)} />
+          <Button
+            icon="add"
+            label={t("nodelist.connectTask", { task: label })}
+            bare
+            onClick={() => setAdding(true)}
+          />
         )
       )}
     </div>
@@ -96,11 +106,11 @@ function Connection({ edge, row }: { edge: Edge; row: Row }) {
   return (
     <span className="connection">
       {edge.from}
-      <span className="subtle">on {on}</span>
+      <span className="subtle">{t("nodelist.onOutcome", { outcome: on })}</span>
       {canEdit && (
         <Button
           icon="close"
-          label={`Disconnect from ${edge.from} on ${on}`}
+          label={t("nodelist.disconnectFrom", { task: edge.from, outcome: on })}
           bare
           onClick={() => part(row.body, edge)}
         />
@@ -124,7 +134,7 @@ function Problems({ path }: { path: string }) {
   const problems = useStudio((state) => state.problems);
   const own = problems.filter((problem) => problem.task === path);
   const [first] = own;
-  if (!first) return <span className="subtle">none</span>;
+  if (!first) return <span className="subtle">{t("nodelist.noProblems")}</span>;
   const errors = own.some((problem) => problem.level === "error");
   return (
     <button
@@ -136,7 +146,7 @@ function Problems({ path }: { path: string }) {
       }}
     >
       <Icon name={errors ? "error" : "warning"} />
-      {own.length === 1 ? first.message : `${own.length} problems`}
+      {own.length === 1 ? first.message : t("nodelist.problems", { count: own.length })}
     </button>
   );
 }
@@ -146,7 +156,7 @@ function Delete({ path, label }: { path: string; label: string }) {
   return (
     <Button
       icon="delete"
-      label={`Delete ${label}`}
+      label={t("nodelist.delete", { name: label })}
       bare
       refusal={refusal}
       onClick={(event) => {

@@ -7,6 +7,7 @@ import { bodyName, moved } from "../document/moving";
 import { bodyOf, idOf } from "../document/paths";
 import type { BodyPath, Edge, TaskPath } from "../document/types";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 
 /** Connect two tasks of a body; gives why not, or null when it is done. */
 export function join(from: TaskPath, to: TaskPath, on: string): string | null {
@@ -18,18 +19,24 @@ export function join(from: TaskPath, to: TaskPath, on: string): string | null {
   }
   const edge: Edge = { from: idOf(from), to: idOf(to), on };
   edit((document) => connect(document, bodyOf(to), edge));
-  notice(`${idOf(to)} now comes after ${idOf(from)} on ${on}`);
+  notice(t("nodelist.nowComesAfter", { to: idOf(to), from: idOf(from), outcome: on }));
   return null;
 }
 
 export function part(body: BodyPath, edge: Edge): void {
   useStudio.getState().edit((document) => disconnect(document, body, [edge]));
-  notice(`${edge.to} no longer comes after ${edge.from} on ${edge.on ?? "success"}`);
+  notice(
+    t("nodelist.noLongerComesAfter", {
+      to: edge.to,
+      from: edge.from,
+      outcome: edge.on ?? "success",
+    }),
+  );
 }
 
 export function remove(path: TaskPath): void {
   useStudio.getState().edit((document) => removeTasks(document, [path]));
-  notice(`Deleted ${idOf(path)}. Ctrl+Z brings it back.`);
+  notice(t("nodelist.deletedCtrlZBringsItBack", { id: idOf(path) }));
 }
 
 export function move(path: TaskPath, body: BodyPath): void {
@@ -37,5 +44,7 @@ export function move(path: TaskPath, body: BodyPath): void {
   const result = moved(history.present, path, body);
   edit(() => arranged(result.document, types));
   select({ tasks: [result.path] });
-  notice(`Moved ${idOf(path)} to ${bodyName(body)}; its connections stayed behind.`);
+  notice(
+    t("nodelist.movedToItsConnectionsStayedBehind", { id: idOf(path), container: bodyName(body) }),
+  );
 }

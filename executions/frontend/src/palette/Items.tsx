@@ -2,6 +2,7 @@ import { type KeyboardEvent, useRef, useState } from "react";
 import type { ModuleType } from "../api/shapes";
 import { Button } from "../shared/Button";
 import { iconOf } from "../shared/moduleIcon";
+import { t } from "../words/t";
 import { ModuleButton } from "./ModuleButton";
 import { firstSentence } from "./Preview";
 
@@ -20,9 +21,9 @@ export interface Section {
 export const NOTE = "note";
 export const NOTE_ITEM: Item = {
   value: NOTE,
-  title: "Note",
+  title: t("palette.note"),
   icon: "sticky_note_2",
-  says: "A text on the canvas; it changes nothing of what runs.",
+  says: t("palette.aTextOnTheCanvas"),
 };
 
 export const itemOf = (type: ModuleType): Item => ({
@@ -63,9 +64,9 @@ export function Items({ sections, query, disabled, onAdd, onShow, onLeave, onCle
     return (
       <div className="palette-items">
         <p className="palette-none" role="status">
-          No module fits “{query.trim()}”.
+          {t("palette.noModuleFits", { text: query.trim() })}
         </p>
-        <Button icon="close" label="Clear the search" onClick={onClear} />
+        <Button icon="close" label={t("palette.clearTheSearch")} onClick={onClear} />
       </div>
     );
   }

@@ -1,7 +1,10 @@
+import type { ReactNode } from "react";
 import { landingOf } from "../document/adding";
 import { taskAt } from "../document/paths";
 import { Icon } from "../shared/Icon";
 import { useDocument, useStudio } from "../store/studio";
+import { rich } from "../words/rich";
+import { t } from "../words/t";
 
 /** Says where what is picked will stand. */
 export function LandingHint() {
@@ -13,21 +16,15 @@ export function LandingHint() {
   return (
     <p className="palette-landing">
       <Icon name={after ? "subdirectory_arrow_right" : "add"} />
-      <span>
-        {inside && (
-          <>
-            Into <strong>{name(inside)}</strong>
-            {after && ", "}
-          </>
-        )}
-        {after && (
-          <>
-            {inside ? "after " : "After "}
-            <strong>{name(after)}</strong>
-          </>
-        )}
-        {!inside && !after && "By itself: select a task to add after it"}
-      </span>
+      <span>{wordsOf(inside && name(inside), after ? name(after) : null)}</span>
     </p>
   );
+}
+
+function wordsOf(inside: string | null, after: string | null): ReactNode {
+  const place = <strong>{inside}</strong>;
+  const task = <strong>{after}</strong>;
+  if (inside && after) return rich("palette.intoAfter", { place, task });
+  if (inside) return rich("palette.into", { place });
+  return after ? rich("palette.after", { task }) : t("palette.byItselfSelectATask");
 }

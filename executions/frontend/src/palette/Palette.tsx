@@ -4,6 +4,7 @@ import { addModule, addNote } from "../document/adding";
 import { closeDrawer } from "../shell/drawers";
 import { useRefusal } from "../store/readOnly";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { Items, itemOf, NOTE, NOTE_ITEM, type Section } from "./Items";
 import { LandingHint } from "./Landing";
 import { Preview } from "./Preview";
@@ -41,13 +42,13 @@ export function Palette() {
     event.preventDefault();
   };
   return (
-    <aside ref={root} className="palette" aria-label="Modules">
+    <aside ref={root} className="palette" aria-label={t("palette.modules")}>
       <div className="palette-head">
         <input
           ref={search}
           type="search"
-          placeholder="Search modules  /"
-          aria-label="Search modules"
+          placeholder={t("palette.searchModulesByKey")}
+          aria-label={t("palette.searchModules")}
           value={query}
           onChange={(event) => setQuery(event.target.value)}
           onKeyDown={pressed}
@@ -73,15 +74,15 @@ function sectionsOf(all: readonly ModuleType[], query: string, used: readonly st
   const types = offered(all);
   if (query.trim()) {
     const found = ranked(types, query);
-    return found.length > 0 ? [{ title: "Found", items: found.map(itemOf) }] : [];
+    return found.length > 0 ? [{ title: t("palette.found"), items: found.map(itemOf) }] : [];
   }
   const last = used.flatMap((name) => types.find((type) => type.type === name) ?? []);
   return [
-    ...(last.length > 0 ? [{ title: "Last used", items: last.map(itemOf) }] : []),
+    ...(last.length > 0 ? [{ title: t("palette.lastUsed"), items: last.map(itemOf) }] : []),
     ...grouped(types).map((group) => ({
       title: group.category,
       items: group.types.map(itemOf),
     })),
-    { title: "Notes", items: [NOTE_ITEM] },
+    { title: t("palette.notes"), items: [NOTE_ITEM] },
   ];
 }

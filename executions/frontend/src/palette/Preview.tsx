@@ -1,10 +1,11 @@
 import type { ModuleType } from "../api/shapes";
+import { t } from "../words/t";
 
 const EFFECTS: Record<ModuleType["effect"], string> = {
-  none: "no effect outside",
-  idempotent: "repeatable",
-  database: "writes with its record",
-  external: "acts outside",
+  none: t("palette.noEffectOutside"),
+  idempotent: t("palette.repeatable"),
+  database: t("palette.writesWithItsRecord"),
+  external: t("palette.actsOutside"),
 };
 
 /** The first sentence of a description. */
@@ -22,7 +23,7 @@ export function Preview({ type }: { type: ModuleType | undefined }) {
           <small>{[EFFECTS[type.effect], ...type.outcomes].join(" · ")}</small>
         </>
       ) : (
-        <p>Click adds a module, dragging places it.</p>
+        <p>{t("palette.clickAddsAModuleDraggingPlaces")}</p>
       )}
     </div>
   );

@@ -3,6 +3,7 @@ import { wordsOf } from "../api/client";
 import { validate } from "../api/workflows";
 import { announce } from "../shared/announce";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { check } from "./check";
 import { counted, merged } from "./merge";
 import { located } from "./places";
@@ -61,7 +62,7 @@ function useServerChecks(): void {
         .catch((error: unknown) => {
           if (asking.signal.aborted) return;
           const why = wordsOf(error);
-          const note = `Only this page's own checks: the server could not be asked. ${why}`;
+          const note = t("problems.onlyThisPagesOwnChecks", { reason: why });
           useChecking.setState({ note });
         });
     }, SERVER_PAUSE);
@@ -75,7 +76,7 @@ function useServerChecks(): void {
 /** Says a new count once it has stood for a while; the first one only where it is not none. */
 function useSpokenCount(): void {
   const count = useStudio((state) => counted(state.problems));
-  const said = useRef("No problems");
+  const said = useRef(t("problems.noProblems"));
   useEffect(() => {
     const timer = setTimeout(() => {
       if (said.current !== count) announce(count);

@@ -1,5 +1,6 @@
 import { Icon } from "../shared/Icon";
 import type { FoundProblem } from "../store/studio";
+import { t } from "../words/t";
 import { keyOf, keyPath } from "./found";
 
 interface Rows {
@@ -31,7 +32,9 @@ function Row({
   return (
     <button type="button" className="problem" onClick={() => onChoose(problem)}>
       <ProblemMark problems={[problem]} />
-      <span className="unseen">{problem.level === "error" ? "Problem: " : "Warning: "}</span>
+      <span className="unseen">
+        {problem.level === "error" ? `${t("problems.problem")} ` : `${t("problems.warning")} `}
+      </span>
       {named && problem.task !== null && <strong>{problem.task}</strong>}
       {place !== "" && <code>{place}</code>}
       <span>{problem.message}</span>
@@ -41,7 +44,7 @@ function Row({
 
 const placeOf = (problem: FoundProblem): string =>
   problem.edge
-    ? `edge to ${problem.edge.edge.to}`
+    ? t("problems.edgeTo", { task: problem.edge.edge.to })
     : keyPath(problem.pointer) || (problem.task === null ? problem.path : "");
 
 /** The sign of the worst of these. */

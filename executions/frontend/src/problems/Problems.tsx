@@ -1,6 +1,7 @@
 import { useDeferredValue, useMemo } from "react";
 import { Icon } from "../shared/Icon";
 import { type FoundProblem, useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { Checker } from "./Checker";
 import { goToProblem } from "./going";
 import { grouped } from "./grouping";
@@ -16,7 +17,7 @@ export function Problems() {
   const problems = useStudio((state) => state.problems);
   const open = useChecking((state) => state.open);
   return (
-    <section aria-label="Problems" className="problems">
+    <section aria-label={t("problems.title")} className="problems">
       <Checker />
       <button
         type="button"
@@ -45,7 +46,7 @@ function List({ problems }: { problems: readonly FoundProblem[] }) {
     <>
       {note !== "" && <p className="problems-note">{note}</p>}
       {groups.length === 0 && (
-        <p className="problems-note">No problems: this workflow can be published.</p>
+        <p className="problems-note">{t("problems.noProblemsThisWorkflowCan")}</p>
       )}
       <ul>
         {groups.map((group) => (
@@ -58,7 +59,9 @@ function List({ problems }: { problems: readonly FoundProblem[] }) {
           </li>
         ))}
       </ul>
-      {hidden > 0 && <p className="problems-note">{hidden} more are not shown.</p>}
+      {hidden > 0 && (
+        <p className="problems-note">{t("problems.moreAreNotShown", { count: hidden })}</p>
+      )}
     </>
   );
 }

@@ -3,6 +3,7 @@ import { Validator } from "@cfworker/json-schema";
 import type { ModuleType } from "../api/shapes";
 import { modulesOf } from "../document/modules";
 import type { JsonObject, Task } from "../document/types";
+import { t } from "../words/t";
 import { type Mistake, mistakes } from "./sentences";
 import { tolerant } from "./tolerant";
 
@@ -35,7 +36,9 @@ export function fieldMistakes(task: Task, types: Types): Mistake[] {
 function ofModule(use: string, config: JsonObject, types: Types): Mistake[] {
   const type = types.get(use);
   if (!type) {
-    return [{ pointer: ["use"], code: "unknown_module", message: `there is no module "${use}"` }];
+    return [
+      { pointer: ["use"], code: "unknown_module", message: t("problems.thereIsNoModule", { use }) },
+    ];
   }
   const found = mistakes(validatorOf(type.inputsSchema).validate(config).errors, config);
   return found.map((one) => ({ ...one, pointer: ["with", ...one.pointer] }));

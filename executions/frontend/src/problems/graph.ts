@@ -5,6 +5,7 @@ import { outcomesOf, SUCCESS } from "../document/outcomes";
 import { pathOf } from "../document/paths";
 import type { Body, BodyPath, Edge, Task, TaskPath } from "../document/types";
 import type { FoundProblem } from "../store/studio";
+import { t } from "../words/t";
 import { found } from "./found";
 import { ancestry, backwards, cycles, ordered, type Pair } from "./order";
 
@@ -58,7 +59,7 @@ export function graphProblems(
 function duplicates({ body, at, index }: Wiring): FoundProblem[] {
   return body.tasks.flatMap((task, place) => {
     if (index.get(task.id) === place) return [];
-    const message = `a task with the id "${task.id}" exists already; ids are unique`;
+    const message = t("problems.aTaskWithTheIdExists", { id: task.id });
     return [found(pathOf(at, task.id), ["id"], "duplicate_id", message)];
   });
 }
@@ -86,13 +87,17 @@ function ofEdge(
   const nowhere = [edge.from, edge.to].flatMap((id, place) =>
     index.has(id)
       ? []
-      : [told(place === 0 ? "from" : "to", "unknown_task", `there is no task "${id}"`)],
+      : [told(place === 0 ? "from" : "to", "unknown_task", t("problems.thereIsNoTask", { id }))],
   );
   if (nowhere.length > 0) return nowhere;
   const source = body.tasks[index.get(edge.from) ?? 0] as Task;
   const outcome = outcomeProblem(edge, source, types);
   if (outcome) return [told("on", ...outcome)];
-  const message = `the edge from "${edge.from}" to "${edge.to}" on "${edge.on ?? SUCCESS}" is doubled`;
+  const message = t("problems.theEdge", {
+    from: edge.from,
+    to: edge.to,
+    outcome: edge.on ?? SUCCESS,
+  });
   return doubled ? [told("on", "duplicate_edge", message)] : [];
 }
 
@@ -105,13 +110,13 @@ function outcomeProblem(
   const possible = outcomesOf(source, types);
   const names = possible.map((name) => `"${name}"`).join(", ");
   if (edge.on === undefined && !possible.includes(SUCCESS)) {
-    return [
-      "outcome_required",
-      `"${source.id}" decides where to go on; say which outcome: ${names}`,
-    ];
+    return ["outcome_required", t("problems.decidesWhereToGoOnSay", { task: source.id, names })];
   }
   if (possible.includes(edge.on ?? SUCCESS)) return null;
-  return ["unknown_outcome", `"${source.id}" has no outcome "${edge.on}", only ${names}`];
+  return [
+    "unknown_outcome",
+    t("problems.hasNoOutcomeOnly", { task: source.id, outcome: edge.on ?? SUCCESS, names }),
+  ];
 }
 
 function orderProblems({ body, at, index, stuck }: Wiring): FoundProblem[] {
@@ -121,13 +126,13 @@ function orderProblems({ body, at, index, stuck }: Wiring): FoundProblem[] {
   const knots = cycles(body.tasks.length, pairs, stuck).map((cycle) => {
     const ids = [...cycle, cycle[0] ?? 0].map((place) => body.tasks[place]?.id ?? "");
     if (ids.length > SHOWN_TASKS) ids.splice(SHOWN_TASKS - 1, ids.length - SHOWN_TASKS, "…");
-    const message = `these tasks wait for each other: ${ids.join(" → ")}; take out one of the edges`;
+    const message = t("problems.theseTasksWaitForEachOther", { ids: ids.join(" → ") });
     return found(path(cycle[0] ?? 0), [], "cycle", message);
   });
   // Of what is stuck, that which leads to no cycle is not to blame: it only comes after one.
   const behind = ordered(body.tasks.length, backwards(pairs)).filter((place) => stuck.has(place));
   const after = behind.map((place) => {
-    const message = `"${body.tasks[place]?.id}" cannot be reached: every way to it leads through a cycle`;
+    const message = t("problems.cannotBeReachedEveryWay", { task: body.tasks[place]?.id ?? "" });
     return found(path(place), [], "unreachable", message);
   });
   return [...knots, ...after];

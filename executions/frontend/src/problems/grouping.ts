@@ -3,6 +3,7 @@ import { groupedBy } from "../document/grouping";
 import { taskAt } from "../document/paths";
 import type { Definition, TaskPath } from "../document/types";
 import type { FoundProblem } from "../store/studio";
+import { t } from "../words/t";
 
 export interface Group {
   task: TaskPath | null;
@@ -22,6 +23,6 @@ export function grouped(problems: readonly FoundProblem[], document: Definition)
 }
 
 function titleOf(task: TaskPath | null, document: Definition): string {
-  if (task === null) return "Workflow";
+  if (task === null) return t("problems.workflow");
   return taskAt(document, task)?.name || task;
 }

@@ -2,6 +2,7 @@
 import { taskAt } from "../document/paths";
 import type { Definition } from "../document/types";
 import type { FoundProblem } from "../store/studio";
+import { t } from "../words/t";
 import { OWN_CODES } from "./check";
 import { keyOf } from "./found";
 
@@ -52,9 +53,9 @@ function distinct(problems: readonly FoundProblem[]): FoundProblem[] {
 export function counted(problems: readonly FoundProblem[]): string {
   const errors = problems.filter((one) => one.level === "error").length;
   const warnings = problems.length - errors;
-  const parts = [many(errors, "problem"), many(warnings, "warning")].filter((part) => part !== "");
-  return parts.length === 0 ? "No problems" : parts.join(", ");
+  const parts = [
+    errors > 0 ? t("problems.problems", { count: errors }) : "",
+    warnings > 0 ? t("problems.warnings", { count: warnings }) : "",
+  ].filter((part) => part !== "");
+  return parts.length === 0 ? t("problems.noProblems") : parts.join(", ");
 }
-
-const many = (count: number, word: string): string =>
-  count === 0 ? "" : `${count} ${word}${count === 1 ? "" : "s"}`;

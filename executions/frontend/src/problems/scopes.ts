@@ -4,6 +4,7 @@ import { modulesOf } from "../document/modules";
 import { pathOf } from "../document/paths";
 import type { Definition, Json, Task } from "../document/types";
 import type { FoundProblem } from "../store/studio";
+import { t } from "../words/t";
 import { found, type Pointer } from "./found";
 import type { Wiring } from "./graph";
 import { type Reading, type Templates, templatesOf } from "./templates";
@@ -54,7 +55,7 @@ function problemsOf(
   const unclosed = templates.open.map((pointer) => ({
     pointer,
     code: "template_syntax",
-    message: "{{ is not closed; expected }} after the expression",
+    message: t("problems.isNotClosedExpectedAfter"),
   }));
   const read = templates.readings.flatMap((reading) => {
     const said = judge(reading);
@@ -96,23 +97,19 @@ function mistakeOf(reading: Reading, views: readonly View[], document: Definitio
   if (root === "vars") {
     return name in (document.variables ?? {})
       ? null
-      : [
-          "unknown_variable",
-          `the workflow declares no variable "${name}"; add it under "variables"`,
-        ];
+      : ["unknown_variable", t("problems.theWorkflowDeclaresNoVariableAdd", { name })];
   }
   const view = views.find((one) => one.wiring.index.has(name));
-  if (!view) return ["unknown_task", `there is no task "${name}" that can be seen from here`];
+  if (!view) return ["unknown_task", t("problems.thereIsNoTaskThatCan", { name })];
   if (view.task === null || ANY_TIME.has(attribute)) return null;
   return notBefore(name, view.task, view.wiring, view === views[0]);
 }
 
 function notBefore(name: string, task: string, wiring: Wiring, own: boolean): Said | null {
   if (name === task) {
-    const what = own ? "the task itself" : "the task around this body";
-    return ["task_not_before", `"${name}" is ${what}, which is not done yet`];
+    const words = own ? "problems.isTaskItself" : "problems.isTaskAround";
+    return ["task_not_before", t(words, { name })];
   }
   if (wiring.stuck.has(wiring.index.get(task) ?? -1) || wiring.isBefore(task, name)) return null;
-  const message = `"${name}" may not be done when "${task}" starts: no edges lead from "${name}" to "${task}"`;
-  return ["task_not_before", message];
+  return ["task_not_before", t("problems.mayNotBeDone", { name, task })];
 }

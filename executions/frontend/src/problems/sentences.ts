@@ -2,6 +2,7 @@
 import type { OutputUnit } from "@cfworker/json-schema";
 import { groupedBy } from "../document/grouping";
 import type { Json } from "../document/types";
+import { t } from "../words/t";
 import type { Pointer } from "./found";
 
 /** One mistake below the value that was checked. */
@@ -26,12 +27,12 @@ const AROUND = new Set([
   "then",
 ]);
 const WORDS: Record<string, string> = {
-  string: "a text",
-  number: "a number",
-  integer: "a whole number",
-  boolean: "true or false",
-  object: "an object",
-  array: "a list",
+  string: t("problems.aText"),
+  number: t("problems.aNumber"),
+  integer: t("problems.aWholeNumber"),
+  boolean: t("problems.trueOrFalse"),
+  object: t("problems.anObject"),
+  array: t("problems.aList"),
   null: "null",
 };
 const LONGEST = 60;
@@ -69,7 +70,10 @@ function ofBranches(around: OutputUnit, units: OutputUnit[], value: Json): Mista
   const pointer = pointerOf(around.instanceLocation);
   const names = [...new Set(kinds.map((kind) => WORDS[kind] ?? kind))];
   if (names.length === 0) return [{ pointer, code: "type", message: around.error }];
-  const message = `expected ${names.join(" or ")}, found ${shown(at(value, pointer))}`;
+  const message = t("problems.expectedFound", {
+    kinds: anyOf(names),
+    found: shown(at(value, pointer)),
+  });
   return [{ pointer, code: "type", message }];
 }
 
@@ -79,18 +83,34 @@ function ofOne(unit: OutputUnit, value: Json): Mistake {
   const quoted = /"([^"]*)"/.exec(unit.error)?.[1] ?? "";
   switch (unit.keyword) {
     case "false":
-      return { pointer, code: "unknown_key", message: `there is no key "${pointer.at(-1)}" here` };
+      return {
+        pointer,
+        code: "unknown_key",
+        message: t("problems.thereIsNoKeyHere", { key: pointer.at(-1) ?? "" }),
+      };
     case "required":
-      return { pointer: [...pointer, quoted], code: "required", message: "this is required" };
+      return {
+        pointer: [...pointer, quoted],
+        code: "required",
+        message: t("problems.thisIsRequired"),
+      };
     case "type": {
       const kinds = expectedKinds(unit).map((kind) => WORDS[kind] ?? kind);
-      return { pointer, code: "type", message: `expected ${kinds.join(" or ")}, found ${here}` };
+      return {
+        pointer,
+        code: "type",
+        message: t("problems.expectedFound", { kinds: anyOf(kinds), found: here }),
+      };
     }
     case "enum":
     case "const":
-      return { pointer, code: "value", message: `expected ${wanted(unit)}, found ${here}` };
+      return {
+        pointer,
+        code: "value",
+        message: t("problems.expectedFound", { kinds: wanted(unit), found: here }),
+      };
     default:
-      return { pointer, code: "value", message: plain(unit.error) };
+      return { pointer, code: "value", message: plain(unit) };
   }
 }
 
@@ -98,20 +118,59 @@ function ofOne(unit: OutputUnit, value: Json): Mistake {
 function wanted(unit: OutputUnit): string {
   const listed = unit.error.replace(/^.*? match (any of )?/, "").replace(/\.$/, "");
   if (unit.keyword === "const") return listed;
-  return `one of ${listed.slice(1, -1).replaceAll(",", ", ")}`;
+  return t("problems.oneOf", { values: listed.slice(1, -1).replaceAll(",", ", ") });
 }
 
 const expectedKinds = (unit: OutputUnit): string[] =>
   (/Expected "(.*)"\.$/.exec(unit.error)?.[1] ?? "").split('", "').filter((kind) => kind !== "");
 
-/** `900 is greater than 300.` as it may stand after a place. */
-function plain(error: string): string {
-  const sentence = error
-    .replace(/\.$/, "")
-    .replace("String", "the text")
-    .replace("Array", "the list");
+const anyOf = (kinds: readonly string[]): string =>
+  kinds.reduce((one, other) => (one === "" ? other : t("problems.or", { one, other })), "");
+
+/** The validator's sentence, `900 is greater than 300.`, as it may stand after a place. */
+function plain({ error }: OutputUnit): string {
+  for (const [pattern, words] of SENTENCES) {
+    const found = pattern.exec(error);
+    if (found) return words(found[1] ?? "", found[2] ?? "");
+  }
+  const sentence = error.replace(/\.$/, "");
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
+
+/** What the validator says of values, in our words. */
+const SENTENCES: readonly [RegExp, (one: string, other: string) => string][] = [
+  [/^(.+) is less than (\S+)\.$/, (value, bound) => t("problems.isLess", { value, bound })],
+  [/^(.+) is greater than (\S+)\.$/, (value, bound) => t("problems.isGreater", { value, bound })],
+  [
+    /^(.+) is greater than or equal to (\S+)\.$/,
+    (value, bound) => t("problems.isGreaterOrEqual", { value, bound }),
+  ],
+  [
+    /^String is too short \((\d+) < (\d+)\)/,
+    (length, bound) => t("problems.isTooShort", { length, bound }),
+  ],
+  [
+    /^String is too long \((\d+) > (\d+)\)/,
+    (length, bound) => t("problems.isTooLong", { length, bound }),
+  ],
+  [/^String does not match pattern/, () => t("problems.doesNotMatch")],
+  [
+    /^String does not match format "(.*)"/,
+    (format) => t("problems.doesNotMatchFormat", { format }),
+  ],
+  [
+    /^Array has too few items \((\d+) < (\d+)\)/,
+    (length, bound) => t("problems.hasTooFew", { length, bound }),
+  ],
+  [
+    /^Array has too many items \((\d+) > (\d+)\)/,
+    (length, bound) => t("problems.hasTooMany", { length, bound }),
+  ],
+  [
+    /^Duplicate items at indexes (\d+) and (\d+)/,
+    (one, other) => t("problems.isDuplicate", { one, other }),
+  ],
+];
 
 function pointerOf(location: string): Pointer {
   const parts = decodeURI(location).split("/").slice(1);
@@ -129,7 +188,11 @@ function at(value: Json, pointer: Pointer): Json {
 }
 
 function shown(value: Json): string {
-  const text = Array.isArray(value) ? "a list" : isMap(value) ? "an object" : JSON.stringify(value);
+  const text = Array.isArray(value)
+    ? t("problems.aList")
+    : isMap(value)
+      ? t("problems.anObject")
+      : JSON.stringify(value);
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
 }
 

@@ -4,6 +4,7 @@ import { announce } from "../shared/announce";
 import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { cancelExecution } from "./executions";
 
 /** The button that cancels a run, and its question. */
@@ -14,8 +15,8 @@ export function CancelRun({ execution }: { execution: string }) {
     <>
       <Button
         icon="do_not_disturb_on"
-        label="Cancel…"
-        refusal={may ? undefined : "Your role in this workspace does not allow cancelling runs."}
+        label={t("running.cancel")}
+        refusal={may ? undefined : t("running.yourRoleForbidsCancelling")}
         onClick={() => setAsking(true)}
       />
       {asking && <Question execution={execution} onClose={() => setAsking(false)} />}
@@ -28,7 +29,7 @@ function Question({ execution, onClose }: { execution: string; onClose: () => vo
   const cancel = async (): Promise<void> => {
     try {
       await cancelExecution(execution);
-      announce("Cancelling the run.");
+      announce(t("running.cancellingTheRun"));
       onClose();
     } catch (error) {
       setRefused(error instanceof Refused ? error.detail : String(error));
@@ -36,13 +37,13 @@ function Question({ execution, onClose }: { execution: string; onClose: () => vo
   };
   const actions = (
     <>
-      <Button label="Let it run" onClick={onClose} />
-      <Button label="Cancel the run" strong onClick={() => void cancel()} />
+      <Button label={t("running.letItRun")} onClick={onClose} />
+      <Button label={t("running.cancelTheRun")} strong onClick={() => void cancel()} />
     </>
   );
   return (
-    <Dialog title="Cancel this run?" onClose={onClose} actions={actions}>
-      <p>Live steps are cancelled and their results refused. This cannot be undone.</p>
+    <Dialog title={t("running.cancelThisRun")} onClose={onClose} actions={actions}>
+      <p>{t("running.liveStepsAreCancelledAndTheir")}</p>
       {refused !== "" && (
         <p className="wrong" role="alert">
           {refused}

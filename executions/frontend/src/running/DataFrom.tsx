@@ -2,6 +2,7 @@ import { useEffect, useId, useState } from "react";
 import { useLiveStore } from "../live/live";
 import { markOf } from "../live/states";
 import { unwatch, watch } from "../live/watching";
+import { t } from "../words/t";
 import { ago, clock } from "./ages";
 import type { ExecutionSummary } from "./executions";
 import { useRecent } from "./recent";
@@ -24,14 +25,14 @@ export function DataFrom() {
   };
   return (
     <span className="data-from">
-      <label htmlFor={id}>Data from</label>
+      <label htmlFor={id}>{t("running.dataFrom")}</label>
       <select
         id={id}
         value={shown}
         aria-busy={loading}
         onChange={(event) => choose(event.target.value)}
       >
-        <option value="">none</option>
+        <option value="">{t("running.noRun")}</option>
         {shown !== "" && !known && <option value={shown}>{unlisted(results?.createdAt)}</option>}
         {recent.map((one) => (
           <option key={one.id} value={one.id}>
@@ -45,10 +46,10 @@ export function DataFrom() {
 }
 
 const unlisted = (createdAt: string | undefined): string =>
-  createdAt ? `the run ${ago(createdAt)}` : "this run";
+  createdAt ? t("running.theRun", { time: ago(createdAt) }) : t("running.thisRun");
 
 function told(one: ExecutionSummary): string {
-  const which = one.test ? "test" : `version ${one.version}`;
+  const which = one.test ? t("running.test") : t("running.version", { number: one.version });
   return `${ago(one.createdAt)} · ${markOf(one.state).word} · ${which} · ${clock(one.createdAt)}`;
 }
 

@@ -6,6 +6,8 @@ import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
 import { Icon } from "../shared/Icon";
 import { useStudio } from "../store/studio";
+import { rich } from "../words/rich";
+import { t } from "../words/t";
 import { dropFork, type Origin, publishAndFork, useFork } from "./fork";
 import { isWhole } from "./parts";
 import { written } from "./payload";
@@ -26,24 +28,20 @@ export function ForkNotice() {
   return (
     <div className="run-notice" role="note">
       <Icon name="fork_right" />
-      <p>
-        Change the workflow, then go on from <code>{origin.step}</code> with this run's data.
-      </p>
+      <p>{rich("running.changeTheWorkflowThenGo", { step: <code>{origin.step}</code> })}</p>
       <Button
         icon="science"
-        label="Test from here…"
-        refusal={test?.refusal ?? (fetching ? "The run's data are being fetched." : undefined)}
+        label={t("running.testFromHere")}
+        refusal={test?.refusal ?? (fetching ? t("running.theRunsDataAreBeingFetched") : undefined)}
         onClick={() => testFrom(task)}
       />
       <Button
         icon="fork_right"
-        label="Publish and fork…"
-        refusal={
-          may ? undefined : "Your role in this workspace does not allow publishing and operating."
-        }
+        label={t("running.publishAndFork")}
+        refusal={may ? undefined : t("running.yourRoleForbidsPublishing")}
         onClick={() => setAsking(true)}
       />
-      <Button icon="close" label="Do not fork" bare onClick={dropFork} />
+      <Button icon="close" label={t("running.doNotFork")} bare onClick={dropFork} />
       {asking && <Question origin={origin} onClose={() => setAsking(false)} />}
     </div>
   );
@@ -85,19 +83,18 @@ function Question({ origin, onClose }: { origin: Origin; onClose: () => void }) 
   };
   const actions = (
     <>
-      <Button label="Not now" onClick={onClose} />
-      <Button label={busy ? "Forking…" : "Publish and fork"} strong onClick={() => void fork()} />
+      <Button label={t("running.notNow")} onClick={onClose} />
+      <Button
+        label={busy ? t("running.forking") : t("running.publishAndForkNow")}
+        strong
+        onClick={() => void fork()}
+      />
     </>
   );
   return (
-    <Dialog title="Publish and fork" onClose={onClose} actions={actions}>
+    <Dialog title={t("running.publishAndForkNow")} onClose={onClose} actions={actions}>
       {refused && <Refusal refused={refused} />}
-      <p>
-        The draft is saved and published: triggers use it from then on. A new execution begins on it
-        right before <code>{origin.step}</code>, with what was done until then. If that step comes
-        after an approval, the new execution begins with the approval and asks for it again. The run
-        you came from stays as it is.
-      </p>
+      <p>{rich("running.theDraftIsSavedAndPublished", { step: <code>{origin.step}</code> })}</p>
     </Dialog>
   );
 }

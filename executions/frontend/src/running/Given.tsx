@@ -1,6 +1,7 @@
 import { useLiveStore } from "../live/live";
 import { Button } from "../shared/Button";
 import { useDocument } from "../store/studio";
+import { t } from "../words/t";
 import { ago } from "./ages";
 import { usePins } from "./pins";
 import { useResults } from "./results";
@@ -21,7 +22,7 @@ export function Given({ from, useShown, onUseShown }: Props) {
   if (pins.size === 0 && from === null) return null;
   return (
     <fieldset className="run-given">
-      <legend>Given results</legend>
+      <legend>{t("running.givenResults")}</legend>
       {from !== null && (
         <label className="check">
           <input
@@ -31,31 +32,33 @@ export function Given({ from, useShown, onUseShown }: Props) {
             onChange={(event) => onUseShown(event.target.checked)}
           />
           {since === null
-            ? "No run is shown whose results the tasks before could have."
-            : `The tasks before have the results of the run ${since === "" ? "on screen" : ago(since)}.`}
+            ? t("running.noRunIsShownWhoseResults")
+            : since === ""
+              ? t("running.resultsOnScreen")
+              : t("running.resultsOf", { time: ago(since) })}
         </label>
       )}
       {pins.size > 0 && (
         <>
-          <p className="run-hint">
-            Pinned: these tasks are not run, what follows gets these outputs.
-          </p>
+          <p className="run-hint">{t("running.pinnedTheseTasksAreNotRun")}</p>
           <ul>
             {[...pins].map(([path, pin]) => (
               <li key={path}>
-                <span className="given-name">{names.get(path) ?? `${path} (no longer there)`}</span>
+                <span className="given-name">
+                  {names.get(path) ?? t("running.noLongerThere", { path })}
+                </span>
                 {pin.outcome && <span className="pill">{pin.outcome}</span>}
                 <code>{preview(pin.output)}</code>
                 <Button
                   icon="keep_off"
-                  label={`Unpin ${names.get(path) ?? path}`}
+                  label={t("running.unpin", { task: names.get(path) ?? path })}
                   bare
                   onClick={() => unpin(path)}
                 />
               </li>
             ))}
           </ul>
-          {pins.size > 1 && <Button label="Unpin all" onClick={clear} />}
+          {pins.size > 1 && <Button label={t("running.unpinAll")} onClick={clear} />}
         </>
       )}
     </fieldset>

@@ -1,13 +1,14 @@
 import { useId } from "react";
 import { useDocument } from "../store/studio";
+import { t } from "../words/t";
 import type { PartKind } from "./parts";
 import { useWish } from "./wish";
 
 const KINDS: readonly [PartKind, string][] = [
-  ["everything", "Everything"],
-  ["upTo", "Up to a task"],
-  ["from", "From a task on"],
-  ["only", "One task alone"],
+  ["everything", t("running.everything")],
+  ["upTo", t("running.upToATask")],
+  ["from", t("running.fromATask")],
+  ["only", t("running.oneTaskAlone")],
 ];
 
 /** Which part of the draft runs. */
@@ -21,7 +22,7 @@ export function PartChoice() {
   return (
     <div className="run-row">
       <div className="run-field">
-        <label htmlFor={`${id}-part`}>Part</label>
+        <label htmlFor={`${id}-part`}>{t("running.part")}</label>
         <select
           id={`${id}-part`}
           value={part.kind}
@@ -38,7 +39,7 @@ export function PartChoice() {
       </div>
       {part.kind !== "everything" && (
         <div className="run-field grow">
-          <label htmlFor={`${id}-task`}>Task</label>
+          <label htmlFor={`${id}-task`}>{t("running.task")}</label>
           <select
             id={`${id}-task`}
             value={part.task}

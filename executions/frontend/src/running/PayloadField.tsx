@@ -1,6 +1,7 @@
 import { useEffect, useId, useState } from "react";
 import { Button } from "../shared/Button";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { ago, clock } from "./ages";
 import { hasFields, PayloadForm } from "./PayloadForm";
 import { written } from "./payload";
@@ -32,12 +33,16 @@ export function PayloadField({ mistake }: { mistake: string }) {
   return (
     <div className="run-field">
       <div className="run-row">
-        {form ? <strong>Payload</strong> : <label htmlFor={`${about}-text`}>Payload (JSON)</label>}
+        {form ? (
+          <strong>{t("running.payload")}</strong>
+        ) : (
+          <label htmlFor={`${about}-text`}>{t("running.payloadJson")}</label>
+        )}
         <span className="space" />
         {fillable && (
           <Button
             icon={form ? "data_object" : "list_alt"}
-            label={form ? "As JSON" : "As a form"}
+            label={form ? t("running.asJson") : t("running.asAForm")}
             refusal={mistake || undefined}
             onClick={() => setForm(!form)}
           />
@@ -59,7 +64,7 @@ export function PayloadField({ mistake }: { mistake: string }) {
         />
       )}
       <p id={about} className={mistake || trouble ? "wrong" : "run-hint"} role="status">
-        {mistake || trouble || "Templates read it as input."}
+        {mistake || trouble || t("running.templatesReadItAsInput")}
       </p>
     </div>
   );
@@ -71,13 +76,13 @@ function Sources({ chosen, onChoose }: { chosen: string; onChoose: (from: string
   const id = useId();
   return (
     <span className="run-source">
-      <label htmlFor={id}>Take it from</label>
+      <label htmlFor={id}>{t("running.takeIt")}</label>
       <select id={id} value={chosen} onChange={(event) => onChoose(event.target.value)}>
-        <option value={SAMPLE}>the input's schema</option>
+        <option value={SAMPLE}>{t("running.theInputsSchema")}</option>
         {may &&
           recent.map((one) => (
             <option key={one.id} value={one.id}>
-              {`the run ${ago(one.createdAt)} (${clock(one.createdAt)})`}
+              {t("running.theRunAt", { time: ago(one.createdAt), clock: clock(one.createdAt) })}
             </option>
           ))}
       </select>

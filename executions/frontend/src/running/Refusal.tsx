@@ -3,6 +3,7 @@ import { goToProblem } from "../problems/going";
 import { located } from "../problems/places";
 import { Icon } from "../shared/Icon";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 
 const SHOWN = 50;
 const IN_THE_DOCUMENT = /^(tasks|edges|settings|triggers|output|variables|input\b)/;
@@ -16,7 +17,7 @@ export function Refusal({ refused }: { refused: Refused }) {
     <div className="run-refusal" role="alert">
       <p>
         <Icon name="error" />
-        <strong>Nothing was started.</strong> {refused.detail}
+        <strong>{t("running.nothingWasStarted")}</strong> {refused.detail}
       </p>
       {all.length > 0 && (
         <ul>
@@ -42,7 +43,7 @@ export function Refusal({ refused }: { refused: Refused }) {
           ))}
         </ul>
       )}
-      {all.length > SHOWN && <p>{all.length - SHOWN} more are not shown.</p>}
+      {all.length > SHOWN && <p>{t("running.moreAreNotShown", { count: all.length - SHOWN })}</p>}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { unwatch } from "../live/watching";
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { span } from "./ages";
 import { CancelRun } from "./CancelRun";
 import { DataFrom } from "./DataFrom";
@@ -22,7 +23,7 @@ export function RunBar() {
   const execution = useLiveStore((state) => state.execution);
   const shown = watched ?? results?.executionId ?? null;
   return (
-    <section className="runbar" aria-label="Run">
+    <section className="runbar" aria-label={t("running.run")}>
       <ForkNotice />
       <VersionNotice />
       <div className="runbar-line">
@@ -35,10 +36,12 @@ export function RunBar() {
         {shown !== null && (
           <a className="button bare" href={monitorOf(shown)}>
             <Icon name="monitoring" />
-            Open monitor
+            {t("running.openMonitor")}
           </a>
         )}
-        {watched !== null && <Button icon="close" label="Stop watching" bare onClick={unwatch} />}
+        {watched !== null && (
+          <Button icon="close" label={t("running.stopWatching")} bare onClick={unwatch} />
+        )}
       </div>
     </section>
   );
@@ -53,15 +56,13 @@ function Progress({ execution }: { execution: ExecutionRow | null }) {
       <span
         className={`pill run-pill ${mark?.colour ?? "grey"}`}
         role="status"
-        aria-label="Run state"
+        aria-label={t("running.runState")}
       >
         <Icon name={mark?.icon ?? "hourglass_empty"} />
-        {mark?.word ?? "starting"}
+        {mark?.word ?? t("running.starting")}
       </span>
       {execution && <Elapsed execution={execution} />}
-      {retries > 0 && (
-        <span className="quiet">{retries === 1 ? "1 retry" : `${retries} retries`}</span>
-      )}
+      {retries > 0 && <span className="quiet">{t("running.retries", { count: retries })}</span>}
       <Trouble connection={connection} />
     </>
   );
@@ -83,9 +84,9 @@ function Elapsed({ execution }: { execution: ExecutionRow }) {
 }
 
 const TROUBLES: Partial<Record<Connection, string>> = {
-  reconnecting: "reconnecting…",
-  "signed out": "Signed out: sign in again to watch.",
-  gone: "This run is no longer there.",
+  reconnecting: t("running.reconnecting"),
+  "signed out": t("running.signedOutSignInAgain"),
+  gone: t("running.thisRunIsNoLongerThere"),
 };
 
 /** A connection that is as it should be needs no word. */
@@ -95,7 +96,7 @@ function Trouble({ connection }: { connection: Connection }) {
   if (!text) return null;
   return (
     <span className="quiet wrong" role="status">
-      {text} {connection === "signed out" && <a href={signIn}>Sign in</a>}
+      {text} {connection === "signed out" && <a href={signIn}>{t("running.signIn")}</a>}
     </span>
   );
 }

@@ -3,6 +3,7 @@ import { Refused } from "../api/client";
 import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { Given } from "./Given";
 import { PartChoice } from "./PartChoice";
 import { PayloadField } from "./PayloadField";
@@ -42,9 +43,15 @@ export function RunDialog() {
   const close = (): void => set({ dialog: null });
   const actions = (
     <>
-      <Button label="Cancel" onClick={close} />
+      <Button label={t("shared.cancel")} onClick={close} />
       <Button
-        label={busy ? "Starting…" : what === "draft" ? "Run test" : "Run"}
+        label={
+          busy
+            ? t("running.startingNow")
+            : what === "draft"
+              ? t("running.runTest")
+              : t("running.run")
+        }
         icon="play_arrow"
         strong
         refusal={refusal}
@@ -53,7 +60,7 @@ export function RunDialog() {
     </>
   );
   return (
-    <Dialog title="Run" onClose={close} actions={actions} wide>
+    <Dialog title={t("running.run")} onClose={close} actions={actions} wide>
       <form
         className="run"
         onSubmit={(event) => {
@@ -75,7 +82,7 @@ export function RunDialog() {
 
 /** Why it cannot be started now, if so. */
 function refusalOf(payload: ReadPayload, taking: string | null): string | undefined {
-  if (taking !== null) return "The payload of the earlier run is being fetched.";
+  if (taking !== null) return t("running.thePayloadOfTheEarlierRun");
   return "mistake" in payload ? payload.mistake : undefined;
 }
 
@@ -86,22 +93,22 @@ function What({ chosen, onChoose }: { chosen: What; onChoose: (what: What) => vo
   const choices: [What, string, string, boolean][] = [
     [
       "draft",
-      "The draft, as a test",
-      mayTest(page)
-        ? "As it is on screen, saved or not. Nothing is published; it is gone after a day."
-        : NO_TEST,
+      t("running.theDraftAsATest"),
+      mayTest(page) ? t("running.asItIsOnScreenSaved") : NO_TEST,
       mayTest(page),
     ],
     [
       "published",
-      version === null ? "The published version" : `Version ${version}`,
-      version === null ? "Nothing is published yet." : "As triggers would start it.",
+      version === null
+        ? t("running.thePublishedVersion")
+        : t("running.versionChoice", { number: version }),
+      version === null ? t("running.nothingIsPublishedYet") : t("running.asTriggersWouldStart"),
       version !== null,
     ],
   ];
   return (
     <fieldset className="run-what">
-      <legend>What runs</legend>
+      <legend>{t("running.whatRuns")}</legend>
       {choices.map(([what, name, about, possible]) => (
         <label key={what} className={possible ? undefined : "impossible"}>
           <input

@@ -1,5 +1,6 @@
 import type { TaskPath } from "../document/types";
 import { Menu, type MenuItem } from "../shared/Menu";
+import { t } from "../words/t";
 import { monitorOf } from "./links";
 import { pinBefore, pinBeforeRefusal } from "./pinning";
 import { usePins } from "./pins";
@@ -19,22 +20,22 @@ export function RunMenu({ path }: { path: TaskPath }) {
       onChoose: act,
     })),
     {
-      label: "Pin all before it",
+      label: t("running.pinAllBefore"),
       icon: "keep",
       apart: true,
       refusal: pinBeforeRefusal(path),
       onChoose: () => void pinBefore(path),
     },
     {
-      label: `Unpin all (${pins.pins.size})`,
+      label: t("running.unpinAllCounted", { count: pins.pins.size }),
       icon: "keep_off",
-      refusal: pins.pins.size === 0 ? "Nothing is pinned." : undefined,
+      refusal: pins.pins.size === 0 ? t("running.nothingIsPinned") : undefined,
       onChoose: pins.clear,
     },
   ];
   if (results && result) {
     const href = monitorOf(results.executionId, { run: result.runId });
-    items.push({ label: "Its run in the monitor", icon: "monitoring", apart: true, href });
+    items.push({ label: t("running.itsRunInTheMonitor"), icon: "monitoring", apart: true, href });
   }
-  return <Menu label="Run this task" icon="play_circle" items={items} />;
+  return <Menu label={t("running.runThisTask")} icon="play_circle" items={items} />;
 }

@@ -3,6 +3,7 @@ import { getVersion } from "../api/workflows";
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { useResults } from "./results";
 import { sameWork } from "./same";
 
@@ -30,9 +31,18 @@ export function VersionNotice() {
   return (
     <div className="run-notice" role="note">
       <Icon name="history" />
-      <p>This run was of version {number}; the canvas shows the draft, which differs.</p>
-      <Button icon="history" label="Versions…" onClick={() => set({ dialog: "versions" })} />
-      <Button icon="close" label="Hide this note" bare onClick={() => setClosed(number)} />
+      <p>{t("running.thisRunWasOfVersion", { number })}</p>
+      <Button
+        icon="history"
+        label={t("running.versions")}
+        onClick={() => set({ dialog: "versions" })}
+      />
+      <Button
+        icon="close"
+        label={t("running.hideThisNote")}
+        bare
+        onClick={() => setClosed(number)}
+      />
     </div>
   );
 }

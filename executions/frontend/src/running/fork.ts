@@ -6,6 +6,7 @@ import { watch } from "../live/watching";
 import { save } from "../saving/useSaving";
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { forkExecution, newKey } from "./executions";
 
 const UNCHANGED = "unchanged";
@@ -35,14 +36,14 @@ export function dropFork(): void {
 export async function publishAndFork({ execution, step }: Origin): Promise<void> {
   const { workflow } = useStudio.getState();
   if (!workflow) return;
-  if (!(await save())) throw new Error(useStudio.getState().savingError || "Not saved.");
+  if (!(await save())) throw new Error(useStudio.getState().savingError || t("running.notSaved"));
   const version = await published(workflow.id, workflow.latestVersion);
   useStudio.setState((now) => ({
     workflow: now.workflow && { ...now.workflow, latestVersion: version },
   }));
   const made = await forkExecution(execution, { stepPath: step, version }, newKey());
   dropFork();
-  announce(`Version ${version} published; the fork started.`);
+  announce(t("running.versionPublishedTheForkStarted", { number: version }));
   watch(made.id, { started: true });
 }
 

@@ -1,5 +1,6 @@
 /** A payload as text: read with the place of a mistake, and written. Pure. */
 import type { Json } from "../document/types";
+import { t } from "../words/t";
 
 export type ReadPayload = { value: Json } | { mistake: string };
 
@@ -9,7 +10,9 @@ export function readPayload(text: string): ReadPayload {
   try {
     return { value: JSON.parse(text) as Json };
   } catch (error) {
-    return { mistake: `This is no JSON: ${error instanceof Error ? error.message : "?"}` };
+    return {
+      mistake: t("running.thisIsNoJson", { reason: error instanceof Error ? error.message : "?" }),
+    };
   }
 }
 

@@ -2,6 +2,7 @@
 import type { TaskPath } from "../document/types";
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { isWhole, upstreamOf } from "./parts";
 import { canBePinned, usePins } from "./pins";
 import { shownRun } from "./results";
@@ -10,9 +11,9 @@ import { shownBefore } from "./starting";
 /** Why nothing can be pinned before this task, or undefined. */
 export function pinBeforeRefusal(path: TaskPath): string | undefined {
   const document = useStudio.getState().history.present;
-  if (!canBePinned(path)) return "It stands in a loop or map, which is given as a whole.";
-  if (upstreamOf(document, path).length === 0) return "Nothing comes before it.";
-  if (shownRun() === null) return "No run is shown: run the workflow first.";
+  if (!canBePinned(path)) return t("running.itIsGivenAsAWhole");
+  if (upstreamOf(document, path).length === 0) return t("running.nothingComesBefore");
+  if (shownRun() === null) return t("running.noRunIsShownRun");
   return undefined;
 }
 
@@ -21,8 +22,12 @@ export async function pinBefore(path: TaskPath): Promise<void> {
   try {
     const found = new Map([...(await shownBefore(path))].filter(([, pin]) => isWhole(pin.output)));
     usePins.getState().pinAll(found);
-    announce(found.size === 1 ? "Pinned 1 task." : `Pinned ${found.size} tasks.`);
+    announce(t("running.pinnedTasks", { count: found.size }));
   } catch (error) {
-    announce(`Nothing was pinned: ${error instanceof Error ? error.message : String(error)}`);
+    announce(
+      t("running.nothingWasPinned", {
+        reason: error instanceof Error ? error.message : String(error),
+      }),
+    );
   }
 }

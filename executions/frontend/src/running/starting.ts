@@ -3,6 +3,7 @@ import type { Json } from "../document/types";
 import { watch } from "../live/watching";
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { newKey, outputOf, type Started, startTest, startVersion } from "./executions";
 import { type Part, pinsOf, startOf, testRunOf, upstreamOf } from "./parts";
 import { type Pins, usePins } from "./pins";
@@ -25,13 +26,13 @@ export async function start(order: Order): Promise<void> {
   const started = await sent(order);
   last = { text: "", key: "" };
   useStudio.getState().set({ dialog: null });
-  announce(order.what === "draft" ? "Test run started." : "Run started.");
+  announce(order.what === "draft" ? t("running.testRunStarted") : t("running.runStarted"));
   watch(started.id, { started: true });
 }
 
 async function sent({ what, part, params, useShown }: Order): Promise<Started> {
   const { workflow, history } = useStudio.getState();
-  if (!workflow) throw new Error("No workflow is open.");
+  if (!workflow) throw new Error(t("running.noWorkflowIsOpen"));
   if (what === "published") {
     const run = { params, version: workflow.latestVersion ?? 0 };
     return startVersion(workflow.id, run, keyOf(run));

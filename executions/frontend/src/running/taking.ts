@@ -1,4 +1,5 @@
 /** The payload of an earlier run, taken for the next one. */
+import { t } from "../words/t";
 import { payloadOf } from "./executions";
 import { isWhole } from "./parts";
 import { written } from "./payload";
@@ -12,7 +13,7 @@ export async function takePayload(execution: string): Promise<string> {
     const value = await payloadOf(execution);
     if (!wanted()) return "";
     if (isWhole(value)) setPayload(written(value));
-    return isWhole(value) ? "" : "This payload is not shown to your role, so it cannot be taken.";
+    return isWhole(value) ? "" : t("running.thisPayloadIsNotShown");
   } catch (error) {
     return wanted() ? (error instanceof Error ? error.message : String(error)) : "";
   } finally {

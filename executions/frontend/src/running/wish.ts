@@ -2,6 +2,7 @@
 import { create } from "zustand";
 import type { TaskPath } from "../document/types";
 import { type PageFacts, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { EVERYTHING, type Part, type PartKind } from "./parts";
 
 interface Wish {
@@ -34,12 +35,12 @@ export interface RunAction {
 }
 
 const ACTIONS: readonly [PartKind, string, string][] = [
-  ["upTo", "Run up to here", "line_end_arrow"],
-  ["from", "Run from here", "line_start_arrow"],
-  ["only", "Run this task alone", "play_circle"],
+  ["upTo", t("running.runUpToHere"), "line_end_arrow"],
+  ["from", t("running.runFromHere"), "line_start_arrow"],
+  ["only", t("running.runThisTaskAlone"), "play_circle"],
 ];
-export const NO_TEST = "A test run needs a role that may change and start this workflow.";
-const IN_A_BODY = "It stands in a loop or map, which runs as a whole.";
+export const NO_TEST = t("running.aTestRunNeedsARole");
+const IN_A_BODY = t("running.itRunsAsAWhole");
 
 /** Whether its draft, or a part of it, may be run as a test; that of code too. */
 export const mayTest = (page: PageFacts): boolean =>

@@ -3,6 +3,9 @@ import { announce } from "../shared/announce";
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
 import { useStudio } from "../store/studio";
+import { dateText, timeText } from "../words/formats";
+import { rich } from "../words/rich";
+import { t } from "../words/t";
 import { discardRestored } from "./restoring";
 import "./saving.css";
 import { useKeeping } from "./state";
@@ -20,8 +23,7 @@ export function Banners() {
       {saving === "error" && <NotSaved />}
       {tooLarge && (
         <p className="banner work-note" role="status">
-          <Icon name="info" /> This workflow is too large to be kept over a reload. Save it before
-          you leave the page.
+          <Icon name="info" /> {t("saving.thisWorkflowIsTooLarge")}
         </p>
       )}
     </>
@@ -41,13 +43,15 @@ function Restored() {
     <div className="banner work-note" role="status">
       <Icon name="restore" />
       <span>
-        Unsaved changes from <time dateTime={at}>{timeOf(at)}</time> were restored.
+        {rich("saving.unsavedChangesFromWereRestored", {
+          time: <time dateTime={at}>{timeOf(at)}</time>,
+        })}
       </span>
       {error !== "" && <span>{error}</span>}
-      <Button label="Discard them" onClick={() => void discard()} />
+      <Button label={t("saving.discardThem")} onClick={() => void discard()} />
       <Button
         icon="close"
-        label="Keep them"
+        label={t("saving.keepThem")}
         bare
         onClick={() => useKeeping.setState({ restoredFrom: null })}
       />
@@ -61,13 +65,15 @@ function SignedOut() {
     <div className="banner work-alarm" role="alert">
       <Icon name="lock" />
       <span>
-        You are signed out. Nothing is lost:{" "}
-        <a href={`${signIn}?next=${encodeURIComponent(home)}`} target="_blank" rel="noopener">
-          sign in in a new tab
-        </a>
-        , then save again.
+        {rich("saving.youAreSignedOutNothing", {
+          link: (
+            <a href={`${signIn}?next=${encodeURIComponent(home)}`} target="_blank" rel="noopener">
+              {t("saving.signInInANewTab")}
+            </a>
+          ),
+        })}
       </span>
-      <Button label="Save again" onClick={() => void save()} />
+      <Button label={t("saving.saveAgain")} onClick={() => void save()} />
     </div>
   );
 }
@@ -76,10 +82,8 @@ function Offline() {
   return (
     <div className="banner work-alarm" role="alert">
       <Icon name="cloud_off" />
-      <span>
-        The server cannot be reached. Your changes are kept in this tab and saved once it is back.
-      </span>
-      <Button label="Try now" onClick={() => void save()} />
+      <span>{t("saving.theServerCannotBeReachedYour")}</span>
+      <Button label={t("saving.tryNow")} onClick={() => void save()} />
     </div>
   );
 }
@@ -89,8 +93,8 @@ function NotSaved() {
   return (
     <div className="banner work-alarm" role="alert">
       <Icon name="error" />
-      <span>The draft was not saved. {why}</span>
-      <Button label="Try again" onClick={() => void save()} />
+      <span>{t("saving.theDraftWasNotSaved", { reason: why })}</span>
+      <Button label={t("shared.tryAgain")} onClick={() => void save()} />
     </div>
   );
 }
@@ -99,6 +103,6 @@ function NotSaved() {
 export function timeOf(at: string): string {
   const time = new Date(at);
   const today = time.toDateString() === new Date().toDateString();
-  const clock = time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  return today ? clock : `${time.toLocaleDateString()} ${clock}`;
+  const clock = timeText(time, { hour: "2-digit", minute: "2-digit" });
+  return today ? clock : `${dateText(time)} ${clock}`;
 }

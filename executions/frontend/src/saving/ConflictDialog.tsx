@@ -8,6 +8,7 @@ import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
 import { useDocument, useStudio } from "../store/studio";
 import { createFree } from "../transfer/creating";
+import { t } from "../words/t";
 import { timeOf } from "./Banners";
 import { forget } from "./kept";
 import { takeTheirs } from "./restoring";
@@ -46,7 +47,7 @@ export function ConflictDialog() {
   };
   return (
     <Dialog
-      title="Somebody else changed this draft"
+      title={t("saving.somebodyElseChangedThisDraft")}
       wide={comparing}
       onClose={close}
       actions={
@@ -55,21 +56,24 @@ export function ConflictDialog() {
           <span className="space" />
           {!comparing && (
             <Button
-              label="Compare"
+              label={t("saving.compare")}
               icon="difference"
-              refusal={theirs ? undefined : "The other draft is being read."}
+              refusal={theirs ? undefined : t("saving.theOtherDraftIsBeingRead")}
               onClick={() => setComparing(true)}
             />
           )}
-          <Button label="Reload theirs" icon="refresh" onClick={act(takeTheirs)} />
-          <Button label="Save mine as a copy" icon="file_copy" strong onClick={act(saveAsCopy)} />
+          <Button label={t("saving.reloadTheirs")} icon="refresh" onClick={act(takeTheirs)} />
+          <Button
+            label={t("saving.saveMineAsACopy")}
+            icon="file_copy"
+            strong
+            onClick={act(saveAsCopy)}
+          />
         </>
       }
     >
-      <p>{sentenceOf(conflict)} Nothing was overwritten, and your changes are still here.</p>
-      <p className="dialog-hint">
-        Reloading theirs keeps yours one Undo away. A copy is a workflow of its own.
-      </p>
+      <p>{t("saving.nothingWasOverwrittenAndYourChanges", { who: sentenceOf(conflict) })}</p>
+      <p className="dialog-hint">{t("saving.reloadingTheirsKeepsYoursOneUndo")}</p>
       {error !== "" && (
         <p className="dialog-failure" role="alert">
           {error}
@@ -79,8 +83,8 @@ export function ConflictDialog() {
         <Comparison
           before={theirs.document}
           after={mine}
-          beforeName="theirs, as it is saved"
-          afterName="mine"
+          beforeName={t("saving.theirsAsItIsSaved")}
+          afterName={t("saving.mine")}
         />
       )}
     </Dialog>
@@ -94,12 +98,12 @@ function Overwrite({ onOverwrite }: { onOverwrite: () => void }) {
     <>
       <label className="conflict-confirm">
         <input type="checkbox" checked={sure} onChange={(event) => setSure(event.target.checked)} />
-        I have seen what would be lost
+        {t("saving.iHaveSeenWhatWould")}
       </label>
       <Button
-        label="Overwrite theirs"
+        label={t("saving.overwriteTheirs")}
         icon="warning"
-        refusal={sure ? undefined : "Confirm first that you have seen what would be lost."}
+        refusal={sure ? undefined : t("saving.confirmFirstThatYouHaveSeen")}
         onClick={onOverwrite}
       />
     </>
@@ -117,7 +121,7 @@ async function readTheirs(): Promise<Theirs | null> {
 async function saveAsCopy(): Promise<void> {
   const { workflow, history, page } = useStudio.getState();
   if (!workflow) return;
-  const name = `${history.present.name.slice(0, 190)} (copy)`;
+  const name = t("saving.copy", { name: history.present.name.slice(0, 190) });
   const made = await createFree(name, history.present, workflow.workspaceId);
   forget(workflow.id);
   // What was here is safe in the copy: leaving loses nothing, so nobody is asked.
@@ -126,7 +130,8 @@ async function saveAsCopy(): Promise<void> {
 }
 
 function sentenceOf(conflict: Conflict | null): string {
-  const who = conflict?.changedBy || "Somebody else";
-  const when = conflict?.changedAt ? ` at ${timeOf(conflict.changedAt)}` : "";
-  return `${who} saved another draft${when}, after you opened this one.`;
+  const who = conflict?.changedBy || t("saving.somebodyElse");
+  return conflict?.changedAt
+    ? t("saving.savedAnotherAt", { who, time: timeOf(conflict.changedAt) })
+    : t("saving.savedAnother", { who });
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { announce } from "../shared/announce";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 
 const LONGEST = 200;
 
@@ -19,7 +20,7 @@ export function NameField() {
     useStudio.getState().edit((document) => ({ ...document, name: wanted }), "name");
   };
   const leave = (): void => {
-    if (typed.trim() === "") announce("A workflow needs a name; the old one was kept.");
+    if (typed.trim() === "") announce(t("saving.aWorkflowNeedsAName"));
     setTyped(name);
   };
   return (
@@ -27,8 +28,8 @@ export function NameField() {
       <h1 className="unseen">{name}</h1>
       <input
         className="name-field"
-        aria-label="Name of the workflow"
-        title="Rename"
+        aria-label={t("saving.nameOfTheWorkflow")}
+        title={t("saving.rename")}
         maxLength={LONGEST}
         value={typed}
         onChange={(event) => take(event.target.value)}

@@ -1,14 +1,15 @@
 import { Icon } from "../shared/Icon";
 import { type Saving, useStudio } from "../store/studio";
+import { t } from "../words/t";
 
 const MARKS: Record<Saving, [icon: string, word: string]> = {
-  saved: ["cloud_done", "saved"],
-  unsaved: ["edit", "unsaved changes"],
-  saving: ["cloud_upload", "saving…"],
-  conflict: ["call_split", "changed by somebody else"],
-  offline: ["cloud_off", "server not reached"],
-  "signed-out": ["lock", "signed out"],
-  error: ["error", "not saved"],
+  saved: ["cloud_done", t("saving.saved")],
+  unsaved: ["edit", t("saving.unsavedChanges")],
+  saving: ["cloud_upload", t("saving.saving")],
+  conflict: ["call_split", t("saving.changedBySomebodyElse")],
+  offline: ["cloud_off", t("saving.serverNotReached")],
+  "signed-out": ["lock", t("saving.signedOut")],
+  error: ["error", t("saving.notSaved")],
 };
 
 /** Whether the server has what is on the screen, in a word. */
@@ -17,7 +18,12 @@ export function SaveState() {
   const error = useStudio((state) => state.savingError);
   const [icon, word] = MARKS[saving];
   return (
-    <span className={`pill ${saving}`} role="status" aria-label="Draft" title={error || undefined}>
+    <span
+      className={`pill ${saving}`}
+      role="status"
+      aria-label={t("saving.draft")}
+      title={error || undefined}
+    >
       <Icon name={icon} />
       {word}
     </span>

@@ -4,6 +4,7 @@ import { arranged } from "../document/layout";
 import { read } from "../document/reading";
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { forget, kept } from "./kept";
 import { useKeeping } from "./state";
 
@@ -35,7 +36,7 @@ export async function takeTheirs(): Promise<void> {
   set({ workflow, stored: theirs, etag: etag ?? "", saving: "saved", savingError: "" });
   useKeeping.setState({ restoredFrom: null, conflict: null });
   forget(id);
-  announce("The saved draft is shown");
+  announce(t("saving.theSavedDraftIsShown"));
 }
 
 /** Give up what was restored; the sentence why it failed, else "". */

@@ -4,6 +4,7 @@ import { saveDraft } from "../api/workflows";
 import type { Definition } from "../document/types";
 import { announce } from "../shared/announce";
 import { type Saving, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { takePending } from "./pending";
 import { useKeeping } from "./state";
 
@@ -33,7 +34,7 @@ async function saveOnce(): Promise<boolean> {
   if (!workflow || !page.canEdit) return false;
   if (document === stored) {
     if (saving !== "saved") set({ saving: "saved", savingError: "" });
-    announce("Nothing to save");
+    announce(t("saving.nothingToSave"));
     return true;
   }
   if (saving === "conflict") {
@@ -66,7 +67,7 @@ export async function send(etag: string): Promise<void> {
     savingError: "",
   });
   useKeeping.setState({ conflict: null, restoredFrom: null });
-  announce("Saved");
+  announce(t("saving.savedNow"));
 }
 
 /** Say why it was not saved; nothing is lost by any of it. */
@@ -82,7 +83,7 @@ function failed(error: unknown): void {
     });
     set({ dialog: "conflict" });
   }
-  announce(`Not saved: ${refused.detail}`);
+  announce(t("saving.notSavedBecause", { reason: refused.detail }));
 }
 
 function stateOf(refused: Refused): Saving {

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
+import { t } from "../words/t";
 import { Button } from "./Button";
 
 interface Props {
@@ -37,7 +38,7 @@ export function Dialog({ title, onClose, children, actions, wide }: Props) {
     >
       <header>
         <h2 id={heading}>{title}</h2>
-        <Button icon="close" label="Close" bare onClick={onClose} />
+        <Button icon="close" label={t("shared.close")} bare onClick={onClose} />
       </header>
       <div className="dialog-body">{children}</div>
       {actions && <footer>{actions}</footer>}

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef } from "react";
+import { t } from "../words/t";
 import "./tabs.css";
 
 export interface Tab<T extends string> {
@@ -52,7 +53,7 @@ export function Tabs<T extends string>(props: Props<T>) {
             {tab.problems ? (
               <span className="tab-problems">
                 {tab.problems}
-                <span className="unseen"> problems</span>
+                <span className="unseen"> {t("shared.tabProblems")}</span>
               </span>
             ) : null}
           </button>

@@ -7,10 +7,11 @@ import { useStudio } from "../store/studio";
 import { createFree } from "../transfer/creating";
 import { download, type Format, fileName, written } from "../transfer/files";
 import { keptReport } from "../transfer/n8n";
+import { t } from "../words/t";
 import { useThemeItems } from "./themeItems";
 
 const REPORT: MenuItem = {
-  label: "Report of the import",
+  label: t("shell.reportOfTheImport"),
   icon: "fact_check",
   onChoose: () => useStudio.getState().set({ dialog: "report" }),
 };
@@ -23,51 +24,57 @@ export function MoreMenu() {
   const refusal = useRefusal();
   const { set } = useStudio.getState();
   const items: MenuItem[] = [
-    { label: "Download as YAML", icon: "download", onChoose: () => save("yaml") },
-    { label: "Download as JSON", icon: "download", onChoose: () => save("json") },
-    { label: "Copy as JSON", icon: "content_copy", onChoose: () => void copy() },
+    { label: t("shell.downloadAsYaml"), icon: "download", onChoose: () => save("yaml") },
+    { label: t("shell.downloadAsJson"), icon: "download", onChoose: () => save("json") },
+    { label: t("shell.copyAsJson"), icon: "content_copy", onChoose: () => void copy() },
     {
-      label: "Import…",
+      label: t("shell.import"),
       icon: "upload",
       refusal,
       onChoose: () => set({ dialog: "import" }),
     },
     ...(keptReport(id) ? [REPORT] : []),
-    { label: "Duplicate", icon: "file_copy", apart: true, refusal, onChoose: () => void double() },
     {
-      label: "Tidy",
+      label: t("shell.duplicate"),
+      icon: "file_copy",
+      apart: true,
+      refusal,
+      onChoose: () => void double(),
+    },
+    {
+      label: t("shell.tidy"),
       icon: "auto_fix_high",
       refusal,
       onChoose: () => tidy(),
     },
     ...(page.workflowPage
-      ? [{ label: "Open in the admin", icon: "open_in_new", href: page.workflowPage }]
+      ? [{ label: t("shell.openInTheAdmin"), icon: "open_in_new", href: page.workflowPage }]
       : []),
-    { label: "Keys", icon: "keyboard", onChoose: () => set({ dialog: "keys" }) },
+    { label: t("shell.keys"), icon: "keyboard", onChoose: () => set({ dialog: "keys" }) },
     ...themes.map((item, at) => ({ ...item, apart: at === 0 })),
   ];
-  return <Menu label="More" icon="more_vert" items={items} />;
+  return <Menu label={t("shell.more")} icon="more_vert" items={items} />;
 }
 
 function save(format: Format): void {
   const { present } = useStudio.getState().history;
   download(written(present, format), fileName(present.name, format), `application/${format}`);
-  notice(`Downloaded ${fileName(present.name, format)}`);
+  notice(t("shell.downloaded", { file: fileName(present.name, format) }));
 }
 
 async function copy(): Promise<void> {
   const { present } = useStudio.getState().history;
   try {
     await navigator.clipboard.writeText(written(present, "json"));
-    notice("Copied as JSON");
+    notice(t("shell.copiedAsJson"));
   } catch {
-    notice("The browser did not allow copying.");
+    notice(t("shell.theBrowserDidNotAllowCopying"));
   }
 }
 
 async function double(): Promise<void> {
   const { history, page } = useStudio.getState();
-  const name = `${history.present.name} copy`;
+  const name = t("shell.copy", { name: history.present.name });
   try {
     const made = await createFree(name, history.present, page.workspaceId ?? undefined);
     location.assign(`${page.home}${made.id}/`);

@@ -4,6 +4,8 @@ import { takeOver } from "../api/workflows";
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
 import { type PageFacts, useStudio } from "../store/studio";
+import { rich } from "../words/rich";
+import { t } from "../words/t";
 
 /** Says why the workflow cannot be changed here, and where its code is if it has some. */
 export function ReadOnly() {
@@ -12,8 +14,7 @@ export function ReadOnly() {
   if (page.origin !== "") return <FromCode page={page} />;
   return (
     <p className="banner" role="note">
-      You may look at this workflow but not change it: your role in its workspace does not allow
-      changes.
+      {t("shell.youMayLookAtThisWorkflow")}
     </p>
   );
 }
@@ -33,17 +34,17 @@ function FromCode({ page }: { page: PageFacts }) {
     }
   };
   return (
-    <section className="banner work-note" aria-label="From code">
+    <section className="banner work-note" aria-label={t("shell.fromCode")}>
       <Icon name="code" />
       <span>
-        This workflow comes from code: <code>{page.origin}</code>. Change it there.
+        {rich("shell.thisWorkflowComesFromCodeChange", { origin: <code>{page.origin}</code> })}
       </span>
       {error !== "" && <span role="alert">{error}</span>}
       {page.canTakeOver && (
         <Button
           icon="edit_document"
-          label="Take over into the studio"
-          refusal={busy ? "The copy is being made." : undefined}
+          label={t("shell.takeOverIntoTheStudio")}
+          refusal={busy ? t("shell.theCopyIsBeingMade") : undefined}
           onClick={() => void take()}
         />
       )}

@@ -1,8 +1,13 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { Button } from "../shared/Button";
+import { t } from "../words/t";
 import { closeDrawer, NARROW, type Side, useDrawers, useNarrower } from "./drawers";
 
-const NAMES: Record<Side, string> = { palette: "Modules", inspector: "Details" };
+const NAMES: Record<Side, string> = { palette: t("shell.modules"), inspector: t("shared.details") };
+const CLOSE: Record<Side, string> = {
+  palette: t("shell.closePalette"),
+  inspector: t("shell.closeInspector"),
+};
 
 /**
  * A side of the studio: a column, or below 900 px a drawer that Escape and a click beside it close.
@@ -40,7 +45,7 @@ export function SidePanel({ side, children }: { side: Side; children: ReactNode 
       {drawn && (
         <div className="drawer-head">
           <strong>{NAMES[side]}</strong>
-          <Button icon="close" label={`Close ${NAMES[side]}`} bare onClick={closeDrawer} />
+          <Button icon="close" label={CLOSE[side]} bare onClick={closeDrawer} />
         </div>
       )}
       {children}

@@ -10,6 +10,7 @@ import { Banners } from "../saving/Banners";
 import { Keeper } from "../saving/Keeper";
 import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { YamlView } from "../yaml/YamlView";
 import { Dialogs } from "./Dialogs";
 import { SMALL, useNarrower } from "./drawers";
@@ -26,14 +27,14 @@ export function Studio({ id }: { id: string }) {
   return (
     <main className="centre">
       {loading.state === "loading" ? (
-        <p role="status">Loading the workflow…</p>
+        <p role="status">{t("shell.loadingTheWorkflow")}</p>
       ) : (
         <>
-          <h1>The workflow could not be loaded</h1>
+          <h1>{t("shell.theWorkflowCouldNotBeLoaded")}</h1>
           <p role="alert">{loading.message}</p>
-          <Button label="Try again" icon="refresh" onClick={again} />
+          <Button label={t("shared.tryAgain")} icon="refresh" onClick={again} />
           <a className="button" href={useStudio.getState().page.home}>
-            All workflows
+            {t("shell.allWorkflows")}
           </a>
         </>
       )}

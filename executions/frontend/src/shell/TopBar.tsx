@@ -6,16 +6,17 @@ import { useSaving } from "../saving/useSaving";
 import { Button } from "../shared/Button";
 import { useRefusal } from "../store/readOnly";
 import { useStudio, type View } from "../store/studio";
+import { t } from "../words/t";
 import { SMALL, useNarrower } from "./drawers";
 import { MoreMenu } from "./MoreMenu";
 import { SideButton } from "./SideButton";
 
 const VIEWS: readonly [View, string, string][] = [
-  ["canvas", "Canvas", "account_tree"],
-  ["list", "List", "list"],
+  ["canvas", t("shell.canvas"), "account_tree"],
+  ["list", t("shell.list"), "list"],
   ["yaml", "YAML", "code"],
 ];
-const NO_START = "Your role in this workspace does not allow starting workflows.";
+const NO_START = t("shell.yourRoleInThisWorkspaceDoes");
 
 /** Where one is, what it is called, whether it is saved, and what can be done with the whole. */
 export function TopBar() {
@@ -29,14 +30,19 @@ export function TopBar() {
     <header className="top">
       <SideButton side="palette" />
       <a href={page.home} className="crumb">
-        Workflows
+        {t("shell.workflows")}
       </a>
       <span aria-hidden="true">/</span>
       <NameField />
       <SaveState />
-      <Button icon="history" label="Versions" bare onClick={() => set({ dialog: "versions" })} />
+      <Button
+        icon="history"
+        label={t("shell.versions")}
+        bare
+        onClick={() => set({ dialog: "versions" })}
+      />
       <UndoRedo />
-      <fieldset className="group" aria-label="View">
+      <fieldset className="group" aria-label={t("shell.view")}>
         {VIEWS.filter(([key]) => !small || key !== "canvas").map(([key, label, icon]) => (
           <Button
             key={key}
@@ -52,17 +58,17 @@ export function TopBar() {
       <ProblemCount />
       <Button
         icon="play_arrow"
-        label="Run…"
+        label={t("shell.run")}
         refusal={page.canRun ? undefined : NO_START}
         onClick={() => openRun()}
       />
       <Button
         icon="publish"
-        label="Publish…"
+        label={t("shell.publish")}
         refusal={refusal}
         onClick={() => set({ dialog: "publish" })}
       />
-      <Button icon="save" label="Save" strong refusal={refusal} onClick={save} />
+      <Button icon="save" label={t("shell.save")} strong refusal={refusal} onClick={save} />
       <MoreMenu />
       <SideButton side="inspector" />
     </header>
@@ -73,19 +79,19 @@ function UndoRedo() {
   const { past, future } = useStudio((state) => state.history);
   const { undo, redo } = useStudio.getState();
   return (
-    <fieldset className="group" aria-label="Changes">
+    <fieldset className="group" aria-label={t("shell.changes")}>
       <Button
         icon="undo"
-        label="Undo"
+        label={t("shell.undo")}
         bare
-        refusal={past.length ? undefined : "Nothing to undo."}
+        refusal={past.length ? undefined : t("shell.nothingToUndo")}
         onClick={undo}
       />
       <Button
         icon="redo"
-        label="Redo"
+        label={t("shell.redo")}
         bare
-        refusal={future.length ? undefined : "Nothing to redo."}
+        refusal={future.length ? undefined : t("shell.nothingToRedo")}
         onClick={redo}
       />
     </fieldset>

@@ -1,11 +1,12 @@
 import { useState } from "react";
 import type { MenuItem } from "../shared/Menu";
+import { t } from "../words/t";
 import { chooseTheme, chosenTheme, type Theme } from "./theme";
 
 const THEMES: readonly [Theme, string, string][] = [
-  ["light", "Light", "light_mode"],
-  ["dark", "Dark", "dark_mode"],
-  ["auto", "As the system", "contrast"],
+  ["light", t("shell.light"), "light_mode"],
+  ["dark", t("shell.dark"), "dark_mode"],
+  ["auto", t("shell.asTheSystem"), "contrast"],
 ];
 
 /** Light, dark or as the system is, as entries of a menu. */

@@ -1,15 +1,16 @@
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
+import { t } from "../words/t";
 import type { Entry } from "./entries";
 import { Report } from "./Report";
 
 const MARKS: Record<Entry["state"], [icon: string, word: string]> = {
-  looking: ["hourglass_top", "being read…"],
-  ready: ["draft", "ready"],
-  busy: ["hourglass_top", "being created…"],
-  conflict: ["call_split", "the name is taken"],
-  failed: ["error", "cannot be imported"],
-  done: ["check_circle", "created"],
+  looking: ["hourglass_top", t("transfer.beingRead")],
+  ready: ["draft", t("transfer.ready")],
+  busy: ["hourglass_top", t("transfer.beingCreated")],
+  conflict: ["call_split", t("transfer.theNameIsTaken")],
+  failed: ["error", t("transfer.cannotBeImported")],
+  done: ["check_circle", t("transfer.created")],
 };
 
 interface Props {
@@ -30,21 +31,30 @@ export function EntryRow({ entry, home, onReplace, onBeside, onRemove }: Props) 
         <strong>{entry.file.name}</strong>
         <span className="subtle">{kindOf(entry)}</span>
         <span className="space" />
-        {entry.made ? <a href={`${home}${entry.made.id}/`}>Open</a> : <span>{word}</span>}
+        {entry.made ? (
+          <a href={`${home}${entry.made.id}/`}>{t("transfer.open")}</a>
+        ) : (
+          <span>{word}</span>
+        )}
         {entry.state !== "done" && (
-          <Button icon="close" label={`Leave out ${entry.file.name}`} bare onClick={onRemove} />
+          <Button
+            icon="close"
+            label={t("transfer.leaveOut", { file: entry.file.name })}
+            bare
+            onClick={onRemove}
+          />
         )}
       </div>
       {entry.says && <p role="alert">{entry.says}</p>}
       {entry.state === "conflict" && (
         <p className="entry-choices">
-          <Button label="Create under a free name" onClick={onBeside} />
-          <Button label="Replace that workflow's draft" onClick={onReplace} />
+          <Button label={t("transfer.createUnderAFreeName")} onClick={onBeside} />
+          <Button label={t("transfer.replaceThatWorkflowsDraft")} onClick={onReplace} />
         </p>
       )}
       {entry.preview && entry.state !== "done" && (
         <details open>
-          <summary>What happens to it</summary>
+          <summary>{t("transfer.whatHappens")}</summary>
           <Report report={entry.preview.report} />
         </details>
       )}
@@ -53,8 +63,8 @@ export function EntryRow({ entry, home, onReplace, onBeside, onRemove }: Props) 
 }
 
 function kindOf({ file }: Entry): string {
-  if (file.kind === "n8n") return `n8n, ${file.nodes} nodes`;
+  if (file.kind === "n8n") return t("transfer.n8nNodes", { count: file.nodes });
   if (file.kind === "unknown") return "";
   const tasks = Array.isArray(file.document.tasks) ? file.document.tasks.length : 0;
-  return `${file.format.toUpperCase()}, ${tasks} ${tasks === 1 ? "task" : "tasks"}`;
+  return t("transfer.formatTasks", { format: file.format.toUpperCase(), count: tasks });
 }

@@ -1,6 +1,8 @@
 import { type DragEvent, useId, useState } from "react";
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
+import { rich } from "../words/rich";
+import { t } from "../words/t";
 
 interface Props {
   multiple: boolean;
@@ -36,9 +38,11 @@ export function Files({ multiple, onText }: Props) {
       >
         <Icon name="upload_file" />
         <span>
-          Drop {multiple ? "files" : "a file"} here, or <u>choose</u>
+          {multiple
+            ? rich("transfer.dropFiles", { choose: <u>{t("transfer.chooseFiles")}</u> })
+            : rich("transfer.dropFile", { choose: <u>{t("transfer.chooseFile")}</u> })}
         </span>
-        <small>YAML, JSON, or an export of n8n</small>
+        <small>{t("transfer.yamlJsonOrAnExport")}</small>
         <input
           id={choose}
           type="file"
@@ -51,7 +55,7 @@ export function Files({ multiple, onText }: Props) {
           }}
         />
       </label>
-      <label htmlFor={paste}>Or paste it</label>
+      <label htmlFor={paste}>{t("transfer.orPaste")}</label>
       <textarea
         id={paste}
         rows={3}
@@ -60,8 +64,8 @@ export function Files({ multiple, onText }: Props) {
         onChange={(event) => setPasted(event.target.value)}
       />
       <Button
-        label="Read what is pasted"
-        refusal={pasted.trim() ? undefined : "Nothing is pasted yet."}
+        label={t("transfer.readWhatIsPasted")}
+        refusal={pasted.trim() ? undefined : t("transfer.nothingIsPastedYet")}
         onClick={() => {
           onText(pasted, "pasted");
           setPasted("");

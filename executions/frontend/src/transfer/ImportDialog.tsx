@@ -2,6 +2,7 @@ import { useState } from "react";
 import { announce } from "../shared/announce";
 import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
+import { t } from "../words/t";
 import { EntryRow } from "./EntryRow";
 import { type Entry, entriesOf, kept, keptBeside, looked } from "./entries";
 import { Files } from "./Files";
@@ -34,23 +35,23 @@ export function ImportDialog({ home, onClose }: { home: string; onClose: () => v
       results.push(await run(entry, (one) => kept(one, { workspaceId: workspace })));
     }
     const made = results.filter((entry) => entry.made);
-    announce(`${made.length} of ${results.length} created`);
+    announce(t("transfer.ofCreated", { count: made.length, all: results.length }));
     const [only] = made;
     if (entries.length === 1 && only?.made) location.assign(`${home}${only.made.id}/`);
   };
   return (
     <Dialog
-      title="Import workflows"
+      title={t("transfer.importWorkflows")}
       wide={entries.some((entry) => entry.file.kind === "n8n")}
       onClose={onClose}
       actions={
         <>
-          <Button label="Close" onClick={onClose} />
+          <Button label={t("shared.close")} onClick={onClose} />
           <Button
-            label={ready.length > 1 ? `Create ${ready.length} drafts` : "Create draft"}
+            label={t("transfer.createDrafts", { count: Math.max(1, ready.length) })}
             icon="add"
             strong
-            refusal={ready.length > 0 ? undefined : "Nothing is ready to be created."}
+            refusal={ready.length > 0 ? undefined : t("transfer.nothingIsReadyToBeCreated")}
             onClick={() => void create()}
           />
         </>
@@ -58,7 +59,7 @@ export function ImportDialog({ home, onClose }: { home: string; onClose: () => v
     >
       <Files multiple onText={take} />
       <WorkspaceChoice value={workspace} onChange={setWorkspace} />
-      <ul className="entries" aria-label="Files">
+      <ul className="entries" aria-label={t("transfer.files")}>
         {entries.map((entry) => (
           <EntryRow
             key={entry.key}

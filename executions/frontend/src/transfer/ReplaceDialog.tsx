@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { useState } from "react";
 import { arranged } from "../document/layout";
 import { read } from "../document/reading";
@@ -5,6 +6,8 @@ import { announce } from "../shared/announce";
 import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
 import { useStudio } from "../store/studio";
+import { rich } from "../words/rich";
+import { t } from "../words/t";
 import { type Entry, entriesOf, looked } from "./entries";
 import { Files } from "./Files";
 import { keepReport } from "./n8n";
@@ -34,21 +37,21 @@ export function ReplaceDialog() {
       return arranged({ ...document, name: old.name }, useStudio.getState().types);
     });
     if (entry?.preview && workflow) keepReport(workflow.id, entry.preview.report);
-    announce("The draft was replaced. Ctrl+Z brings the old one back.");
+    announce(t("transfer.theDraftWasReplacedCtrlZ"));
     close();
   };
   return (
     <Dialog
-      title="Import into this workflow"
+      title={t("transfer.importIntoThisWorkflow")}
       wide={entry?.file.kind === "n8n"}
       onClose={close}
       actions={
         <>
-          <Button label="Cancel" onClick={close} />
+          <Button label={t("shared.cancel")} onClick={close} />
           <Button
-            label="Replace the draft"
+            label={t("transfer.replaceTheDraft")}
             strong
-            refusal={raw ? undefined : "Choose or paste a workflow first."}
+            refusal={raw ? undefined : t("transfer.chooseOrPasteAWorkflowFirst")}
             onClick={replace}
           />
         </>
@@ -57,19 +60,25 @@ export function ReplaceDialog() {
       <Files multiple={false} onText={take} />
       {entry && (
         <p className="entry-line" role={entry.says ? "alert" : "status"}>
-          <strong>{entry.file.name}</strong> {entry.says || said(entry)}
+          {entry.says ? (
+            <>
+              <strong>{entry.file.name}</strong> {entry.says}
+            </>
+          ) : (
+            said(entry)
+          )}
         </p>
       )}
       {entry?.preview && <Report report={entry.preview.report} />}
-      <p className="subtle">
-        The name stays; tasks, connections, triggers and settings are those of the file. Ctrl+Z
-        brings the old draft back.
-      </p>
+      <p className="subtle">{t("transfer.theNameStaysTasksConnectionsTriggers")}</p>
     </Dialog>
   );
 }
 
-function said({ state, file }: Entry): string {
-  if (state === "looking") return "is being read…";
-  return file.kind === "n8n" ? `is from n8n, ${file.nodes} nodes.` : "can be imported.";
+function said({ state, file }: Entry): ReactNode {
+  const name = <strong>{file.name}</strong>;
+  if (state === "looking") return rich("transfer.isBeingRead", { file: name });
+  return file.kind === "n8n"
+    ? rich("transfer.isFromN8n", { file: name, count: file.nodes })
+    : rich("transfer.canBeImported", { file: name });
 }

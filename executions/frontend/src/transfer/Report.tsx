@@ -1,12 +1,14 @@
 import { Dialog } from "../shared/Dialog";
 import { Icon } from "../shared/Icon";
 import { useStudio } from "../store/studio";
+import { rich } from "../words/rich";
+import { t } from "../words/t";
 import { keptReport, type N8nReport, type N8nRow, type N8nStatus } from "./n8n";
 
-const MARKS: Record<N8nStatus, [icon: string, colour: string, says: string]> = {
-  mapped: ["check_circle", "green", "does the same"],
-  changed: ["change_circle", "amber", "look at it"],
-  left: ["cancel", "red", "to be replaced"],
+const MARKS: Record<N8nStatus, [icon: string, colour: string, word: string, says: string]> = {
+  mapped: ["check_circle", "green", t("transfer.mapped"), t("transfer.doesTheSame")],
+  changed: ["change_circle", "amber", t("transfer.changed"), t("transfer.lookAt")],
+  left: ["cancel", "red", t("transfer.left"), t("transfer.toBeReplaced")],
 };
 
 /** What became of each node of an n8n workflow, and what is still to be made. */
@@ -26,14 +28,14 @@ export function Report({ report }: { report: N8nReport }) {
       ))}
       <ToCreate report={report} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
-      <section className="report-table" aria-label="Nodes" tabIndex={0}>
+      <section className="report-table" aria-label={t("transfer.nodes")} tabIndex={0}>
         <table>
           <thead>
             <tr>
-              <th scope="col">Node</th>
-              <th scope="col">Became</th>
-              <th scope="col">Status</th>
-              <th scope="col">Remarks</th>
+              <th scope="col">{t("transfer.node")}</th>
+              <th scope="col">{t("transfer.became")}</th>
+              <th scope="col">{t("transfer.status")}</th>
+              <th scope="col">{t("transfer.remarks")}</th>
             </tr>
           </thead>
           <tbody>
@@ -62,7 +64,7 @@ function ReportRow({ row }: { row: N8nRow }) {
             {row.became.task && <code>{row.became.module}</code>}
           </>
         ) : (
-          <span className="subtle">nothing</span>
+          <span className="subtle">{t("transfer.nothing")}</span>
         )}
       </td>
       <td>
@@ -82,11 +84,11 @@ function ReportRow({ row }: { row: N8nRow }) {
 }
 
 function Status({ status }: { status: N8nStatus }) {
-  const [icon, colour, says] = MARKS[status];
+  const [icon, colour, word, says] = MARKS[status];
   return (
     <span className={`report-status ${colour}`} title={says}>
       <Icon name={icon} />
-      {status}
+      {word}
     </span>
   );
 }
@@ -96,21 +98,31 @@ function ToCreate({ report }: { report: N8nReport }) {
   if (credentials.length + variables.length + workflows.length === 0) return null;
   return (
     <>
-      <h3>To create before it runs</h3>
+      <h3>{t("transfer.toCreateBeforeItRuns")}</h3>
       <ul>
         {credentials.map((one) => (
           <li key={one.name}>
-            Credential <strong>{one.name}</strong> of type {one.type}, was {one.was}
+            {rich("transfer.credentialToCreate", {
+              name: <strong>{one.name}</strong>,
+              type: one.type,
+              was: one.was,
+            })}
           </li>
         ))}
         {variables.map((one) => (
           <li key={one.name}>
-            Variable <strong>{one.name}</strong>, read by {one.nodes.join(", ")}
+            {rich("transfer.variableToCreate", {
+              name: <strong>{one.name}</strong>,
+              nodes: one.nodes.join(", "),
+            })}
           </li>
         ))}
         {workflows.map((one) => (
           <li key={one.slug}>
-            Workflow <strong>{one.slug}</strong>, was {one.was}
+            {rich("transfer.workflowToCreate", {
+              name: <strong>{one.slug}</strong>,
+              was: one.was,
+            })}
           </li>
         ))}
       </ul>
@@ -124,8 +136,8 @@ export function ReportDialog() {
   const close = (): void => useStudio.getState().set({ dialog: null });
   const report = keptReport(id);
   return (
-    <Dialog title="Report of the import" wide onClose={close}>
-      {report ? <Report report={report} /> : <p>This workflow was not imported in this tab.</p>}
+    <Dialog title={t("shell.reportOfTheImport")} wide onClose={close}>
+      {report ? <Report report={report} /> : <p>{t("transfer.thisWorkflowWasNotImported")}</p>}
     </Dialog>
   );
 }

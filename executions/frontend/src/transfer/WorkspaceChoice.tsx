@@ -1,5 +1,6 @@
 import { useEffect, useId, useState } from "react";
 import { ask } from "../api/client";
+import { t } from "../words/t";
 
 interface Workspace {
   id: string;
@@ -31,7 +32,7 @@ export function WorkspaceChoice({ value, onChange }: Props) {
   if (found.length < 2) return null;
   return (
     <p className="asked">
-      <label htmlFor={field}>Workspace</label>
+      <label htmlFor={field}>{t("transfer.workspace")}</label>
       <select id={field} value={value ?? ""} onChange={(event) => onChange(event.target.value)}>
         {found.map((one) => (
           <option key={one.id} value={one.id}>

@@ -1,6 +1,7 @@
 /** Documents as files and files as documents. Pure but for `download`. */
 import { parse } from "yaml";
 import type { Definition, Json, JsonObject } from "../document/types";
+import { t } from "../words/t";
 import { asYaml } from "../yaml/writing";
 
 export type Format = "yaml" | "json";
@@ -23,14 +24,16 @@ export const written = (document: Definition, format: Format): string =>
  * neither, and why.
  */
 export function recognised(text: string, name: string): Recognised[] {
-  if (new Blob([text]).size > LARGEST) return [unknown(name, "It is larger than 1 MiB.")];
+  if (new Blob([text]).size > LARGEST) return [unknown(name, t("transfer.itIsLargerThan1Mib"))];
   const format: Format = /^\s*[[{]/.test(text) ? "json" : "yaml";
   try {
     const content = (format === "json" ? JSON.parse(text) : parse(text)) as Json;
     const all = Array.isArray(content) && content.length > 0 ? content : [content];
     return all.map((one) => recognise(one, name, format, all.length > 1 ? null : text));
   } catch (error) {
-    return [unknown(name, `It is no ${format.toUpperCase()}: ${firstLine(error)}`)];
+    return [
+      unknown(name, t("transfer.itIs", { format: format.toUpperCase(), reason: firstLine(error) })),
+    ];
   }
 }
 
@@ -39,9 +42,9 @@ function recognise(content: Json, file: string, format: Format, text: string | n
   const name = nameOf(content, file);
   const nodes = n8nNodes(content);
   if (nodes !== null) return { kind: "n8n", name, document: content, nodes };
-  if (!isObject(content)) return unknown(file, "It holds no object with tasks.");
+  if (!isObject(content)) return unknown(file, t("transfer.itHoldsNoObjectWithTasks"));
   if (content.schema !== "valkyr/1" && !Array.isArray(content.tasks)) {
-    return unknown(file, "It has neither `tasks` nor n8n's `nodes` and `connections`.");
+    return unknown(file, t("transfer.itHasNeitherTasksNorN8ns"));
   }
   if (text !== null) return { kind: "workflow", name, document: content, text, format };
   const alone = JSON.stringify(content);

@@ -11,6 +11,7 @@ import { Button } from "../shared/Button";
 import { useRefusal } from "../store/readOnly";
 import { useDocument, useStudio } from "../store/studio";
 import { download, fileName } from "../transfer/files";
+import { t } from "../words/t";
 import { asYaml } from "../yaml/writing";
 
 interface Props {
@@ -29,28 +30,32 @@ export function OneVersion({ id, number, rows }: Props) {
   const against = other === null ? draft : theirs;
   const failed = failure || theirFailure;
   if (failed !== "") return <p role="alert">{failed}</p>;
-  if (mine === null) return <p role="status">Reading version {number}…</p>;
+  if (mine === null) return <p role="status">{t("versions.readingVersion", { number })}</p>;
   return (
-    <section className="one-version" aria-label={`Version ${number}`}>
+    <section className="one-version" aria-label={t("versions.version", { number })}>
       <div className="version-actions">
         <label>
-          Compare with{" "}
+          {t("versions.compareWith")}{" "}
           <select
             value={other ?? ""}
             onChange={(event) => setOther(event.target.value ? Number(event.target.value) : null)}
           >
-            <option value="">the draft</option>
+            <option value="">{t("versions.theDraft")}</option>
             {rows.map((row) => (
               <option key={row.version} value={row.version} disabled={row.version === number}>
-                version {row.version}
+                {t("versions.versionInside", { number: row.version })}
               </option>
             ))}
           </select>
         </label>
         <span className="space" />
-        <Button label="Download as YAML" icon="download" onClick={() => downloaded(mine, number)} />
         <Button
-          label="Restore as draft"
+          label={t("versions.downloadAsYaml")}
+          icon="download"
+          onClick={() => downloaded(mine, number)}
+        />
+        <Button
+          label={t("versions.restoreAsDraft")}
           icon="restore"
           refusal={refusal}
           onClick={() => restore(mine, number)}
@@ -60,8 +65,10 @@ export function OneVersion({ id, number, rows }: Props) {
         <Comparison
           before={mine}
           after={against}
-          beforeName={`version ${number}`}
-          afterName={other === null ? "the draft" : `version ${other}`}
+          beforeName={t("versions.versionInside", { number })}
+          afterName={
+            other === null ? t("versions.theDraft") : t("versions.versionInside", { number: other })
+          }
         />
       )}
     </section>
@@ -92,10 +99,10 @@ function restore(document: Definition, number: number): void {
   const { edit, set } = useStudio.getState();
   edit(() => document);
   set({ dialog: null });
-  announce(`Version ${number} is the draft now; save it to keep it`);
+  announce(t("versions.versionIsTheDraftNowSave", { number }));
 }
 
 function downloaded(document: Definition, number: number): void {
-  const name = fileName(`${document.name} version ${number}`, "yaml");
+  const name = fileName(t("versions.fileName", { name: document.name, number }), "yaml");
   download(asYaml(document), name, "application/yaml");
 }

@@ -9,6 +9,7 @@ import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
 import { Icon } from "../shared/Icon";
 import { type FoundProblem, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { type Outcome, type Prepared, prepare, publishNow } from "./publishing";
 import "./versions.css";
 
@@ -33,7 +34,8 @@ export function PublishDialog() {
       .then(
         (made) => {
           setOutcome(made);
-          if (made.kind === "published") announce(`Published version ${made.version}`);
+          if (made.kind === "published")
+            announce(t("versions.publishedVersion", { number: made.version }));
         },
         (error: unknown) => setFailure(wordsOf(error)),
       )
@@ -42,17 +44,17 @@ export function PublishDialog() {
   const done = outcome !== null && outcome.kind !== "problems";
   return (
     <Dialog
-      title="Publish"
+      title={t("versions.publish")}
       wide
       onClose={close}
       actions={
         done ? (
-          <Button label="Close" strong onClick={close} />
+          <Button label={t("shared.close")} strong onClick={close} />
         ) : (
           <>
-            <Button label="Cancel" onClick={close} />
+            <Button label={t("shared.cancel")} onClick={close} />
             <Button
-              label="Publish"
+              label={t("versions.publish")}
               icon="publish"
               strong
               refusal={failure || refusalOf(prepared, outcome, working)}
@@ -68,9 +70,11 @@ export function PublishDialog() {
         </p>
       )}
       {outcome?.kind === "published" && <Done outcome={outcome} />}
-      {outcome?.kind === "unchanged" && <p role="status">Nothing to publish. {outcome.message}</p>}
+      {outcome?.kind === "unchanged" && (
+        <p role="status">{t("versions.nothingToPublish", { reason: outcome.message })}</p>
+      )}
       {!done && prepared === null && failure === "" && (
-        <p role="status">Saving and checking the draft…</p>
+        <p role="status">{t("versions.savingAndCheckingTheDraft")}</p>
       )}
       {!done && prepared && <Before prepared={prepared} outcome={outcome} />}
     </Dialog>
@@ -88,13 +92,15 @@ function refusalOf(
   outcome: Outcome | null,
   working: boolean,
 ): string | undefined {
-  if (working) return "The version is being made.";
-  if (!prepared) return "The draft is being checked.";
+  if (working) return t("versions.theVersionIsBeingMade");
+  if (!prepared) return t("versions.theDraftIsBeingChecked");
   if (outcome?.kind === "problems" || errorsOf(prepared.problems).length > 0) {
-    return "Fix the problems first.";
+    return t("versions.fixTheProblemsFirst");
   }
   const { latest, unchanged } = prepared;
-  return latest && unchanged ? `Nothing differs from version ${latest.number}.` : undefined;
+  return latest && unchanged
+    ? t("versions.nothingDiffersFromVersion", { number: latest.number })
+    : undefined;
 }
 
 function Before({ prepared, outcome }: { prepared: Prepared; outcome: Outcome | null }) {
@@ -105,21 +111,17 @@ function Before({ prepared, outcome }: { prepared: Prepared; outcome: Outcome | 
     <>
       <Found problems={problems} />
       {latest && !prepared.unchanged && compared(latest.document, draft).length === 0 && (
-        <p>
-          What modules say of themselves, or this installation&rsquo;s defaults, changed since
-          version {latest.number}: time-outs, retries or effects, for example. A new version takes
-          that in.
-        </p>
+        <p>{t("versions.whatModulesSayOfThemselves", { number: latest.number })}</p>
       )}
       {latest ? (
         <Comparison
           before={latest.document}
           after={draft}
-          beforeName={`version ${latest.number}`}
-          afterName="this draft"
+          beforeName={t("versions.versionInside", { number: latest.number })}
+          afterName={t("versions.thisDraft")}
         />
       ) : (
-        <p>This will be the first version. Its triggers take effect at once.</p>
+        <p>{t("versions.thisWillBeTheFirstVersion")}</p>
       )}
     </>
   );
@@ -133,8 +135,8 @@ function Found({ problems }: { problems: readonly FoundProblem[] }) {
     <div className="publish-found" role="alert">
       <p>
         {errors > 0
-          ? "These problems keep the draft from being published:"
-          : "These warnings do not keep the draft from being published:"}
+          ? t("versions.theseProblemsKeepTheDraft")
+          : t("versions.theseWarningsDoNotKeep")}
       </p>
       <ProblemRows
         problems={problems}
@@ -152,23 +154,23 @@ function Done({ outcome }: { outcome: Outcome & { kind: "published" } }) {
   return (
     <>
       <p className="version-made" role="status">
-        <Icon name="check_circle" /> Published version {outcome.version}
+        <Icon name="check_circle" /> {t("versions.publishedVersion", { number: outcome.version })}
       </p>
-      <p className="dialog-hint">New executions run it, and its triggers have taken effect.</p>
+      <p className="dialog-hint">{t("versions.newExecutionsRun")}</p>
       <p className="version-links">
         <Button
-          label="See all versions"
+          label={t("versions.seeAllVersions")}
           icon="history"
           onClick={() => useStudio.getState().set({ dialog: "versions" })}
         />
         <Button
-          label="Run it…"
+          label={t("versions.runIt")}
           icon="play_arrow"
           onClick={() => useStudio.getState().set({ dialog: "run" })}
         />
         {workflowPage !== "" && (
           <a className="button" href={workflowPage}>
-            Open in the admin
+            {t("versions.openInTheAdmin")}
           </a>
         )}
       </p>

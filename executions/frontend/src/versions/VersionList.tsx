@@ -1,6 +1,8 @@
 import type { VersionSummary } from "../api/shapes";
 import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
+import { momentText } from "../words/formats";
+import { t } from "../words/t";
 
 interface Props {
   rows: readonly VersionSummary[];
@@ -13,7 +15,7 @@ interface Props {
 export function VersionList({ rows, chosen, onChoose, onMore }: Props) {
   const latest = useStudio((state) => state.workflow?.latestVersion);
   return (
-    <nav className="version-list" aria-label="Versions">
+    <nav className="version-list" aria-label={t("versions.versions")}>
       <ul>
         {rows.map((row) => (
           <li key={row.id}>
@@ -23,19 +25,21 @@ export function VersionList({ rows, chosen, onChoose, onMore }: Props) {
               onClick={() => onChoose(row.version)}
             >
               <span className="version-name">
-                <strong>Version {row.version}</strong>
-                {row.version === latest && <span className="version-tag">latest</span>}
-                {row.kind === "test" && <span className="version-tag">test</span>}
+                <strong>{t("versions.version", { number: row.version })}</strong>
+                {row.version === latest && (
+                  <span className="version-tag">{t("versions.latest")}</span>
+                )}
+                {row.kind === "test" && <span className="version-tag">{t("versions.test")}</span>}
               </span>
               <span className="version-when">
                 {row.publishedBy ? `${row.publishedBy}, ` : ""}
-                <time dateTime={row.createdAt}>{new Date(row.createdAt).toLocaleString()}</time>
+                <time dateTime={row.createdAt}>{momentText(new Date(row.createdAt))}</time>
               </span>
             </button>
           </li>
         ))}
       </ul>
-      {onMore && <Button label="Older versions" onClick={onMore} />}
+      {onMore && <Button label={t("versions.olderVersions")} onClick={onMore} />}
     </nav>
   );
 }

@@ -4,6 +4,7 @@ import type { VersionSummary } from "../api/shapes";
 import { listVersions, nextPage } from "../api/workflows";
 import { Dialog } from "../shared/Dialog";
 import { useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { OneVersion } from "./OneVersion";
 import { VersionList } from "./VersionList";
 import "./versions.css";
@@ -32,14 +33,18 @@ export function VersionsDialog() {
     fetchRows();
   }, [id]);
   return (
-    <Dialog title="Versions" wide onClose={() => useStudio.getState().set({ dialog: null })}>
+    <Dialog
+      title={t("versions.versions")}
+      wide
+      onClose={() => useStudio.getState().set({ dialog: null })}
+    >
       {failure !== "" && (
         <p className="dialog-failure" role="alert">
           {failure}
         </p>
       )}
-      {rows === null && failure === "" && <p role="status">Reading the versions…</p>}
-      {rows?.length === 0 && <p>Nothing was published yet: there is only the draft.</p>}
+      {rows === null && failure === "" && <p role="status">{t("versions.readingTheVersions")}</p>}
+      {rows?.length === 0 && <p>{t("versions.nothingWasPublishedYetThere")}</p>}
       {rows !== null && rows.length > 0 && (
         <div className="versions">
           <VersionList

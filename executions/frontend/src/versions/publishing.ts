@@ -8,6 +8,7 @@ import { merged } from "../problems/merge";
 import { located } from "../problems/places";
 import { save } from "../saving/useSaving";
 import { type FoundProblem, useStudio } from "../store/studio";
+import { t } from "../words/t";
 
 /** The newest published version, to compare with. */
 export interface Latest {
@@ -31,9 +32,9 @@ export type Outcome =
 
 /** Save, check and fetch what was published last; a sentence where saving failed. */
 export async function prepare(): Promise<Prepared | string> {
-  if (!(await save())) return "The draft could not be saved, so nothing can be published.";
+  if (!(await save())) return t("versions.theDraftCouldNotBeSaved");
   const { workflow, history } = useStudio.getState();
-  if (!workflow) return "There is no workflow.";
+  if (!workflow) return t("versions.thereIsNoWorkflow");
   const document = history.present;
   const [found, latest] = await Promise.all([
     validate(workflow.id, document),
@@ -61,7 +62,7 @@ async function latestOf(id: string, number: number | null): Promise<Latest | nul
 /** Make a version of the saved draft. Raises Refused for what is neither problems nor unchanged. */
 export async function publishNow(): Promise<Outcome> {
   const { workflow, stored } = useStudio.getState();
-  if (!workflow) throw new Refused(1, "There is no workflow.");
+  if (!workflow) throw new Refused(1, t("versions.thereIsNoWorkflow"));
   try {
     const { version, warnings } = await publish(workflow.id);
     useStudio.setState({ workflow: { ...workflow, latestVersion: version } });

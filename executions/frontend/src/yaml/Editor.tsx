@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useId, useMemo, useRef } from "react";
+import { t } from "../words/t";
 import { LINE_HEIGHT } from "./measures";
 
 interface Props {
@@ -27,7 +28,7 @@ export function Editor({ area, text, readOnly, mistake, onType }: Props) {
       <textarea
         ref={area}
         className="yaml-code"
-        aria-label="Workflow as YAML"
+        aria-label={t("yaml.workflowAsYaml")}
         aria-describedby={hint}
         aria-invalid={mistake !== null}
         wrap="off"
@@ -43,7 +44,7 @@ export function Editor({ area, text, readOnly, mistake, onType }: Props) {
         }}
       />
       <p id={hint} className="unseen">
-        Tab indents; press Escape and then Tab to leave the field.
+        {t("yaml.tabIndentsPressEscapeAndThen")}
       </p>
     </div>
   );

@@ -1,4 +1,5 @@
 import { Icon } from "../shared/Icon";
+import { t } from "../words/t";
 import type { Place, TextMistake } from "./parsing";
 
 interface Props {
@@ -11,9 +12,9 @@ export function Mistakes({ mistakes, onGo }: Props) {
   return (
     <div className="yaml-mistakes" role="status">
       {mistakes.length === 0 ? (
-        <p className="yaml-hint">Comments stay while this page is open; they are not saved.</p>
+        <p className="yaml-hint">{t("yaml.commentsStayWhileThisPage")}</p>
       ) : (
-        <p>The text is not taken over until this is fixed:</p>
+        <p>{t("yaml.theTextIsNotTakenOver")}</p>
       )}
       {mistakes.map((one) => (
         <button
@@ -25,9 +26,7 @@ export function Mistakes({ mistakes, onGo }: Props) {
           <span className="problem-mark error">
             <Icon name="error" />
           </span>
-          <code>
-            line {one.line}, column {one.column}
-          </code>
+          <code>{t("yaml.lineColumn", { line: one.line, column: one.column })}</code>
           <span>{one.message}</span>
         </button>
       ))}

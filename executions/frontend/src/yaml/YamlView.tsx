@@ -1,6 +1,7 @@
 import { type RefObject, useEffect, useRef } from "react";
 import { usePending } from "../saving/pending";
 import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
 import { Editor } from "./Editor";
 import { Mistakes } from "./Mistakes";
 import { LINE_HEIGHT } from "./measures";
@@ -28,7 +29,7 @@ export function YamlView() {
     pause.current = setTimeout(applyText, PAUSE);
   };
   return (
-    <section aria-label="YAML" className="yamlview">
+    <section aria-label={t("yaml.yaml")} className="yamlview">
       <Editor
         area={area}
         text={text}

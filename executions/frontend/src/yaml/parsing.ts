@@ -2,6 +2,7 @@
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import type { JsonObject } from "../document/types";
 import type { Pointer } from "../problems/found";
+import { t } from "../words/t";
 import { shapeMistakes } from "./shape";
 
 /** A place in a text, counted from 1. */
@@ -24,7 +25,7 @@ const SHOWN = 20;
 const ALIASES = 100;
 
 export function parsed(text: string): Parsed {
-  if (new Blob([text]).size > LARGEST) return refused("the text is larger than 1 MiB");
+  if (new Blob([text]).size > LARGEST) return refused(t("yaml.theTextIsLargerThan1"));
   const lines = new LineCounter();
   const read = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   if (read.errors.length > 0) {

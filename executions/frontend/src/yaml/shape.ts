@@ -1,5 +1,6 @@
 /** The least that a value must be for the studio to show it as a workflow. Pure. */
 import type { Pointer } from "../problems/found";
+import { t } from "../words/t";
 
 export interface ShapeMistake {
   pointer: Pointer;
@@ -8,10 +9,10 @@ export interface ShapeMistake {
 
 /** Where a value is no workflow at all; what else is wrong with one is for the list of problems. */
 export function shapeMistakes(value: unknown): ShapeMistake[] {
-  if (!isMap(value)) return [{ pointer: [], message: "a definition is an object with keys" }];
+  if (!isMap(value)) return [{ pointer: [], message: t("yaml.aDefinitionIsAnObject") }];
   const found: ShapeMistake[] = [];
   if (value.name !== undefined && typeof value.name !== "string") {
-    found.push({ pointer: ["name"], message: "the name is a text" });
+    found.push({ pointer: ["name"], message: t("yaml.theNameIsAText") });
   }
   for (const key of ["input", "variables", "settings"]) object(value, key, [], found);
   each(value, "triggers", [], found, (trigger, at) => text(trigger, "type", at, found));
@@ -49,26 +50,26 @@ function each(
   const list = value[key];
   if (list === undefined || list === null) return;
   if (!Array.isArray(list)) {
-    found.push({ pointer: [...at, key], message: `"${key}" is a list` });
+    found.push({ pointer: [...at, key], message: t("yaml.isAList", { key }) });
     return;
   }
   list.forEach((item: unknown, index) => {
     const place = [...at, key, index];
     if (isMap(item)) look(item, place);
-    else found.push({ pointer: place, message: "expected an object with keys here" });
+    else found.push({ pointer: place, message: t("yaml.expectedAnObjectWithKeysHere") });
   });
 }
 
 function text(value: Values, key: string, at: Pointer, found: ShapeMistake[]): void {
   const is = value[key];
   if (typeof is === "string" && is !== "") return;
-  const message = is === undefined ? `"${key}" is required` : `"${key}" is a text`;
+  const message = is === undefined ? t("yaml.isRequired", { key }) : t("yaml.isAText", { key });
   found.push({ pointer: is === undefined ? at : [...at, key], message });
 }
 
 function object(value: Values, key: string, at: Pointer, found: ShapeMistake[]): void {
   if (value[key] === undefined || isMap(value[key])) return;
-  found.push({ pointer: [...at, key], message: `"${key}" is an object with keys` });
+  found.push({ pointer: [...at, key], message: t("yaml.isAnObjectWithKeys", { key }) });
 }
 
 const isMap = (value: unknown): value is Values =>

@@ -2,13 +2,14 @@ import { useState } from "react";
 import { brief, type Name } from "../../expressions/names";
 import { type Step, writePath } from "../../expressions/path";
 import { Button } from "../../shared/Button";
+import { t } from "../../words/t";
 import { takePath } from "./copying";
 
 /** Everything the templates of a place can name, with what it was in the last run. */
 export function Available({ names }: { names: readonly Name[] }) {
   return (
     <div className="tree">
-      <p className="subtle">A click writes the name into the field used last.</p>
+      <p className="subtle">{t("inspector.aClickWritesTheNameInto")}</p>
       {names.map((name) => (
         <Branch key={name.step} name={name} steps={[name.step]} />
       ))}
@@ -27,7 +28,7 @@ function Branch({ name, steps }: { name: Name; steps: readonly Step[] }) {
           <Button
             bare
             icon={open ? "keyboard_arrow_down" : "keyboard_arrow_right"}
-            label={`${open ? "Close" : "Open"} ${path}`}
+            label={t(open ? "inspector.closePath" : "inspector.openPath", { path })}
             aria-expanded={open}
             onClick={() => setOpen(!open)}
           />
@@ -37,8 +38,8 @@ function Branch({ name, steps }: { name: Name; steps: readonly Step[] }) {
         <button
           type="button"
           className="branch-key"
-          aria-label={`Insert ${path}`}
-          title={`Insert {{ ${path} }}`}
+          aria-label={t("inspector.insert", { path })}
+          title={t("inspector.insertExpression", { expression: `{{ ${path} }}` })}
           // The field that is being written keeps the focus.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => takePath(path)}
@@ -54,7 +55,7 @@ function Branch({ name, steps }: { name: Name; steps: readonly Step[] }) {
           {below.map((part) => (
             <Branch key={part.step} name={part} steps={[...steps, part.step]} />
           ))}
-          {below.length === 0 && <p className="subtle">Nothing yet.</p>}
+          {below.length === 0 && <p className="subtle">{t("inspector.nothingYet")}</p>}
         </div>
       )}
     </div>

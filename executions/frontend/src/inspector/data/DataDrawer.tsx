@@ -8,6 +8,8 @@ import { type TaskResult, useResults, useResultsStore } from "../../running/resu
 import { Button } from "../../shared/Button";
 import { type Tab, Tabs } from "../../shared/Tabs";
 import { useStudio } from "../../store/studio";
+import { rich } from "../../words/rich";
+import { t } from "../../words/t";
 import { useTask } from "../editing";
 import { useNames } from "../names";
 import { type DataTab, useView } from "../view";
@@ -16,10 +18,10 @@ import { JsonTree } from "./JsonTree";
 import { PinButton } from "./PinButton";
 
 const TABS: readonly Tab<DataTab>[] = [
-  { key: "available", label: "Available" },
-  { key: "input", label: "Input" },
-  { key: "output", label: "Output" },
-  { key: "error", label: "Error" },
+  { key: "available", label: t("inspector.available") },
+  { key: "input", label: t("inspector.input") },
+  { key: "output", label: t("inspector.output") },
+  { key: "error", label: t("inspector.error") },
 ];
 
 /** What the last run gave this task and got of it, and what its templates can name. */
@@ -28,29 +30,29 @@ export function DataDrawer({ path, module }: { path: TaskPath; module: number })
   const { results, of } = useResults();
   const result = of(path);
   return (
-    <section className="data-drawer" aria-label="Data">
+    <section className="data-drawer" aria-label={t("inspector.data")}>
       <Button
         bare
         className="drawer-button"
         icon={dataOpen ? "expand_more" : "expand_less"}
-        label={dataOpen ? "Hide data" : "Show data"}
+        label={dataOpen ? t("inspector.hideData") : t("inspector.showData")}
         aria-expanded={dataOpen}
         onClick={() => useView.setState({ dataOpen: !dataOpen })}
       />
-      <strong>Data</strong>
+      <strong>{t("inspector.data")}</strong>
       <span className="subtle">{summaryOf(result, results !== null)}</span>
       {results && (
         <a
           className="to-monitor"
           href={monitorOf(results.executionId, result?.runId ? { run: result.runId } : {})}
         >
-          Monitor
+          {t("inspector.monitor")}
         </a>
       )}
       {dataOpen && (
         <div className="drawer-body">
           <Tabs
-            label="Kinds of data"
+            label={t("inspector.kindsOfData")}
             tabs={TABS}
             current={data}
             onChange={(key) => useView.setState({ data: key })}
@@ -68,8 +70,10 @@ export function DataDrawer({ path, module }: { path: TaskPath; module: number })
 }
 
 function summaryOf(result: TaskResult | undefined, some: boolean): string {
-  if (!some) return "none yet: run the workflow";
-  return result ? `last run: ${markOf(result.state).word}` : "not run the last time";
+  if (!some) return t("inspector.noneYetRunTheWorkflow");
+  return result
+    ? t("inspector.lastRun", { state: markOf(result.state).word })
+    : t("inspector.notRunTheLastTime");
 }
 
 function AvailableHere({ path, module }: { path: TaskPath; module: number }) {
@@ -89,10 +93,10 @@ function Shown({ path, result, what }: ShownProps) {
   const { trouble, results } = useResultsStore();
   const task = useTask(path);
   if (!sees) {
-    return <p className="subtle">Your role does not show what goes in and out of steps.</p>;
+    return <p className="subtle">{t("inspector.yourRoleDoesNotShow")}</p>;
   }
   if (!result && what !== "output") {
-    return <p className="subtle">{trouble || "No data yet: run the workflow."}</p>;
+    return <p className="subtle">{trouble || t("inspector.noDataYetRunTheWorkflow")}</p>;
   }
   if (what === "error") {
     return result?.error ? (
@@ -100,15 +104,18 @@ function Shown({ path, result, what }: ShownProps) {
         <pre className="error-text">{result.error}</pre>
         {results && (
           <p>
-            <a href={monitorOf(results.executionId, { run: result.runId })}>
-              This run in the monitor
-            </a>
-            , with its log and attempts.
+            {rich("inspector.withItsLogAndAttempts", {
+              link: (
+                <a href={monitorOf(results.executionId, { run: result.runId })}>
+                  {t("inspector.thisRunInTheMonitor")}
+                </a>
+              ),
+            })}
           </p>
         )}
       </>
     ) : (
-      <p className="subtle">No error.</p>
+      <p className="subtle">{t("inspector.noError")}</p>
     );
   }
   if (what === "input") return <JsonTree value={result?.inputs ?? null} path={null} />;
@@ -119,9 +126,9 @@ function Shown({ path, result, what }: ShownProps) {
       {result ? (
         <JsonTree value={result.outputs} path={writePath(["tasks", idOf(path), "output"])} />
       ) : (
-        <p className="subtle">{trouble || "No data yet: run the workflow, or pin an output."}</p>
+        <p className="subtle">{trouble || t("inspector.noDataYetRunOrPin")}</p>
       )}
-      {many && <p className="subtle">What the last module of the chain gave.</p>}
+      {many && <p className="subtle">{t("inspector.whatTheLastModule")}</p>}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { cutReason } from "../../expressions/cut";
 import { brief, kindWord } from "../../expressions/names";
 import { writeStep } from "../../expressions/path";
 import { Button } from "../../shared/Button";
+import { t } from "../../words/t";
 import { copyText, takePath } from "./copying";
 
 interface Props {
@@ -19,7 +20,7 @@ const MOST = 100;
 export function JsonTree({ value, path }: Props) {
   return (
     <div className="tree">
-      <Branch label={path ?? "value"} value={value} path={path} open />
+      <Branch label={path ?? t("inspector.value")} value={value} path={path} open />
     </div>
   );
 }
@@ -41,7 +42,7 @@ function Branch({ label, value, path, open: first = false }: BranchProps) {
           <Button
             bare
             icon={open ? "keyboard_arrow_down" : "keyboard_arrow_right"}
-            label={`${open ? "Close" : "Open"} ${label}`}
+            label={t(open ? "inspector.closePath" : "inspector.openPath", { path: label })}
             aria-expanded={open}
             onClick={() => setOpen(!open)}
           />
@@ -51,7 +52,7 @@ function Branch({ label, value, path, open: first = false }: BranchProps) {
         <Key label={label} path={path} />
         <span className="branch-value">
           {cut
-            ? `Too large to show. ${cut}`
+            ? t("inspector.tooLargeToShow", { shown: cut })
             : parts.length > 0
               ? kindWord(value)
               : brief(value, 200)}
@@ -59,8 +60,8 @@ function Branch({ label, value, path, open: first = false }: BranchProps) {
         <Button
           bare
           icon="content_copy"
-          label={`Copy the value of ${label}`}
-          onClick={() => copyText(asText(value), `Copied ${label}`)}
+          label={t("inspector.copyTheValue", { name: label })}
+          onClick={() => copyText(asText(value), t("inspector.copied", { name: label }))}
         />
       </div>
       {open && parts.length > 0 && (
@@ -76,7 +77,10 @@ function Branch({ label, value, path, open: first = false }: BranchProps) {
           ))}
           {parts.length > most && (
             <Button
-              label={`Show ${Math.min(MOST, parts.length - most)} more of ${parts.length}`}
+              label={t("inspector.showMore", {
+                count: Math.min(MOST, parts.length - most),
+                all: parts.length,
+              })}
               onClick={() => setMost(most + MOST)}
             />
           )}
@@ -92,8 +96,8 @@ function Key({ label, path }: { label: string; path: string | null }) {
     <button
       type="button"
       className="branch-key"
-      title={`Insert {{ ${path} }}`}
-      aria-label={`Insert ${path}`}
+      title={t("inspector.insertExpression", { expression: `{{ ${path} }}` })}
+      aria-label={t("inspector.insert", { path })}
       // The field that is being written keeps the focus.
       onMouseDown={(event) => event.preventDefault()}
       onClick={() => takePath(path)}

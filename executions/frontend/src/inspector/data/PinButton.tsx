@@ -11,6 +11,7 @@ import { announce } from "../../shared/announce";
 import { Button } from "../../shared/Button";
 import { Dialog } from "../../shared/Dialog";
 import { useStudio } from "../../store/studio";
+import { t } from "../../words/t";
 import { useTask } from "../editing";
 
 const NO_TEMPLATES = {
@@ -26,26 +27,26 @@ const NO_TEMPLATES = {
 export function PinButton({ path, result }: { path: TaskPath; result: TaskResult | undefined }) {
   const [editing, setEditing] = useState(false);
   const pin = usePins((state) => state.pins.get(path));
-  const inside = path.includes(".") ? "Tasks within a container cannot be pinned." : undefined;
+  const inside = path.includes(".") ? t("inspector.tasksWithinAContainerCannot") : undefined;
   return (
     <p className="pin-line">
       <Button
         icon="push_pin"
-        label={pin ? "Edit the pin…" : "Pin an output…"}
+        label={pin ? t("inspector.editThePin") : t("inspector.pinAnOutput")}
         refusal={inside}
         onClick={() => setEditing(true)}
       />
       {pin && (
         <Button
           icon="keep_off"
-          label="Unpin"
+          label={t("inspector.unpin")}
           onClick={() => {
             usePins.getState().unpin(path);
-            announce("Unpinned");
+            announce(t("inspector.unpinned"));
           }}
         />
       )}
-      {pin && <span className="subtle">Test runs take the pinned output.</span>}
+      {pin && <span className="subtle">{t("inspector.testRunsTakeThePinnedOutput")}</span>}
       {editing && <PinDialog path={path} result={result} onClose={() => setEditing(false)} />}
     </p>
   );
@@ -76,34 +77,37 @@ function PinDialog({ path, result, onClose }: DialogProps) {
   }, [run]);
   const save = (): void => {
     usePins.getState().pin(path, { output: output ?? null, ...(outcome ? { outcome } : {}) });
-    announce("Pinned");
+    announce(t("inspector.pinned"));
     onClose();
   };
   return (
     <Dialog
-      title={`Pinned output of ${path}`}
+      title={t("inspector.pinnedOutput", { task: path })}
       onClose={onClose}
       actions={
         <>
-          <Button label="Cancel" onClick={onClose} />
+          <Button label={t("shared.cancel")} onClick={onClose} />
           <Button
             strong
-            label="Pin"
-            refusal={
-              wasCut(output ?? null) ? "The whole output is still being fetched." : undefined
-            }
+            label={t("inspector.pin")}
+            refusal={wasCut(output ?? null) ? t("inspector.theWholeOutputIsStillBeing") : undefined}
             onClick={save}
           />
         </>
       }
     >
-      <p className="subtle">A test run gives this instead of running the task.</p>
+      <p className="subtle">{t("inspector.aTestRunGivesThisInstead")}</p>
       <FrameContext.Provider value={NO_TEMPLATES}>
-        <JsonField id={field} label="Output as JSON" value={output} onChange={setOutput} />
+        <JsonField
+          id={field}
+          label={t("inspector.outputAsJson")}
+          value={output}
+          onChange={setOutput}
+        />
       </FrameContext.Provider>
       {outcomes.length > 1 && (
         <p className="pin-outcome">
-          <label htmlFor={`${field}-outcome`}>Outcome</label>
+          <label htmlFor={`${field}-outcome`}>{t("inspector.outcome")}</label>
           <select
             id={`${field}-outcome`}
             className="input"

@@ -1,16 +1,18 @@
 import type { ModuleType } from "../../api/shapes";
 import { Prose } from "../../forms/Prose";
+import { rich } from "../../words/rich";
+import { t } from "../../words/t";
 
 const EFFECTS: Record<ModuleType["effect"], string> = {
-  none: "Changes nothing outside.",
-  idempotent: "Changes something outside; doing it twice is the same as once.",
-  database: "Writes to the database together with its record: both, or neither.",
-  external: "Changes something outside; doing it twice does it twice.",
+  none: t("inspector.changesNothingOutside"),
+  idempotent: t("inspector.changesSomethingOutsideDoingItTwice"),
+  database: t("inspector.writesToTheDatabaseTogether"),
+  external: t("inspector.changesSomethingOutsideTwice"),
 };
 
 /** What the module does, as its own description says. */
 export function About({ use, type }: { use: string; type: ModuleType | undefined }) {
-  if (!type) return <p className="subtle">Nothing is known of "{use}".</p>;
+  if (!type) return <p className="subtle">{t("inspector.nothingIsKnown", { module: use })}</p>;
   const outcomes = type.outcomes.length > 0 ? type.outcomes : ["success"];
   return (
     <div className="about">
@@ -19,28 +21,31 @@ export function About({ use, type }: { use: string; type: ModuleType | undefined
         <Prose text={type.description} />
       </p>
       <dl>
-        <dt>Type</dt>
+        <dt>{t("inspector.type")}</dt>
         <dd>
           <code>{type.type}</code>
         </dd>
-        <dt>Effect</dt>
+        <dt>{t("inspector.effect")}</dt>
         <dd>{EFFECTS[type.effect]}</dd>
-        <dt>Outcomes</dt>
+        <dt>{t("inspector.outcomes")}</dt>
         <dd>{[...outcomes, "error"].join(", ")}</dd>
-        <dt>Queue</dt>
-        <dd>{type.inline ? "none: runs with the engine's own work" : type.queue}</dd>
-        <dt>Credential</dt>
-        <dd>{type.credential.length > 0 ? type.credential.join(" or ") : "none"}</dd>
+        <dt>{t("inspector.queue")}</dt>
+        <dd>{type.inline ? t("inspector.noneRunsWithTheEnginesOwn") : type.queue}</dd>
+        <dt>{t("inspector.credential")}</dt>
+        <dd>
+          {type.credential.reduce(
+            (one, other) => (one ? t("inspector.or", { one, other }) : other),
+            "",
+          ) || t("inspector.noCredential")}
+        </dd>
         {type.circuitTarget && (
           <>
-            <dt>Circuit breaker</dt>
-            <dd>
-              by <Prose text={type.circuitTarget} />
-            </dd>
+            <dt>{t("inspector.circuitBreaker")}</dt>
+            <dd>{rich("inspector.byTarget", { target: <Prose text={type.circuitTarget} /> })}</dd>
           </>
         )}
       </dl>
-      <h4>Parameters that work</h4>
+      <h4>{t("inspector.parametersThatWork")}</h4>
       <pre>{JSON.stringify(type.example, null, 2)}</pre>
     </div>
   );

@@ -5,6 +5,7 @@ import { announce } from "../../shared/announce";
 import { Button } from "../../shared/Button";
 import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
+import { t } from "../../words/t";
 import { useView } from "../view";
 import { withAdded, withMoved, withoutModule } from "./chaining";
 
@@ -28,7 +29,7 @@ export function Chain({ path, task, modules, at }: Props) {
   const module = modules[at];
   const chained = modules.length > 1;
   return (
-    <section className="task-chain" aria-label="Modules of the task">
+    <section className="task-chain" aria-label={t("inspector.modulesOfTheTask")}>
       {chained && (
         <ol>
           {modules.map((one, index) => (
@@ -49,33 +50,47 @@ export function Chain({ path, task, modules, at }: Props) {
         {!task.body && !refusal && (
           <AddModule
             onAdd={(type) =>
-              put((old) => withAdded(old, type), modules.length, `Added ${type.title}`)
+              put(
+                (old) => withAdded(old, type),
+                modules.length,
+                t("inspector.added", { title: type.title }),
+              )
             }
           />
         )}
         {chained && module && (
-          <fieldset className="group" aria-label={`Module ${module.id}`}>
+          <fieldset className="group" aria-label={t("inspector.module", { module: module.id })}>
             <Button
               bare
               icon="arrow_upward"
-              label={`Move ${module.id} up`}
-              refusal={refusal ?? (at === 0 ? "It is the first." : undefined)}
-              onClick={() => put((old) => withMoved(old, at, at - 1), at - 1, "Moved up")}
+              label={t("inspector.moveUp", { id: module.id })}
+              refusal={refusal ?? (at === 0 ? t("inspector.itIsTheFirst") : undefined)}
+              onClick={() =>
+                put((old) => withMoved(old, at, at - 1), at - 1, t("inspector.movedUp"))
+              }
             />
             <Button
               bare
               icon="arrow_downward"
-              label={`Move ${module.id} down`}
-              refusal={refusal ?? (at === modules.length - 1 ? "It is the last." : undefined)}
-              onClick={() => put((old) => withMoved(old, at, at + 1), at + 1, "Moved down")}
+              label={t("inspector.moveDown", { id: module.id })}
+              refusal={
+                refusal ?? (at === modules.length - 1 ? t("inspector.itIsTheLast") : undefined)
+              }
+              onClick={() =>
+                put((old) => withMoved(old, at, at + 1), at + 1, t("inspector.movedDown"))
+              }
             />
             <Button
               bare
               icon="delete"
-              label={`Remove ${module.id}`}
+              label={t("inspector.remove", { name: module.id })}
               refusal={refusal}
               onClick={() =>
-                put((old) => withoutModule(old, at), Math.max(0, at - 1), `Removed ${module.id}`)
+                put(
+                  (old) => withoutModule(old, at),
+                  Math.max(0, at - 1),
+                  t("inspector.removed", { id: module.id }),
+                )
               }
             />
           </fieldset>
@@ -96,14 +111,14 @@ function AddModule({ onAdd }: { onAdd: (type: ModuleType) => void }) {
   return (
     <select
       className="input add-module"
-      aria-label="Add a module to the chain"
+      aria-label={t("inspector.addAModuleToTheChain")}
       value=""
       onChange={(event) => {
         const type = types.get(event.currentTarget.value);
         if (type) onAdd(type);
       }}
     >
-      <option value="">Then also run…</option>
+      <option value="">{t("inspector.thenAlsoRun")}</option>
       {[...byCategory].map(([category, all]) => (
         <optgroup key={category} label={category}>
           {all.map((type) => (

@@ -10,6 +10,7 @@ import { SchemaForm } from "../../forms/SchemaForm";
 import { Button } from "../../shared/Button";
 import { Icon } from "../../shared/Icon";
 import { useRefusal } from "../../store/readOnly";
+import { t } from "../../words/t";
 import { putInTask } from "../editing";
 import { useNames } from "../names";
 
@@ -60,12 +61,12 @@ export function Parameters({ path, task, module, type, base, at, problems, ...gi
         {type && (
           <Button
             icon="data_object"
-            label={raw ? "Show the form" : "All parameters as JSON"}
+            label={raw ? t("inspector.showTheForm") : t("inspector.allParametersAsJson")}
             aria-pressed={raw}
             onClick={() => setRaw(!raw)}
           />
         )}
-        {task.body && <span className="subtle">Its tasks stand in it on the canvas.</span>}
+        {task.body && <span className="subtle">{t("inspector.itsTasksStand")}</span>}
       </p>
     </>
   );
@@ -74,8 +75,7 @@ export function Parameters({ path, task, module, type, base, at, problems, ...gi
 /** A module that is not installed; nothing of it is lost. */
 const Unknown = ({ use }: { use: string }) => (
   <p className="callout" role="note">
-    <Icon name="help" /> No module "{use}" is installed here. Its parameters are kept as they are; a
-    workflow that uses it cannot be published.
+    <Icon name="help" /> {t("inspector.noModuleInstalled", { use })}
   </p>
 );
 
@@ -107,7 +107,7 @@ function Raw({ value, change, ...shared }: RawProps) {
       <JsonField
         id={id}
         value={value}
-        label="Parameters as JSON"
+        label={t("inspector.parametersAsJson")}
         onChange={(next) => change([], next)}
       />
     </FrameContext.Provider>

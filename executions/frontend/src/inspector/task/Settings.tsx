@@ -7,6 +7,8 @@ import type { Pointer } from "../../forms/pointer";
 import { SchemaForm } from "../../forms/SchemaForm";
 import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
+import { rich } from "../../words/rich";
+import { t } from "../../words/t";
 import { useCredentials } from "../credentials";
 import { putInTask } from "../editing";
 import { useWorkflowSchema } from "../schema";
@@ -41,7 +43,7 @@ export function Settings({ path, task, module, type, base, problems }: Props) {
       },
     [workflow, type, secrets, state],
   );
-  if (!schemas || !workflow) return <p role="status">Loading…</p>;
+  if (!schemas || !workflow) return <p role="status">{t("shared.loading")}</p>;
   const shared = { root: workflow, refusal, problems };
   const put =
     (below: Pointer) =>
@@ -51,7 +53,7 @@ export function Settings({ path, task, module, type, base, problems }: Props) {
   const value = (chained ? module : task) as unknown as Json;
   return (
     <>
-      {chained && <h3>Module {module?.id}</h3>}
+      {chained && <h3>{t("inspector.module", { module: module?.id ?? "" })}</h3>}
       <SchemaForm
         {...shared}
         schema={schemas.module}
@@ -63,7 +65,7 @@ export function Settings({ path, task, module, type, base, problems }: Props) {
       {type && type.credential.length > 0 && <NewCredential />}
       {chained && (
         <>
-          <h3>All modules of the task</h3>
+          <h3>{t("inspector.allModulesOfTheTask")}</h3>
           <SchemaForm
             {...shared}
             schema={schemas.task}
@@ -73,7 +75,7 @@ export function Settings({ path, task, module, type, base, problems }: Props) {
           />
         </>
       )}
-      <h3>When it starts</h3>
+      <h3>{t("inspector.whenItStarts")}</h3>
       <SchemaForm
         {...shared}
         schema={schemas.join}
@@ -90,10 +92,13 @@ function NewCredential() {
   const page = useStudio((state) => state.page.credentialsPage);
   return (
     <p className="subtle">
-      <a href={page} target="_blank" rel="noreferrer">
-        Credentials of the workspace
-      </a>{" "}
-      are made in the admin, in a new tab.
+      {rich("inspector.areMadeInTheAdmin", {
+        link: (
+          <a href={page} target="_blank" rel="noreferrer">
+            {t("inspector.credentialsOfTheWorkspace")}
+          </a>
+        ),
+      })}
     </p>
   );
 }
@@ -106,8 +111,10 @@ function ErrorRoute({ path, task }: { path: TaskPath; task: Task }) {
   return (
     <p className="subtle">
       {ways.length > 0
-        ? `When it fails for good, the execution goes on with ${ways.map((edge) => edge.to).join(", ")}.`
-        : "When it fails for good, the execution fails: connect its outcome “error” to go on instead."}
+        ? t("inspector.whenItFailsTheExecutionGoesOn", {
+            tasks: ways.map((edge) => edge.to).join(", "),
+          })
+        : t("inspector.whenItFailsTheExecutionFails")}
     </p>
   );
 }

@@ -8,6 +8,7 @@ import { Icon } from "../../shared/Icon";
 import { iconOf } from "../../shared/moduleIcon";
 import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
+import { t } from "../../words/t";
 import { putInTask } from "../editing";
 
 interface Props {
@@ -28,7 +29,7 @@ export function TaskHead({ path, task, type, problems }: Props) {
       <div>
         <input
           className="title-input"
-          aria-label="Name"
+          aria-label={t("inspector.name")}
           data-field="name"
           autoComplete="off"
           value={task.name ?? ""}
@@ -69,7 +70,7 @@ function IdInput({ path, task, invalid, describedBy }: IdProps) {
   };
   return (
     <span className="id-line">
-      <label htmlFor={field}>ID</label>
+      <label htmlFor={field}>{t("inspector.id")}</label>
       <input
         id={field}
         className="id-input"
@@ -78,7 +79,7 @@ function IdInput({ path, task, invalid, describedBy }: IdProps) {
         spellCheck={false}
         value={typed ?? task.id}
         readOnly={refusal !== undefined}
-        title="Templates read tasks.<id>.output; they follow when it is changed."
+        title={t("inspector.templatesReadTasksIdOutputThey")}
         aria-invalid={invalid || undefined}
         aria-describedby={describedBy}
         onChange={(event) => setTyped(event.currentTarget.value)}

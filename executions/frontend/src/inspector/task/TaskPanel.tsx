@@ -3,6 +3,7 @@ import type { TaskPath } from "../../document/types";
 import type { Pointer } from "../../forms/pointer";
 import { type Tab, Tabs } from "../../shared/Tabs";
 import { useStudio } from "../../store/studio";
+import { t } from "../../words/t";
 import { DataDrawer } from "../data/DataDrawer";
 import { countBelow, useProblemsOf, useTask } from "../editing";
 import { type TaskTab, useView } from "../view";
@@ -29,14 +30,18 @@ export function TaskPanel({ path }: { path: TaskPath }) {
   const isUndo = (key: string): boolean => /^undo(\/|$)/.test(key);
   const isHead = (key: string): boolean => ["", "id", "name"].includes(key);
   const tabs: Tab<TaskTab>[] = [
-    { key: "parameters", label: "Parameters", problems: countBelow(problems, isParameter) },
+    {
+      key: "parameters",
+      label: t("inspector.parameters"),
+      problems: countBelow(problems, isParameter),
+    },
     {
       key: "settings",
-      label: "Settings",
+      label: t("inspector.settings"),
       problems: countBelow(problems, (key) => !isParameter(key) && !isHead(key) && !isUndo(key)),
     },
-    { key: "undo", label: "Undo", problems: countBelow(problems, isUndo) },
-    { key: "about", label: "About" },
+    { key: "undo", label: t("inspector.undo"), problems: countBelow(problems, isUndo) },
+    { key: "about", label: t("inspector.about") },
   ];
   const type = module && types.get(module.use);
   return (
@@ -44,7 +49,7 @@ export function TaskPanel({ path }: { path: TaskPath }) {
       <TaskHead path={path} task={task} type={type} problems={problems} />
       <Chain path={path} task={task} modules={modules} at={at} />
       <Tabs
-        label="Parts of the task"
+        label={t("inspector.partsOfTheTask")}
         tabs={tabs}
         current={tab}
         onChange={(key) => useView.setState({ task: key })}

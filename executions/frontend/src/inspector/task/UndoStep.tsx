@@ -8,6 +8,7 @@ import { announce } from "../../shared/announce";
 import { Button } from "../../shared/Button";
 import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
+import { t } from "../../words/t";
 import { useCredentials } from "../credentials";
 import { putInTask } from "../editing";
 import { useNames } from "../names";
@@ -36,24 +37,18 @@ export function UndoStep({ path, task, problems }: Props) {
   };
   const undo = task.undo;
   if (task.body) {
-    return (
-      <p className="subtle">
-        A container has no undo. Give one to the tasks of its body: each is undone for every turn
-        that succeeded.
-      </p>
-    );
+    return <p className="subtle">{t("inspector.aContainerHasNoUndoGive")}</p>;
   }
   const type = undo && types.get(undo.use);
   return (
     <>
-      <p className="subtle">
-        It runs when the execution fails for good, times out or is cancelled after this task
-        succeeded. The task that succeeded last is undone first.
-      </p>
+      <p className="subtle">{t("inspector.itRunsWhenTheExecutionFails")}</p>
       <ChooseModule
         use={undo?.use ?? ""}
         refused={refusal !== undefined}
-        onChoose={(chosen) => put({ use: chosen.type, with: {} }, `Undone by ${chosen.title}`)}
+        onChoose={(chosen) =>
+          put({ use: chosen.type, with: {} }, t("inspector.undoneBy", { title: chosen.title }))
+        }
       />
       {undo && (
         <>
@@ -67,9 +62,9 @@ export function UndoStep({ path, task, problems }: Props) {
           <p className="panel-foot">
             <Button
               icon="delete"
-              label="Remove undo"
+              label={t("inspector.removeUndo")}
               refusal={refusal}
-              onClick={() => put(undefined, "Removed the undo")}
+              onClick={() => put(undefined, t("inspector.removedTheUndo"))}
             />
           </p>
         </>
@@ -94,10 +89,10 @@ function Running({ path, undo, type, problems }: RunningProps) {
     () => workflow && runningSchema(workflow, type, state === "known" ? secrets : null),
     [workflow, type, secrets, state],
   );
-  if (!workflow || !schema) return <p role="status">Loading…</p>;
+  if (!workflow || !schema) return <p role="status">{t("shared.loading")}</p>;
   return (
     <>
-      <h3>How it runs</h3>
+      <h3>{t("inspector.howItRuns")}</h3>
       <SchemaForm
         root={workflow}
         {...{ schema, refusal, problems }}
@@ -127,7 +122,7 @@ function ChooseModule({ use, refused, onChoose }: ChooseProps) {
   return (
     <select
       className="input add-module"
-      aria-label="Module that undoes the task"
+      aria-label={t("inspector.moduleThatUndoesTheTask")}
       value={use}
       disabled={refused}
       onChange={(event) => {
@@ -135,7 +130,7 @@ function ChooseModule({ use, refused, onChoose }: ChooseProps) {
         if (type) onChoose(type);
       }}
     >
-      <option value="">Add an undo step…</option>
+      <option value="">{t("inspector.addAnUndoStep")}</option>
       {use !== "" && !types.has(use) && <option value={use}>{use}</option>}
       {[...byCategory].map(([category, all]) => (
         <optgroup key={category} label={category}>

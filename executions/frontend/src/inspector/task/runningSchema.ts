@@ -2,6 +2,7 @@
 import type { ModuleType } from "../../api/shapes";
 import type { Json, JsonObject } from "../../document/types";
 import type { Secret } from "../../expressions/scope";
+import { t } from "../../words/t";
 import { partOf } from "../schema";
 
 const KEYS = ["retry", "timeoutSeconds", "credential", "queue", "cache", "circuitWaitSeconds"];
@@ -53,6 +54,8 @@ function credentialOf(
 ): JsonObject {
   if (secrets === null) return schema;
   const fitting = secrets.filter((one) => types.length === 0 || types.includes(one.type));
-  const description = `One of the workspace's credentials of type ${types.join(" or ")}.`;
+  const description = t("inspector.oneOfTheWorkspacesCredentials", {
+    types: types.reduce((one, other) => (one ? t("inspector.or", { one, other }) : other), ""),
+  });
   return { description, enum: fitting.map((one) => one.name) };
 }

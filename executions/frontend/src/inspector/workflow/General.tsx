@@ -5,6 +5,7 @@ import { SchemaForm } from "../../forms/SchemaForm";
 import { Icon } from "../../shared/Icon";
 import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
+import { t } from "../../words/t";
 import { putInWorkflow } from "../editing";
 
 interface Props {
@@ -17,7 +18,7 @@ const SCHEMA = {
   required: ["name"],
   properties: {
     name: { type: "string", maxLength: 200 },
-    description: { type: "string", description: "What it is for." },
+    description: { type: "string", description: t("inspector.whatIt") },
   },
 };
 const OTHERS = Object.freeze([
@@ -45,16 +46,16 @@ export function General({ document, problems }: Props) {
         onChange={putInWorkflow}
       />
       <dl className="facts">
-        <dt>Slug</dt>
+        <dt>{t("inspector.slug")}</dt>
         <dd>
           <code>{slug ?? ""}</code>
         </dd>
-        <dt>Published</dt>
-        <dd>{version ? `version ${version}` : "not yet"}</dd>
-        <dt>Tasks</dt>
+        <dt>{t("inspector.published")}</dt>
+        <dd>{version ? t("inspector.version", { number: version }) : t("inspector.notYet")}</dd>
+        <dt>{t("inspector.tasks")}</dt>
         <dd>{everyTask(document).length}</dd>
       </dl>
-      <p className="subtle">Select a task, an edge or a note to change it here.</p>
+      <p className="subtle">{t("inspector.selectATaskAnEdge")}</p>
     </>
   );
 }

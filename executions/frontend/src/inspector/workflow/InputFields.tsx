@@ -5,6 +5,8 @@ import { JsonField } from "../../forms/JsonField";
 import { Button } from "../../shared/Button";
 import { Icon } from "../../shared/Icon";
 import { useRefusal } from "../../store/readOnly";
+import { rich } from "../../words/rich";
+import { t } from "../../words/t";
 import { putInWorkflow } from "../editing";
 import {
   fieldsOf,
@@ -31,8 +33,7 @@ export function InputFields({ input, problems }: Props) {
   return (
     <div className="form" data-field="input">
       <p className="subtle">
-        What the payload holds, which templates read as <code>input</code>. An execution whose
-        payload does not fit is not started.
+        {rich("inspector.whatThePayloadHoldsWhichTemplates", { name: <code>input</code> })}
       </p>
       {wrong.flatMap(([key, sentences]) =>
         sentences.map((sentence) => (
@@ -57,7 +58,7 @@ export function InputFields({ input, problems }: Props) {
           ))}
           <Button
             icon="add"
-            label="Add a field"
+            label={t("inspector.addAField")}
             refusal={refusal}
             onClick={() => put(withField(schema))}
           />
@@ -66,7 +67,7 @@ export function InputFields({ input, problems }: Props) {
       <p className="panel-foot">
         <Button
           icon="data_object"
-          label={raw ? "Show the fields" : "The JSON Schema"}
+          label={raw ? t("inspector.showTheFields") : t("inspector.theJsonSchema")}
           aria-pressed={raw}
           onClick={() => setRaw(!raw)}
         />
@@ -86,10 +87,10 @@ function FieldRow({ field, refusal, onChange, onRemove }: RowProps) {
   const { name, type, required, description } = field;
   const readOnly = refusal !== undefined;
   return (
-    <fieldset className="input-field" aria-label={`Field ${name}`}>
+    <fieldset className="input-field" aria-label={t("inspector.field", { name })}>
       <input
         className="input code"
-        aria-label="Name"
+        aria-label={t("inspector.name")}
         autoComplete="off"
         spellCheck={false}
         value={name}
@@ -98,7 +99,7 @@ function FieldRow({ field, refusal, onChange, onRemove }: RowProps) {
       />
       <select
         className="input"
-        aria-label="Type"
+        aria-label={t("inspector.type")}
         value={type}
         disabled={readOnly}
         onChange={(event) => onChange({ type: event.currentTarget.value })}
@@ -109,11 +110,17 @@ function FieldRow({ field, refusal, onChange, onRemove }: RowProps) {
           </option>
         ))}
       </select>
-      <Button bare icon="close" label={`Remove ${name}`} refusal={refusal} onClick={onRemove} />
+      <Button
+        bare
+        icon="close"
+        label={t("inspector.remove", { name })}
+        refusal={refusal}
+        onClick={onRemove}
+      />
       <input
         className="input about"
-        aria-label="Description"
-        placeholder="Description"
+        aria-label={t("inspector.description")}
+        placeholder={t("inspector.description")}
         autoComplete="off"
         value={description}
         readOnly={readOnly}
@@ -127,7 +134,7 @@ function FieldRow({ field, refusal, onChange, onRemove }: RowProps) {
           disabled={readOnly}
           onChange={(event) => onChange({ required: event.currentTarget.checked })}
         />
-        Required
+        {t("inspector.required")}
       </label>
     </fieldset>
   );
@@ -152,7 +159,7 @@ function Raw({ schema, refusal }: RawProps) {
     <FrameContext.Provider value={frame}>
       <JsonField
         id={id}
-        label="JSON Schema of the payload"
+        label={t("inspector.jsonSchemaOfThePayload")}
         value={schema}
         onChange={(next) => putInWorkflow(["input"], next)}
       />

@@ -5,16 +5,29 @@ import { SchemaForm } from "../../forms/SchemaForm";
 import { Button } from "../../shared/Button";
 import { Icon } from "../../shared/Icon";
 import { useRefusal } from "../../store/readOnly";
+import { t } from "../../words/t";
 import { putInWorkflow } from "../editing";
 import { useNames } from "../names";
 import { partOf, useWorkflowSchema } from "../schema";
 import { inWords } from "./schedule";
 
-const KINDS: readonly [Trigger["type"], string, string, Trigger][] = [
-  ["CRON", "Schedule", "schedule", { type: "CRON", schedule: "0 8 * * *", timezone: "UTC" }],
-  ["WEBHOOK", "Webhook", "webhook", { type: "WEBHOOK", auth: "hmac" }],
-  ["EVENT", "Event", "bolt", { type: "EVENT", event: "" }],
-  ["QUEUE", "Queue", "inbox", { type: "QUEUE", queue: "" }],
+const KINDS: readonly [Trigger["type"], string, string, Trigger, string][] = [
+  [
+    "CRON",
+    t("inspector.schedule"),
+    "schedule",
+    { type: "CRON", schedule: "0 8 * * *", timezone: "UTC" },
+    t("inspector.addSchedule"),
+  ],
+  [
+    "WEBHOOK",
+    t("inspector.webhook"),
+    "webhook",
+    { type: "WEBHOOK", auth: "hmac" },
+    t("inspector.addWebhook"),
+  ],
+  ["EVENT", t("inspector.event"), "bolt", { type: "EVENT", event: "" }, t("inspector.addEvent")],
+  ["QUEUE", t("inspector.queue"), "inbox", { type: "QUEUE", queue: "" }, t("inspector.addQueue")],
 ];
 const OWN = ["type", "ui"];
 
@@ -27,15 +40,12 @@ interface Props {
 export function Triggers({ triggers, problems }: Props) {
   const refusal = useRefusal();
   const schema = useWorkflowSchema();
-  if (!schema) return <p role="status">Loading…</p>;
+  if (!schema) return <p role="status">{t("shared.loading")}</p>;
   const put = (next: readonly Trigger[]): void =>
     putInWorkflow(["triggers"], next.length > 0 ? (next as unknown as Json) : undefined);
   return (
     <div className="form" data-field="triggers">
-      <p className="subtle">
-        What starts the workflow by itself, once a version is published. By hand and by the API it
-        can always be started.
-      </p>
+      <p className="subtle">{t("inspector.whatStartsTheWorkflowByItself")}</p>
       {triggers.map((trigger, at) => (
         <OneTrigger
           // biome-ignore lint/suspicious/noArrayIndexKey: triggers have no other name
@@ -44,13 +54,13 @@ export function Triggers({ triggers, problems }: Props) {
           onRemove={() => put(triggers.filter((_, index) => index !== at))}
         />
       ))}
-      <fieldset className="add-trigger" aria-label="Add a trigger">
-        {KINDS.map(([type, word, icon, start]) => (
+      <fieldset className="add-trigger" aria-label={t("inspector.addATrigger")}>
+        {KINDS.map(([type, word, icon, start, about]) => (
           <Button
             key={type}
             icon={icon}
             label={word}
-            title={`Add a trigger: ${word.toLowerCase()}`}
+            title={about}
             refusal={refusal}
             onClick={() => put([...triggers, start])}
           />
@@ -76,14 +86,17 @@ function OneTrigger({ trigger, at, schema, problems, refusal, onRemove }: OnePro
   const base: Pointer = ["triggers", at];
   const own = problems.get(`triggers/${at}`) ?? [];
   return (
-    <section className="trigger" aria-label={`Trigger ${at + 1}: ${word}`}>
+    <section
+      className="trigger"
+      aria-label={t("inspector.trigger", { number: at + 1, type: word })}
+    >
       <h3>
         <Icon name={found?.[2] ?? "help"} /> {word}
         <span className="space" />
         <Button
           bare
           icon="delete"
-          label={`Remove trigger ${at + 1}`}
+          label={t("inspector.removeTrigger", { number: at + 1 })}
           refusal={refusal}
           onClick={onRemove}
         />

@@ -5,6 +5,7 @@ import { SchemaForm } from "../../forms/SchemaForm";
 import { Button } from "../../shared/Button";
 import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
+import { t } from "../../words/t";
 import { putInWorkflow } from "../editing";
 import { usedBy } from "./usedBy";
 
@@ -18,7 +19,7 @@ const SCHEMA = {
   properties: {
     variables: {
       type: "object",
-      description: "Names and the values they have when an execution starts.",
+      description: t("inspector.namesAndTheValuesThey"),
       additionalProperties: {},
     },
   },
@@ -60,7 +61,7 @@ function UsedBy({ name, paths }: { name: string; paths: readonly string[] }) {
         <code>{name}</code>
       </dt>
       <dd>
-        {paths.length === 0 ? "used by no task" : "used by "}
+        {paths.length === 0 ? t("inspector.usedByNoTask") : `${t("inspector.usedBy")} `}
         {paths.slice(0, 20).map((path) => (
           <Button key={path} className="link" label={path} onClick={() => goTo(path)} />
         ))}

@@ -1,5 +1,6 @@
 import { type Tab, Tabs } from "../../shared/Tabs";
 import { useDocument } from "../../store/studio";
+import { t } from "../../words/t";
 import { countBelow, useProblemsOf } from "../editing";
 import { useView, type WorkflowTab } from "../view";
 import { General } from "./General";
@@ -9,11 +10,11 @@ import { Variables } from "./Variables";
 import { WorkflowSettings } from "./WorkflowSettings";
 
 const TABS: readonly [WorkflowTab, string, readonly string[]][] = [
-  ["general", "General", ["", "name", "description", "schema", "tasks", "edges"]],
-  ["input", "Input", ["input"]],
-  ["variables", "Variables", ["variables"]],
-  ["triggers", "Triggers", ["triggers"]],
-  ["settings", "Settings", ["settings", "output"]],
+  ["general", t("inspector.general"), ["", "name", "description", "schema", "tasks", "edges"]],
+  ["input", t("inspector.input"), ["input"]],
+  ["variables", t("inspector.variables"), ["variables"]],
+  ["triggers", t("inspector.triggers"), ["triggers"]],
+  ["settings", t("inspector.settings"), ["settings", "output"]],
 ];
 
 /** The workflow itself: what it takes, keeps and gives, what starts it, and how it runs. */
@@ -28,9 +29,9 @@ export function WorkflowPanel() {
   }));
   return (
     <>
-      <h2 className="panel-title">Workflow</h2>
+      <h2 className="panel-title">{t("inspector.workflow")}</h2>
       <Tabs
-        label="Parts of the workflow"
+        label={t("inspector.partsOfTheWorkflow")}
         tabs={tabs}
         current={tab}
         onChange={(key) => useView.setState({ workflow: key })}

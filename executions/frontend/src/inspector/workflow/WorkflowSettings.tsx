@@ -5,6 +5,7 @@ import type { Frame } from "../../forms/frame";
 import { SchemaForm } from "../../forms/SchemaForm";
 import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
+import { t } from "../../words/t";
 import { putInWorkflow } from "../editing";
 import { useNames } from "../names";
 import { partOf, useWorkflowSchema } from "../schema";
@@ -17,7 +18,7 @@ interface Props {
 const OUTPUT = {
   type: "object",
   properties: {
-    output: { description: "What the execution returns; may hold {{ expressions }}." },
+    output: { description: t("inspector.whatTheExecutionReturnsMayHold") },
   },
 };
 
@@ -28,7 +29,7 @@ export function WorkflowSettings({ document, problems }: Props) {
   const schema = useWorkflowSchema();
   const slugs = useSlugs();
   const settings = useMemo(() => (schema ? settingsOf(schema, slugs) : null), [schema, slugs]);
-  if (!schema || !settings) return <p role="status">Loading…</p>;
+  if (!schema || !settings) return <p role="status">{t("shared.loading")}</p>;
   return (
     <>
       <SchemaForm

@@ -1,5 +1,6 @@
 /** The payload's JSON Schema as a list of fields. Pure; keywords the list does not show are kept. */
 import type { Json, JsonObject } from "../../document/types";
+import { t } from "../../words/t";
 
 export interface InputField {
   name: string;
@@ -10,13 +11,13 @@ export interface InputField {
 
 /** Types by what they are called in the list; "" is anything. */
 export const TYPES: readonly [string, string][] = [
-  ["string", "Text"],
-  ["number", "Number"],
-  ["integer", "Whole number"],
-  ["boolean", "Yes or no"],
-  ["array", "List"],
-  ["object", "Object"],
-  ["", "Anything"],
+  ["string", t("inspector.text")],
+  ["number", t("inspector.number")],
+  ["integer", t("inspector.wholeNumber")],
+  ["boolean", t("inspector.yesOr")],
+  ["array", t("inspector.list")],
+  ["object", t("inspector.object")],
+  ["", t("inspector.anything")],
 ];
 
 const isObject = (value: Json | undefined): value is JsonObject =>

@@ -1,14 +1,15 @@
 /** Common schedules in words. Pure. */
+import { t } from "../../words/t";
 
 const DAYS = [
-  "Sunday",
-  "Monday",
-  "Tuesday",
-  "Wednesday",
-  "Thursday",
-  "Friday",
-  "Saturday",
-  "Sunday",
+  t("inspector.sunday"),
+  t("inspector.monday"),
+  t("inspector.tuesday"),
+  t("inspector.wednesday"),
+  t("inspector.thursday"),
+  t("inspector.friday"),
+  t("inspector.saturday"),
+  t("inspector.sunday"),
 ];
 const NAMES = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
@@ -22,19 +23,21 @@ export function inWords(schedule: string): string | null {
   if (every !== null) return day === "*" && weekday === "*" ? every : null;
   const time = timeOf(minute, hour);
   const days = daysOf(day, weekday);
-  return time === null || days === null ? null : `${days} at ${time}`;
+  return time === null || days === null ? null : t("inspector.at", { days, time });
 }
 
 function everyPart(minute: string, hour: string): string | null {
   if (hour === "*") {
-    if (minute === "*") return "Every minute";
+    if (minute === "*") return t("inspector.everyMinute");
     const step = /^\*\/(\d{1,2})$/.exec(minute)?.[1];
-    if (step !== undefined) return `Every ${Number(step)} minutes`;
-    return /^\d{1,2}$/.test(minute) ? `Every hour at minute ${Number(minute)}` : null;
+    if (step !== undefined) return t("inspector.everyMinutes", { count: Number(step) });
+    return /^\d{1,2}$/.test(minute)
+      ? t("inspector.everyHourAtMinute", { minute: Number(minute) })
+      : null;
   }
   const step = /^\*\/(\d{1,2})$/.exec(hour)?.[1];
   if (step === undefined || !/^\d{1,2}$/.test(minute)) return null;
-  return `Every ${Number(step)} hours at minute ${Number(minute)}`;
+  return t("inspector.everyHoursAtMinute", { count: Number(step), minute: Number(minute) });
 }
 
 function timeOf(minute: string, hour: string): string | null {
@@ -43,12 +46,14 @@ function timeOf(minute: string, hour: string): string | null {
 }
 
 function daysOf(day: string, weekday: string): string | null {
-  if (day === "*" && weekday === "*") return "Every day";
+  if (day === "*" && weekday === "*") return t("inspector.everyDay");
   if (day === "*") {
     const plain = weekday.toLowerCase();
-    if (["1-5", "mon-fri"].includes(plain)) return "Every working day";
+    if (["1-5", "mon-fri"].includes(plain)) return t("inspector.everyWorkingDay");
     const number = /^[0-7]$/.test(plain) ? Number(plain) : NAMES.indexOf(plain);
-    return number < 0 ? null : `Every ${DAYS[number]}`;
+    return number < 0 ? null : t("inspector.every", { weekday: DAYS[number] ?? "" });
   }
-  return weekday === "*" && /^\d{1,2}$/.test(day) ? `Every month on day ${Number(day)}` : null;
+  return weekday === "*" && /^\d{1,2}$/.test(day)
+    ? t("inspector.everyMonthOnDay", { day: Number(day) })
+    : null;
 }

@@ -5,12 +5,14 @@ import type { Task } from "../../document/types";
 import { NOT_BEGUN } from "../../live/states";
 import { Tabs } from "../../shared/Tabs";
 import { useDocument } from "../../store/studio";
+import { t } from "../../words/t";
+import type { Key } from "../../words/types";
 import { IconButton, StateMark } from "../pieces";
 import { attemptsOf, markOfRun, type Run } from "../runs";
 import { choose } from "../selecting";
 import { useMonitor, useRun, useServerTime } from "../store";
-import { EXECUTION_TABS, ExecutionTab } from "./ExecutionTab";
-import { RUN_TABS, RunTab } from "./RunTab";
+import { EXECUTION_TABS, ExecutionTab, type ExecutionTabName } from "./ExecutionTab";
+import { RUN_TABS, RunTab, type RunTabName } from "./RunTab";
 
 /** What is selected, with tabs; the execution where nothing is. */
 export function Details() {
@@ -18,16 +20,20 @@ export function Details() {
   const path = useMonitor((state) => state.task);
   const document = useDocument();
   const task = run === null && path !== null ? taskAt(document, path) : undefined;
-  const title = run ? run.stepPath : task ? nameOf(task) : "The execution";
+  const title = run ? run.stepPath : task ? nameOf(task) : t("monitor.theExecution");
   return (
-    <section className="vk-panel vm-panel" aria-label="Details">
+    <section className="vk-panel vm-panel" aria-label={t("shared.details")}>
       <div className="vm-bar">
         <h2>{title}</h2>
         <span className="vm-space" />
         <span className="vm-tools">
           {run && <Attempts run={run} />}
           {(run || task) && (
-            <IconButton icon="close" label="Show the execution" onClick={() => choose()} />
+            <IconButton
+              icon="close"
+              label={t("monitor.showTheExecution")}
+              onClick={() => choose()}
+            />
           )}
         </span>
       </div>
@@ -66,14 +72,16 @@ function Attempts({ run }: { run: Run }) {
     <>
       <IconButton
         icon="chevron_left"
-        label="Previous attempt"
+        label={t("monitor.previousAttempt")}
         disabled={previous === undefined}
         onClick={() => previous && choose({ run: previous.id })}
       />
-      <span className="vm-of">{`attempt ${index + 1} of ${attempts.length}`}</span>
+      <span className="vm-of">
+        {t("monitor.attemptOf", { number: index + 1, count: attempts.length })}
+      </span>
       <IconButton
         icon="chevron_right"
-        label="Next attempt"
+        label={t("monitor.nextAttempt")}
         disabled={next === undefined}
         onClick={() => next && choose({ run: next.id })}
       />
@@ -87,8 +95,20 @@ function useTab<T extends string>(names: readonly T[]): T {
   return names.find((name) => name === chosen) ?? (names[0] as T);
 }
 
-const tabsOf = <T extends string>(names: readonly T[]): { key: T; label: string }[] =>
-  names.map((name) => ({ key: name, label: name }));
+const TABS = {
+  Overview: "monitor.tabOverview",
+  Why: "monitor.tabWhy",
+  Variables: "monitor.tabVariables",
+  Summary: "monitor.tabSummary",
+  Input: "monitor.tabInput",
+  Output: "monitor.tabOutput",
+  Error: "monitor.tabError",
+  Log: "monitor.tabLog",
+  Children: "monitor.tabChildren",
+} as const satisfies Record<RunTabName | ExecutionTabName, Key>;
+
+const tabsOf = <T extends keyof typeof TABS>(names: readonly T[]): { key: T; label: string }[] =>
+  names.map((name) => ({ key: name, label: t(TABS[name as keyof typeof TABS]) }));
 const OF_RUN = tabsOf(RUN_TABS);
 const OF_EXECUTION = tabsOf(EXECUTION_TABS);
 const open = (tab: string): void => useMonitor.setState({ tab });
@@ -96,7 +116,7 @@ const open = (tab: string): void => useMonitor.setState({ tab });
 function OfRun({ run }: { run: Run }) {
   const tab = useTab(RUN_TABS);
   return (
-    <Tabs label="Details" tabs={OF_RUN} current={tab} onChange={open} scrolls>
+    <Tabs label={t("shared.details")} tabs={OF_RUN} current={tab} onChange={open} scrolls>
       <RunTab key={tab} name={tab} run={run} />
     </Tabs>
   );
@@ -105,7 +125,7 @@ function OfRun({ run }: { run: Run }) {
 function OfExecution() {
   const tab = useTab(EXECUTION_TABS);
   return (
-    <Tabs label="Details" tabs={OF_EXECUTION} current={tab} onChange={open} scrolls>
+    <Tabs label={t("shared.details")} tabs={OF_EXECUTION} current={tab} onChange={open} scrolls>
       <ExecutionTab name={tab} />
     </Tabs>
   );

@@ -5,6 +5,8 @@ import type { Explanation, Reason } from "../../api/shapes";
 import type { Json } from "../../document/types";
 import { useLiveStore } from "../../live/live";
 import { markOf, markOfExecution, NOT_BEGUN } from "../../live/states";
+import { rich } from "../../words/rich";
+import { t } from "../../words/t";
 import { ErrorNote, Facts, Link, Moment, Note, StateMark } from "../pieces";
 import { choose } from "../selecting";
 import { useMonitor, usePages, useServerTime } from "../store";
@@ -31,7 +33,7 @@ function Overview() {
   const more = useMonitor((state) => state.more);
   const pages = usePages();
   const now = useServerTime(1000);
-  if (execution === null) return <Note>Loading…</Note>;
+  if (execution === null) return <Note>{t("shared.loading")}</Note>;
   const moment = (text: string | null): ReactNode => {
     const time = at(text);
     return time === null ? null : <Moment time={time} now={now} />;
@@ -41,22 +43,29 @@ function Overview() {
       {execution.errorMessage && <p className="vm-error">{execution.errorMessage}</p>}
       <Facts
         pairs={[
-          ["State", <StateMark key="state" mark={markOfExecution(execution)} />],
-          ["Ends as", execution.finishedAt === null && execution.ending ? execution.ending : null],
-          ["Created", moment(execution.createdAt)],
-          ["Started", moment(execution.startedAt)],
-          ["Finished", moment(execution.finishedAt)],
-          ["Deadline", execution.finishedAt === null ? moment(execution.deadlineAt) : null],
-          ["Priority", String(execution.priority)],
-          ["Rolled back", execution.epoch ? `${execution.epoch}×` : null],
+          [t("monitor.state"), <StateMark key="state" mark={markOfExecution(execution)} />],
+          [
+            t("monitor.endsAs"),
+            execution.finishedAt === null && execution.ending ? execution.ending : null,
+          ],
+          [t("monitor.created"), moment(execution.createdAt)],
+          [t("monitor.started"), moment(execution.startedAt)],
+          [t("monitor.finishedAt"), moment(execution.finishedAt)],
+          [
+            t("monitor.deadline"),
+            execution.finishedAt === null ? moment(execution.deadlineAt) : null,
+          ],
+          [t("monitor.priority"), String(execution.priority)],
+          [t("monitor.rolledBack"), execution.epoch ? `${execution.epoch}×` : null],
         ]}
       />
       {more && (
         <Note>
-          There are more runs than are shown here. <Link href={pages.runs}>All runs as a list</Link>
+          {t("monitor.thereAreMoreRunsThan")}{" "}
+          <Link href={pages.runs}>{t("monitor.allRunsAsAList")}</Link>
         </Note>
       )}
-      <Note>Select a task or a run to see what it did.</Note>
+      <Note>{t("monitor.selectATaskOrA")}</Note>
     </>
   );
 }
@@ -69,7 +78,7 @@ function Why() {
   const now = useServerTime(1000);
   const address = `v1/WorkflowExecution/${pages.execution}/explain`;
   const found = useAnswer<Explanation>(address, useStateName(), WHY_AGAIN);
-  if (found === null) return <Note>Loading…</Note>;
+  if (found === null) return <Note>{t("shared.loading")}</Note>;
   if (found instanceof Refused) return <ErrorNote>{found.detail}</ErrorNote>;
   const steps = found.steps.slice(0, STEPS);
   return (
@@ -83,10 +92,11 @@ function Why() {
         ))}
       </ul>
       {(found.truncated || found.steps.length > STEPS) && (
-        <Note>{`Only the first ${STEPS} steps are shown.`}</Note>
+        <Note>{t("monitor.onlyTheFirstStepsAre", { count: STEPS })}</Note>
       )}
       <Note>
-        Asked again every 5 seconds. <Link href={pages.runners}>Workers</Link>
+        {t("monitor.askedAgainEvery5Seconds")}{" "}
+        <Link href={pages.runners}>{t("monitor.workers")}</Link>
       </Note>
     </>
   );
@@ -116,7 +126,7 @@ function Until({ reason, now }: { reason: Reason; now: number }) {
   if (time === null) return null;
   return (
     <span className="vk-subtle">
-      Until <Moment time={time} now={now} />.
+      {rich("monitor.until", { time: <Moment time={time} now={now} /> })}
     </span>
   );
 }
@@ -129,17 +139,17 @@ interface Payloads {
 function Payload({ name }: { name: "Variables" | "Output" }) {
   const { execution } = usePages();
   const found = useAnswer<Payloads>(`v1/WorkflowExecution/${execution}`, useStateName());
-  if (found === null) return <Note>Loading…</Note>;
+  if (found === null) return <Note>{t("shared.loading")}</Note>;
   if (found instanceof Refused) return <ErrorNote>{found.detail}</ErrorNote>;
   if (name === "Variables") return <Value value={found.contextData} />;
-  return <Value value={found.output} nothing="No output yet." />;
+  return <Value value={found.output} nothing={t("monitor.noOutputYet")} />;
 }
 
 function Children() {
   const { children } = usePages();
   return (
     <p>
-      <Link href={children}>The executions that it started, as a list</Link>
+      <Link href={children}>{t("monitor.theExecutionsThatItStarted")}</Link>
     </p>
   );
 }

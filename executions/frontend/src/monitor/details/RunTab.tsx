@@ -3,7 +3,10 @@ import type { ReactNode } from "react";
 import { Refused } from "../../api/client";
 import type { RunShape } from "../../api/shapes";
 import type { Json } from "../../document/types";
-import { lengthOf, partsOf } from "../bars";
+import { numberText } from "../../words/formats";
+import { t } from "../../words/t";
+import type { Key } from "../../words/types";
+import { lengthOf, type Part, partsOf } from "../bars";
 import { ErrorNote, Facts, Link, Moment, Note, StateMark } from "../pieces";
 import { markOfRun, type Run } from "../runs";
 import { usePages, useServerTime } from "../store";
@@ -39,19 +42,27 @@ function Content({ name, run, full }: Props & { name: RunTabName }) {
   if (name === "Summary") return <Summary run={run} full={full} />;
   if (name === "Error") return <Failure run={run} full={full} />;
   if (name === "Children") return <Children run={run} />;
-  if (full === null) return <Note>Loading…</Note>;
-  if (name === "Input") return <Value value={full.inputs} nothing="Nothing was rendered yet." />;
-  if (name === "Output") return <Value value={full.outputs} nothing="No output." />;
+  if (full === null) return <Note>{t("shared.loading")}</Note>;
+  if (name === "Input")
+    return <Value value={full.inputs} nothing={t("monitor.nothingWasRenderedYet")} />;
+  if (name === "Output") return <Value value={full.outputs} nothing={t("monitor.noOutput")} />;
   return <Log lines={full.logs} />;
 }
+
+const SPENT = {
+  backoff: "monitor.timeBackoff",
+  queued: "monitor.timeQueued",
+  waiting: "monitor.timeWaiting",
+  running: "monitor.timeRunning",
+} as const satisfies Record<Part["kind"], Key>;
 
 function Summary({ run, full }: Props) {
   const pages = usePages();
   const now = useServerTime(1000);
   const moment = (time: number | null): ReactNode =>
     time === null ? null : <Moment time={time} now={now} />;
-  const parts = partsOf(run, now).map(
-    ({ kind, from, to }) => `${kind === "backoff" ? "backed off" : kind} ${took(to - from)}`,
+  const parts = partsOf(run, now).map(({ kind, from, to }) =>
+    t(SPENT[kind], { time: took(to - from) }),
   );
   const backing = run.retryAfter !== null && run.retryAfter > now;
   return (
@@ -59,30 +70,36 @@ function Summary({ run, full }: Props) {
       <Links run={run} />
       <Facts
         pairs={[
-          ["State", <StateMark key="state" mark={markOfRun(run, now)} />],
-          ["Module", run.module],
-          ["Attempt", String(run.attempt)],
-          ["Outcome", run.outcome],
-          ["Duration", took(lengthOf(run, now))],
-          ["Time", parts.join(", ")],
-          ["Retry", backing ? `in ${span((run.retryAfter ?? now) - now)}` : null],
-          ["Worker", run.worker],
-          ["Queue", run.queue],
-          ["Queued", moment(run.queuedAt)],
-          ["Started", moment(run.startedAt)],
-          ["Finished", moment(run.finishedAt)],
-          ["Recoveries", run.recoveries ? `${run.recoveries}, its worker died` : null],
-          ["Tokens", full?.costTokens ? full.costTokens.toLocaleString("en") : null],
+          [t("monitor.state"), <StateMark key="state" mark={markOfRun(run, now)} />],
+          [t("monitor.module"), run.module],
+          [t("monitor.attempt"), String(run.attempt)],
+          [t("monitor.outcome"), run.outcome],
+          [t("monitor.duration"), took(lengthOf(run, now))],
+          [t("monitor.time"), parts.join(", ")],
           [
-            "Result of",
+            t("monitor.retry"),
+            backing ? t("shared.inTime", { time: span((run.retryAfter ?? now) - now) }) : null,
+          ],
+          [t("monitor.worker"), run.worker],
+          [t("monitor.queue"), run.queue],
+          [t("monitor.queued"), moment(run.queuedAt)],
+          [t("monitor.started"), moment(run.startedAt)],
+          [t("monitor.finishedAt"), moment(run.finishedAt)],
+          [
+            t("monitor.recoveries"),
+            run.recoveries ? t("monitor.itsWorkerDied", { count: run.recoveries }) : null,
+          ],
+          [t("monitor.tokens"), full?.costTokens ? numberText(full.costTokens) : null],
+          [
+            t("monitor.resultOf"),
             run.cachedFrom && (
               <Link key="cached" href={pages.run(run.cachedFrom)}>
-                a run before
+                {t("monitor.aRunBefore")}
               </Link>
             ),
           ],
           [
-            "Run",
+            t("monitor.run"),
             <Link key="run" href={pages.run(run.id)}>
               {run.id}
             </Link>,
@@ -100,23 +117,23 @@ function Links({ run }: { run: Run }) {
   if (run.state === "DLQ") {
     return (
       <p className="vm-links">
-        <Link href={pages.deadLetters(run.id)}>Its dead letter: retry, fix or discard</Link>
+        <Link href={pages.deadLetters(run.id)}>{t("monitor.itsDeadLetterRetryFix")}</Link>
       </p>
     );
   }
   if (run.state !== "WAITING" || run.waitsFor !== "approval") return null;
   return (
     <p className="vm-links">
-      <Link href={pages.approval(run.id)}>Decide on the approval</Link>
+      <Link href={pages.approval(run.id)}>{t("monitor.decideOnTheApproval")}</Link>
     </p>
   );
 }
 
 function Failure({ run, full }: Props) {
-  if (!run.error) return <Note>No error.</Note>;
+  if (!run.error) return <Note>{t("monitor.noError")}</Note>;
   return (
     <>
-      <p className="vk-error-type">{run.errorType || "Error"}</p>
+      <p className="vk-error-type">{run.errorType || t("monitor.error")}</p>
       <Preformatted text={full?.error || run.error} />
       <ErrorDetails details={full?.errorDetails ?? null} />
     </>
@@ -131,13 +148,13 @@ function ErrorDetails({ details }: { details: Json }) {
     <>
       {traceback && (
         <>
-          <h4>Traceback</h4>
+          <h4>{t("monitor.traceback")}</h4>
           <Preformatted text={String(traceback)} />
         </>
       )}
       {Object.keys(rest).length > 0 && (
         <>
-          <h4>Details</h4>
+          <h4>{t("shared.details")}</h4>
           <Value value={rest} />
         </>
       )}
@@ -145,7 +162,7 @@ function ErrorDetails({ details }: { details: Json }) {
   );
 }
 
-const NO_LOG = "It wrote no log.";
+const NO_LOG = t("monitor.itWroteNoLog");
 
 function Log({ lines }: { lines: Json }) {
   if (isHidden(lines) || !Array.isArray(lines)) return <Value value={lines} nothing={NO_LOG} />;
@@ -160,10 +177,12 @@ function lineOf(line: Json): string {
 
 function Children({ run }: { run: Run }) {
   const pages = usePages();
-  if (!run.childId) return <Note>It started no other execution.</Note>;
+  if (!run.childId) return <Note>{t("monitor.itStartedNoOtherExecution")}</Note>;
   return (
     <p>
-      <Link href={pages.monitor(run.childId)}>Watch the execution it started, {run.childId}</Link>
+      <Link href={pages.monitor(run.childId)}>
+        {t("monitor.watchTheExecutionItStarted", { id: run.childId })}
+      </Link>
     </p>
   );
 }

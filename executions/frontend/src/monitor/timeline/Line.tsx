@@ -1,6 +1,8 @@
 import { memo } from "react";
 import type { Mark } from "../../live/states";
 import { Icon } from "../../shared/Icon";
+import { t } from "../../words/t";
+import type { Key } from "../../words/types";
 import type { Span } from "../axis";
 import { lengthOf, type Part, partsOf } from "../bars";
 import type { Row } from "../rows";
@@ -46,7 +48,7 @@ export const Line = memo(function Line(props: Props) {
             className="vm-name"
             data-run={run.id}
             style={{ paddingLeft: `${0.25 + depth * 0.9}rem` }}
-            title={`${run.stepPath}, attempt ${run.attempt}, ${mark.word}`}
+            title={stepAttemptState(run.stepPath, run, mark)}
             tabIndex={focusable ? 0 : -1}
             aria-current={chosen ? "true" : undefined}
             onClick={() => choose({ run: run.id }, "timeline")}
@@ -83,10 +85,13 @@ function stemOf({ run, name, turn }: Row): string {
   return run.attempt > 1 ? `${stem} #${run.attempt}` : stem;
 }
 
+const stepAttemptState = (step: string, { attempt }: Run, { word }: Mark): string =>
+  t("monitor.stepAttemptState", { step, attempt, state: word });
+
 function told(run: Run, mark: Mark, length: number | null, critical: boolean): string {
-  const parts = [nameOfStep(run.stepPath), `attempt ${run.attempt}`, mark.word];
+  const parts = [stepAttemptState(nameOfStep(run.stepPath), run, mark)];
   if (length !== null) parts.push(spoken(length));
-  if (critical) parts.push("on the critical path");
+  if (critical) parts.push(t("monitor.onTheCriticalPath"));
   return parts.join(", ");
 }
 
@@ -101,7 +106,7 @@ function Fold({ row: { run, inside }, folded }: { row: Row; folded: boolean }) {
       type="button"
       className="vm-fold"
       aria-expanded={!folded}
-      aria-label={`${inside} runs inside ${nameOfStep(run.stepPath)}`}
+      aria-label={t("monitor.runsInside", { count: inside, step: nameOfStep(run.stepPath) })}
       onClick={toggle}
     >
       <Icon name={folded ? "chevron_right" : "expand_more"} />
@@ -109,12 +114,12 @@ function Fold({ row: { run, inside }, folded }: { row: Row; folded: boolean }) {
   );
 }
 
-const PARTS: Readonly<Record<Part["kind"], string>> = {
-  backoff: "backing off",
-  queued: "queued",
-  waiting: "waiting",
-  running: "running",
-};
+const PARTS = {
+  backoff: "monitor.partBackoff",
+  queued: "monitor.partQueued",
+  waiting: "monitor.partWaiting",
+  running: "monitor.partRunning",
+} as const satisfies Record<Part["kind"], Key>;
 
 function Bar({ part: { kind, from, to }, run, view }: { part: Part; run: Run; view: Span }) {
   const share = (time: number): number =>
@@ -124,7 +129,7 @@ function Bar({ part: { kind, from, to }, run, view }: { part: Part; run: Run; vi
     <i
       className={`vm-part vm-part-${kind}${state}`}
       style={{ left: `${share(from) * 100}%`, width: `${(share(to) - share(from)) * 100}%` }}
-      title={`${PARTS[kind]} ${took(to - from)}`}
+      title={t("monitor.partTime", { part: t(PARTS[kind]), time: took(to - from) })}
     />
   );
 }

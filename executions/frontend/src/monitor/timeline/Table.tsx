@@ -2,6 +2,7 @@ import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useSta
 import { flushSync } from "react-dom";
 import { useLiveStore } from "../../live/live";
 import { ALIVE } from "../../live/states";
+import { t } from "../../words/t";
 import { ticks } from "../axis";
 import { useTick } from "../clock";
 import { type Row, rowsOf } from "../rows";
@@ -42,16 +43,16 @@ export function Table() {
       style={{ "--vm-now": nowAt } as React.CSSProperties}
     >
       <table
-        aria-label="Runs"
+        aria-label={t("monitor.runs")}
         aria-colcount={2}
         aria-rowcount={rows.length + 1}
         hidden={rows.length === 0}
       >
         <thead>
           <tr aria-rowindex={1}>
-            <th scope="col">Run</th>
+            <th scope="col">{t("monitor.run")}</th>
             <th scope="col">
-              <span className="unseen">Time since it was created</span>
+              <span className="unseen">{t("monitor.timeSinceItWasCreated")}</span>
               <div className="vm-axis" ref={axis} aria-hidden="true">
                 {ticks({ from, to }, start, width).map((tick) => (
                   <span
@@ -72,7 +73,7 @@ export function Table() {
           <Pad rows={rows.length - first - seen.length} />
         </tbody>
       </table>
-      {rows.length === 0 && <p className="vk-empty vm-empty">No such runs.</p>}
+      {rows.length === 0 && <p className="vk-empty vm-empty">{t("monitor.noSuchRuns")}</p>}
     </div>
   );
 }

@@ -1,5 +1,7 @@
+import { t } from "../../words/t";
+import type { Key } from "../../words/types";
 import { IconButton } from "../pieces";
-import { FILTERS } from "../rows";
+import { FILTERS, type Filter } from "../rows";
 import { useMonitor } from "../store";
 import { Table } from "./Table";
 import { setMode, toggleFollowing, zoomTime } from "./viewing";
@@ -8,9 +10,9 @@ import { setMode, toggleFollowing, zoomTime } from "./viewing";
 export function Timeline() {
   const mode = useMonitor((state) => state.mode);
   return (
-    <section className="vk-panel vm-timeline" aria-label="Timeline">
+    <section className="vk-panel vm-timeline" aria-label={t("monitor.timeline")}>
       <div className="vm-bar">
-        <h2>Timeline</h2>
+        <h2>{t("monitor.timeline")}</h2>
         <Filters />
         <RolledBack />
         <span className="vm-space" />
@@ -18,23 +20,23 @@ export function Timeline() {
         <span className="vm-together">
           <IconButton
             icon="zoom_out"
-            label="Zoom the time out"
-            title="Zoom out (-)"
+            label={t("monitor.zoomTheTimeOut")}
+            title={t("monitor.zoomOutByKey")}
             onClick={() => zoomTime(1 / 1.5)}
           />
           <IconButton
             icon="zoom_in"
-            label="Zoom the time in"
-            title="Zoom in (+)"
+            label={t("monitor.zoomTheTimeIn")}
+            title={t("monitor.zoomInByKey")}
             onClick={() => zoomTime(1.5)}
           />
           {/* biome-ignore lint/a11y/useSemanticElements: two buttons in a bar are no fieldset */}
-          <span className="vm-group" role="group" aria-label="What part of the time">
+          <span className="vm-group" role="group" aria-label={t("monitor.whatPartOfTheTime")}>
             <button type="button" aria-pressed={mode === "fit"} onClick={() => setMode("fit")}>
-              Fit
+              {t("monitor.fit")}
             </button>
             <button type="button" aria-pressed={mode === "follow"} onClick={toggleFollowing}>
-              Follow now
+              {t("monitor.followNow")}
             </button>
           </span>
         </span>
@@ -44,11 +46,18 @@ export function Timeline() {
   );
 }
 
+const NAMES = {
+  all: "monitor.filterAll",
+  failed: "monitor.filterFailed",
+  running: "monitor.filterRunning",
+  slowest: "monitor.filterSlowest",
+} as const satisfies Record<Filter, Key>;
+
 function Filters() {
   const which = useMonitor((state) => state.which);
   return (
     // biome-ignore lint/a11y/useSemanticElements: buttons in a bar are no fieldset
-    <span className="vm-group" role="group" aria-label="Which runs">
+    <span className="vm-group" role="group" aria-label={t("monitor.whichRuns")}>
       {FILTERS.map((filter) => (
         <button
           key={filter}
@@ -56,7 +65,7 @@ function Filters() {
           aria-pressed={filter === which}
           onClick={() => useMonitor.setState({ which: filter })}
         >
-          {filter.charAt(0).toUpperCase() + filter.slice(1)}
+          {t(NAMES[filter])}
         </button>
       ))}
     </span>
@@ -75,17 +84,17 @@ function RolledBack() {
         checked={shown}
         onChange={(event) => useMonitor.setState({ rolledBack: event.target.checked })}
       />{" "}
-      Rolled back
+      {t("monitor.rolledBack")}
     </label>
   );
 }
 
 const LEGEND = [
-  ["queued", "queued"],
-  ["running", "running"],
-  ["waiting", "waiting"],
-  ["backoff", "backing off"],
-  ["critical", "critical path"],
+  ["queued", "monitor.partQueued"],
+  ["running", "monitor.partRunning"],
+  ["waiting", "monitor.partWaiting"],
+  ["backoff", "monitor.partBackoff"],
+  ["critical", "monitor.partCritical"],
 ] as const;
 
 const Legend = () => (
@@ -93,7 +102,7 @@ const Legend = () => (
     {LEGEND.map(([kind, words]) => (
       <span key={kind}>
         <i className={`vm-part-${kind}`} />
-        {words}
+        {t(words)}
       </span>
     ))}
   </span>

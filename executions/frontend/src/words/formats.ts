@@ -1,0 +1,31 @@
+/** Dates, numbers and lists as the page's language writes them. */
+import { spoken } from "./language";
+
+export const numberText = (value: number): string => value.toLocaleString(spoken.locale);
+
+export const dateText = (time: Date): string => time.toLocaleDateString(spoken.locale);
+
+export const timeText = (time: Date, options?: Intl.DateTimeFormatOptions): string =>
+  time.toLocaleTimeString(spoken.locale, options);
+
+export const momentText = (time: Date): string => time.toLocaleString(spoken.locale);
+
+/** "3 minutes ago"; negative numbers are past. */
+export const distanceText = (value: number, unit: Intl.RelativeTimeFormatUnit): string =>
+  new Intl.RelativeTimeFormat(spoken.locale, { numeric: "auto" }).format(value, unit);
+
+const decimals = new Map<string, Intl.NumberFormat>();
+
+/** A number with as many places as are wanted: "2.41", "2,41". */
+export function decimalText(value: number, places: number): string {
+  const key = `${spoken.locale} ${places}`;
+  const known = decimals.get(key);
+  if (known) return known.format(value);
+  const made = new Intl.NumberFormat(spoken.locale, {
+    minimumFractionDigits: places,
+    maximumFractionDigits: places,
+    useGrouping: false,
+  });
+  decimals.set(key, made);
+  return made.format(value);
+}
