@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_python
@@ -85,6 +86,7 @@ def _key(text: Text) -> str:
 
 
 def _read(source: bytes) -> Iterator[Text]:
+    found: Any  # a tuple where a call has several texts, whatever Babel's types say
     for _, function, found, _ in extract_python(io.BytesIO(source), FUNCTIONS, (), {}):
         parts = found if isinstance(found, tuple) else (found,)
         if not isinstance(parts[0], str) or not parts[0]:
@@ -204,8 +206,8 @@ def wrong(catalogue: Catalog) -> list[str]:
     for message in catalogue:
         if not message.id:
             continue
-        strings = message.string if isinstance(message.string, tuple | list) else (message.string,)
-        ids = message.id if isinstance(message.id, tuple | list) else (message.id,)
+        strings: Any = message.string if message.pluralizable else (message.string,)
+        ids: Any = message.id if message.pluralizable else (message.id,)
         if not all(strings):
             found.append(f"not translated: {_id(message)!r}")
         elif any(_holes(text) not in map(_holes, ids) for text in strings):
