@@ -14,8 +14,8 @@ The flush stops the server's clock of `idle_in_transaction_session_timeout`, so 
 freezes at that moment keeps its locks for ever; so does one that freezes between two statements.
 """
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 from weakref import proxy
@@ -26,13 +26,22 @@ from psycopg.generators import send
 from psycopg.pq import TransactionStatus
 
 
+# The attribute of a connection that says what goes first (psycopg_scoped.py).
+DUE = "valkyr_due"
+
+
 @contextmanager
-def one_round_trip(connection: Connection[Any], *, commit: bool = False) -> Iterator[None]:
+def one_round_trip(
+    connection: Connection[Any], *, commit: bool = False, before: Sequence[Any] | None = None
+) -> Iterator[None]:
     """The block whose statements are sent together; it ends when all are answered.
 
-    `commit`: the transaction that is open, or begins here, ends with the last of them.
+    `commit`: the transaction that is open, or begins here, ends with the last of them. `before`:
+    statements with their parameters that go first; those that are due where it is None.
     """
-    with connection.pipeline() as pipeline:
+    if before is None:
+        before = tuple(getattr(connection, DUE, _nothing_due)(connection))
+    with ExitStack() as closing, connection.pipeline() as pipeline:
         # No reference back to itself: nothing is left for the collector.
         itself: Any = proxy(pipeline)
         pipeline._exit_gen = partial(_end, itself)  # type: ignore[method-assign]
@@ -41,6 +50,9 @@ def one_round_trip(connection: Connection[Any], *, commit: bool = False) -> Iter
             _line_up(connection, connection._get_tx_start_command())
             connection._start_query = _nothing  # type: ignore[method-assign]
         try:
+            for text, params in before:
+                first = closing.enter_context(connection.cursor())
+                first.execute(text, params, prepare=True)
             yield
             if commit:
                 _line_up(connection, b"COMMIT")
@@ -53,6 +65,10 @@ def begins(connection: Connection[Any]) -> bool:
     return not connection.autocommit and (
         connection.pgconn.transaction_status == TransactionStatus.IDLE
     )
+
+
+def _nothing_due(connection: Connection[Any]) -> Sequence[Any]:
+    return ()
 
 
 def _line_up(connection: Connection[Any], command: bytes) -> None:
