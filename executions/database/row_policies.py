@@ -14,12 +14,12 @@ from django.apps import apps
 from django.db.models import ForeignKey, Model
 
 from executions.configuration.labels import translated
-from executions.database.row_scope import WORKSPACES, scoped_role
 from executions.database.routing import connection, is_ours
+from executions.database.row_scope import WORKSPACES, scoped_role
 
 EVERYBODY, RESTRICTION = "valkyr_everybody", "valkyr_workspaces"
 # A sub-select is computed once for a statement; the setting by itself, once for each row.
-THEIRS = f"ANY ((SELECT current_setting('{WORKSPACES}')::uuid[])::uuid[])"  # noqa: S608 - no input
+THEIRS = f"ANY ((SELECT current_setting('{WORKSPACES}')::uuid[])::uuid[])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _condition(model: type[Model]) -> str:
         return f"{table}.{_quoted(str(column.column))} = {THEIRS}"
     found = [
         # The policy of that table decides.
-        f"EXISTS (SELECT FROM {_quoted(parent._meta.db_table)} AS above"  # noqa: S608 - names
+        f"EXISTS (SELECT FROM {_quoted(parent._meta.db_table)} AS above"
         f" WHERE above.{_quoted(str(parent._meta.pk.column))} = {table}.{_quoted(column)})"
         for column, parent in _parents(model)
     ]

@@ -1,43 +1,44 @@
-"""Statements that go to the server only after what each transaction has to begin with.
+"""Statements that go to the server only after what has to be set there.
 
-A connection that is `watched` asks before each statement what is due, and sends that in the same
-round trip. So what is set for one transaction alone is set for every one, also where each statement
-is a transaction of its own.
+A connection that is watched asks before each statement what is due, and sends that in the same
+round trip.
 
 Relies on: `Connection.cursor_factory` and `Connection.server_cursor_factory`, which make every
-cursor of a connection; what is set with `is_local` lasts from one Sync to the next where
-statements are sent together outside of a transaction (psycopg 3.2, 3.3; PostgreSQL 15 to 18).
+cursor of a connection, whose statements go through `execute`, `executemany`, `stream` and `copy`;
+what is set with `is_local` lasts from one Sync to the next where statements are sent together
+outside of a transaction (psycopg 3.2, 3.3; PostgreSQL 15 to 18).
 No public way: psycopg has no hook before a statement, and a cursor on the server declares itself
 in a round trip of its own.
-If it breaks: statements of requests see the rows of all workspaces, or none.
+If it breaks: statements of requests see the rows of all workspaces, or of none.
 """
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from psycopg import Connection
+from psycopg import Connection, NotSupportedError
 from psycopg.pq import PipelineStatus, TransactionStatus
+from psycopg.sql import Literal
 
-from executions.vendor_seams.psycopg_pipeline import DUE, one_round_trip
+from executions.vendor_seams.psycopg_pipeline import DUE, Due, one_round_trip
 
 # They read no rows, and may undo what was set.
 SAVEPOINTS = ("SAVEPOINT", "ROLLBACK TO", "RELEASE SAVEPOINT")
-# A statement and its parameters.
-Prefix = tuple[str, tuple[Any, ...]]
 
 
 class Watcher(Protocol):
-    """Says what each transaction has to begin with."""
+    """Says what has to be set on one connection."""
 
-    def __call__(self, connection: Connection[Any]) -> Sequence[Prefix]:
-        """Return what is due before the next statement; it counts as sent."""
+    def __call__(self, connection: Connection[Any]) -> Due | None:
+        """Return what is due before the next statement."""
 
-    def forget(self, connection: Connection[Any]) -> None:
-        """Take nothing for sent any more."""
+    def sent(self) -> None:
+        """Take what was due for set."""
+
+    def forget(self) -> None:
+        """Take for unknown what the open transaction has set."""
 
     def is_at_work(self) -> bool:
-        """Whether anything would be due at the beginning of a transaction."""
+        """Whether anything is to be set for what runs now."""
 
 
 def watch(connection: Connection[Any], watcher: Watcher) -> None:
@@ -45,8 +46,6 @@ def watch(connection: Connection[Any], watcher: Watcher) -> None:
 
     While it is at work, a cursor that would be kept on the server is read at once instead.
     """
-    if hasattr(connection, DUE):
-        return
     setattr(connection, DUE, watcher)
     on_server: Any = connection.server_cursor_factory
     connection.cursor_factory = _scoped(connection.cursor_factory)
@@ -54,10 +53,15 @@ def watch(connection: Connection[Any], watcher: Watcher) -> None:
     def server_cursor(of: Connection[Any], *, name: str, **options: Any) -> Any:
         if watcher.is_at_work():
             return of.cursor(row_factory=options.get("row_factory"))
-        watcher.forget(of)
+        _send_alone(of)
         return on_server(of, name=name, **options)
 
     connection.server_cursor_factory = server_cursor  # type: ignore[assignment]
+
+
+def is_watched(connection: Connection[Any]) -> bool:
+    """Whether it asks already, since it came from a pool."""
+    return hasattr(connection, DUE)
 
 
 def in_transaction(connection: Connection[Any]) -> bool:
@@ -70,6 +74,11 @@ def has_failed(connection: Connection[Any]) -> bool:
     return connection.pgconn.transaction_status == TransactionStatus.INERROR
 
 
+def literal(value: Any) -> str:
+    """The value as SQL."""
+    return Literal(value).as_string(None)
+
+
 class _ScopedExecution:
     """Before a cursor class: what is due goes first."""
 
@@ -78,17 +87,23 @@ class _ScopedExecution:
     def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
         """As the cursor's own."""
         run: Any = super().execute  # type: ignore[misc]
-        if self.connection.pgconn.pipeline_status != PipelineStatus.OFF:
+        connection = self.connection
+        if connection.pgconn.pipeline_status != PipelineStatus.OFF:
             return run(query, params, **options)
-        watcher: Watcher = getattr(self.connection, DUE)
+        watcher: Watcher = getattr(connection, DUE)
         if isinstance(query, str) and query.startswith(SAVEPOINTS):
             if query.startswith("ROLLBACK"):
-                watcher.forget(self.connection)
+                watcher.forget()
             return run(query, params, **options)
-        if due := watcher(self.connection):
-            with one_round_trip(self.connection, before=due):
-                run(query, params, **options)
-        else:
+        due = watcher(connection)
+        if due is None:
+            return run(query, params, **options)
+        if isinstance(query, str) and ";" in query and (due.apart or not connection.autocommit):
+            # Several statements in one text: they cannot go with others.
+            with one_round_trip(connection, before=due):
+                pass
+            return run(query, params, **options)
+        with one_round_trip(connection, before=due):
             run(query, params, **options)
         return self
 
@@ -100,6 +115,27 @@ class _ScopedExecution:
             return
         with one_round_trip(self.connection):
             run(query, params_seq, **options)
+
+    def stream(self, *arguments: Any, **options: Any) -> Any:
+        """As the cursor's own."""
+        _send_alone(self.connection)
+        return super().stream(*arguments, **options)  # type: ignore[misc]
+
+    def copy(self, *arguments: Any, **options: Any) -> Any:
+        """As the cursor's own."""
+        _send_alone(self.connection)
+        return super().copy(*arguments, **options)  # type: ignore[misc]
+
+
+def _send_alone(connection: Connection[Any]) -> None:
+    """Send what is due before something that cannot go with it."""
+    due = getattr(connection, DUE)(connection)
+    if due is None:
+        return
+    if not due.apart and connection.autocommit and not in_transaction(connection):
+        raise NotSupportedError("Behind a pooler this needs a transaction: open `atomic` first.")
+    with one_round_trip(connection, before=due):
+        pass
 
 
 @cache

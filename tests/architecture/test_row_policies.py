@@ -6,8 +6,8 @@ without names the column in `rows_belong_to`, or is listed here.
 
 from django.apps import apps
 
-from executions.database.row_policies import policies, policy_of
 from executions.database.routing import is_ours
+from executions.database.row_policies import policies, policy_of
 
 INSTALLATION = "of the whole installation"
 PERSON = "of one person, in whatever workspaces"

@@ -8,8 +8,8 @@ from django.db import models
 from django.utils import timezone
 from uuid6 import uuid7
 
-from executions.database.row_policies import policy_of
 from executions.database.routing import is_ours
+from executions.database.row_policies import policy_of
 from executions.models import Membership, Workspace
 from tests.support import admin_rows as rows
 
