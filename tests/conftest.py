@@ -143,7 +143,6 @@ def _prepare() -> TestServers:
     if not left_out.ASKED:
         os.environ["VALKYR_REMOTE_QUEUES"] = "remote,gpu"
     os.environ["VALKYR_PYTHON_CODE"] = "1"
-    os.environ["VALKYR_ROW_LEVEL_SECURITY"] = "1"  # as in `make up`
     os.environ["VALKYR_KEY"] = base64.b64encode(b"k" * 32).decode()
     static_files.choose_root()
     django.setup()
@@ -308,6 +307,15 @@ def _kept_world(
 
     kept_world.refuse_commits([i for i in request.session.items if request.node in i.listchain()])
     with django_db_blocker.unblock(), kept_world.rolled_back():
+        yield
+
+
+@pytest.fixture(scope="module", name="row_level_security")
+def _row_level_security(kept_world: None) -> Iterator[None]:
+    """The setting, its policies, and this thread's connection, within a kept world."""
+    from tests.support import limited_rows
+
+    with limited_rows.enabled():
         yield
 
 

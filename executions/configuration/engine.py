@@ -53,8 +53,7 @@ class PlaceSettings(SettingsModel):
     row_level_security: Flag = setting(
         False,
         "Whether PostgreSQL itself limits each request of the API and the admin to the rows of the "
-        "caller's workspaces ([row-level security](../how-to/row-level-security.md)); `make up` "
-        "switches it on",
+        "caller's workspaces ([row-level security](../how-to/row-level-security.md))",
     )
     row_level_security_role: str = setting(
         "valkyr_scoped",

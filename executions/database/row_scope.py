@@ -96,12 +96,18 @@ def current() -> RowScope | None:
 def connect() -> None:
     """Let our connections ask; without the setting nothing does."""
     if enabled():
-        connection_created.connect(_watch, dispatch_uid="executions.database.row_scope")
+        connection_created.connect(_connected, dispatch_uid="executions.database.row_scope")
 
 
-def _watch(connection: Any, **_: Any) -> None:
+def _connected(connection: Any, **_: Any) -> None:
+    if connection.alias in (alias(), REPLICA):
+        watch_connection(connection)
+
+
+def watch_connection(connection: Any) -> None:
+    """Let one of our connections ask before each statement."""
     raw = connection.connection
-    if connection.alias in (alias(), REPLICA) and not is_watched(raw):
+    if not is_watched(raw):
         watch(raw, ScopeWatcher(pooled=bool(valkyr_settings().database_direct_url)))
 
 

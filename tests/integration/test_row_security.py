@@ -19,7 +19,7 @@ MODELS = limited_models()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def world(kept_world: None) -> Iterator[SimpleNamespace]:
+def world(kept_world: None, row_level_security: None) -> Iterator[SimpleNamespace]:
     here, boss, own = planted("here")
     there, stranger, foreign = planted("there")
     return SimpleNamespace(

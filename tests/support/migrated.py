@@ -7,7 +7,6 @@ on every copy too: it finds nothing left to do and makes what hangs on the model
 
 import fcntl
 import hashlib
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +21,6 @@ from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from executions import configuration
 from valkyr_project.embedded.account import server_account
 from valkyr_project.embedded.folders import postgres_bin
 
@@ -67,26 +65,13 @@ def fingerprint() -> str:
 
 def _make(dump: Path) -> None:
     """Migrate the database and keep its dump, whole or not at all; older ones go."""
-    # Without policies: the next server has no role for them yet. `migrate` makes both on each copy.
-    with _connected_to(NAME), _without_policies():
+    with _connected_to(NAME):
         call_command("migrate", verbosity=0)
     fresh = dump.with_suffix(".new")
     _run("pg_dump", "--no-owner", f"--file={fresh}")
     for old in dump.parent.glob("*.sql"):
         old.unlink()
     fresh.replace(dump)
-
-
-@contextmanager
-def _without_policies() -> Iterator[None]:
-    name = "VALKYR_ROW_LEVEL_SECURITY"
-    usual = os.environ.pop(name, "")
-    configuration.forget()
-    try:
-        yield
-    finally:
-        os.environ[name] = usual
-        configuration.forget()
 
 
 @contextmanager
