@@ -26,7 +26,6 @@ from psycopg.abc import PQGen
 from psycopg.generators import send
 from psycopg.pq import TransactionStatus
 
-
 # The attribute of a connection that says what goes first (psycopg_scoped.py).
 DUE = "valkyr_due"
 

@@ -117,12 +117,13 @@ def _requests() -> dict[str, Callable[[], Any]]:
     flow = here.workflows.first().pk
     one = WorkflowExecution.objects.filter(workspace=here, state="FAILED").latest("pk").pk
     letter = DeadLetterEntry.objects.filter(workspace=here).latest("pk").pk
+    execution = "executions/workflowexecution/"
     addresses = {
         "API": ["Me", "Workflow", f"Workflow/{flow}", "WorkflowExecution",
                 f"WorkflowExecution/{one}", f"WorkflowExecution/{one}/timeline", "Run",
                 "DeadLetterQueue", f"DeadLetterQueue/{letter}", "FailureGroup", "Activity"],
-        "admin": ["", "executions/workflowexecution/", f"executions/workflowexecution/{one}/change/",
-                  "executions/workflow/", "runners/run/", "dlq/deadletterentry/",
+        "admin": ["", execution, f"{execution}{one}/change/",
+                    "executions/workflow/", "runners/run/", "dlq/deadletterentry/",
                   f"dlq/deadletterentry/{letter}/change/"],
     }  # fmt: skip
     found: dict[str, Callable[[], Any]] = {}

@@ -15,5 +15,5 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module", autouse=True)
-def limited(things: object, row_level_security: None) -> None:
-    """What is planted was planted before."""
+def limited(row_level_security: None) -> None:
+    """The setting holds for the requests that plant, too."""

@@ -13,6 +13,13 @@ from executions.database.row_policies import policy_of
 from executions.models import Membership, Workspace
 from tests.support import admin_rows as rows
 
+# A value of each kind of field.
+MADE: dict[Any, Any] = {
+    models.UUIDField: uuid7,
+    models.DateTimeField: timezone.now,
+    models.JSONField: dict,
+    (models.IntegerField, models.FloatField, models.DecimalField): lambda: 1,
+}
 Pks = dict[type[models.Model], set[Any]]
 
 
@@ -76,14 +83,7 @@ def _value(field: Any, known: dict[Any, Any], before: Pks) -> Any:
         if field.related_model in before:
             return _fill(field.related_model, known, before).pk
         return field.related_model._base_manager.first().pk
-    if isinstance(field, models.UUIDField):
-        return uuid7()
-    if isinstance(field, models.DateTimeField):
-        return timezone.now()
-    if isinstance(field, models.JSONField):
-        return {}
-    if isinstance(field, models.IntegerField | models.FloatField | models.DecimalField):
-        return 1
     if field.choices:
         return field.choices[0][0]
-    return uuid7().hex[: field.max_length or 32]
+    found = (made() for kind, made in MADE.items() if isinstance(field, kind))
+    return next(found, uuid7().hex[: field.max_length or 32])
