@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.core.checks import CheckMessage, Tags, register
+from django.core.checks import Warning as Advice
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 from django.db.models.signals import post_migrate
@@ -104,6 +106,13 @@ def problems() -> Iterator[str]:
         yield f"{_user()} cannot become {role}. {_by_hand()}"
     if names := [policy.table for policy in outdated()]:
         yield f"{len(names)} tables have no policy ({', '.join(names[:3])}). Run `migrate`."
+
+
+@register(Tags.database)
+def in_place(**_: Any) -> list[CheckMessage]:
+    """What keeps requests from being limited; `migrate` mends most of it."""
+    found = problems() if enabled() else ()
+    return [Advice(text, hint=f"See {PAGE}.", id="valkyr.W024") for text in found]
 
 
 def _ensure_role() -> None:
