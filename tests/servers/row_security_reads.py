@@ -14,7 +14,7 @@ from typing import Any
 import django
 from django.core.management import call_command
 
-READERS, READS = 8, 200
+READERS, READS = 8, 100
 
 
 def main() -> None:
