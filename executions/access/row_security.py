@@ -67,7 +67,8 @@ class RowLevelSecurity:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Return the answer; nothing is limited any more afterwards."""
         with limited(None):
-            return limit_stream(self._get_response(request))
+            response: HttpResponseBase = limit_stream(self._get_response(request))
+            return response
 
     def process_view(self, request: HttpRequest, view: Any, *_: Any) -> None:
         """Limit the page, now that it is known to be one."""

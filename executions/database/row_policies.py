@@ -103,7 +103,7 @@ def _parents(model: type[Model]) -> list[tuple[str, type[Model]]]:
         return [(column, apps.get_model(translated(label))) for column, label in declared]
     for field in model._meta.concrete_fields:
         if isinstance(field, ForeignKey) and not field.null and _leads(field):
-            return [(str(field.column), field.related_model)]  # type: ignore[list-item]
+            return [(str(field.column), field.related_model)]
     return []
 
 

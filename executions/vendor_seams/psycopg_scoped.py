@@ -48,11 +48,13 @@ def watch(connection: Connection[Any], watcher: Watcher) -> None:
     """
     setattr(connection, DUE, watcher)
     on_server: Any = connection.server_cursor_factory
-    connection.cursor_factory = _scoped(connection.cursor_factory)
+    usual: Any = connection.cursor_factory
+    connection.cursor_factory = _scoped(usual)
 
     def server_cursor(of: Connection[Any], *, name: str, **options: Any) -> Any:
         if watcher.is_at_work():
-            return of.cursor(row_factory=options.get("row_factory"))
+            rows: Any = options.get("row_factory")
+            return of.cursor(row_factory=rows)
         _send_alone(of)
         return on_server(of, name=name, **options)
 
