@@ -32,7 +32,7 @@ class ExecutionsConfig(ApiConfig):
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
         from executions.audit import sign_ins  # noqa: F401 - connects on import
         from executions.configuration import own_servers
-        from executions.database import accounts, connections, time_limits
+        from executions.database import accounts, connections, row_scope, row_security, time_limits
         from executions.database import checks as database_checks  # noqa: F401 - registers
         from executions.database.routing import route
         from executions.definition.templating import budget
@@ -44,6 +44,8 @@ class ExecutionsConfig(ApiConfig):
         accounts.connect()
         metrics.connect()
         time_limits.connect(self)
+        row_security.connect(self)
+        row_scope.connect()
         own_servers.name(messaging.own_addresses)
         own_servers.name(connections.own_addresses)
         request_started.connect(budget.begin_request, dispatch_uid="valkyr.rendering")

@@ -319,6 +319,15 @@ def _kept_world(
         yield
 
 
+@pytest.fixture(scope="module", name="row_level_security")
+def _row_level_security(kept_world: None) -> Iterator[None]:
+    """The setting, its policies, and this thread's connection, within a kept world."""
+    from tests.support import limited_rows
+
+    with limited_rows.enabled():
+        yield
+
+
 @pytest.fixture(scope="session", name="static_files")
 def _static_files() -> None:
     """The pages' static files, collected as in production; needed by whatever renders a page."""

@@ -15,7 +15,7 @@ from executions.access.people import has_column
 from executions.accounts.audit import audit
 from executions.accounts.errors import LastAdministrator, Taken
 from executions.admission.capacity import lock_workspace
-from executions.database import transaction
+from executions.database import row_scope, transaction
 from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems, WrongState
@@ -38,7 +38,9 @@ def add_member(
     service account, which stays in its own workspace.
     """
     check_role(role, permissions)
-    if ServiceAccount.objects.filter(user=user).exists():
+    with row_scope.limited(None):  # a program of another workspace is one, too
+        is_program = ServiceAccount.objects.filter(user=user).exists()
+    if is_program:
         message = f"{user.get_username()!r} is a service account; it stays in its own workspace."
         raise WithProblems(
             "Not valid: userId.", [DefinitionProblem("userId", "service_account", message)]

@@ -24,6 +24,7 @@ from rest_framework.views import APIView
 from executions.access import Powers, User, obtain
 from executions.access.actor import Actor
 from executions.access.operation import Operation
+from executions.access.row_security import LIMITS_ITSELF, limit_stream, limit_to
 from executions.admission.rates import Rate
 from executions.api import problems, throttles
 from executions.api.authentication import (
@@ -40,7 +41,7 @@ from executions.api.pinned import (
     added_authentication,
     surroundings,
 )
-from executions.database import ahead
+from executions.database import ahead, row_scope
 from executions.database.statements import BoundStatement
 from executions.vendor_seams.drf_spectacular_schema import OwnSchema
 from executions.vendor_seams.rest_framework_requests import django_request
@@ -77,12 +78,13 @@ class Endpoint(APIView):
         view: Any = super().as_view(**initkwargs)
         for alias in connections:
             view = transaction.non_atomic_requests(alias)(view)
+        setattr(view, LIMITS_ITSELF, True)
         return view
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Answer the request; what is told in it is for nobody else, and not to be kept."""
-        with surroundings(), ahead.reading():
-            response = super().dispatch(request, *args, **kwargs)
+        with surroundings(), ahead.reading(), row_scope.limited(None):
+            response = limit_stream(super().dispatch(request, *args, **kwargs))
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers.setdefault("Content-Language", "en")
         return response
@@ -90,6 +92,11 @@ class Endpoint(APIView):
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
         """What will be asked for if this account calls, so that it comes with the sign-in."""
         return ()
+
+    def perform_authentication(self, request: Request) -> None:
+        """Find out who calls; from now on only rows of their workspaces are seen."""
+        super().perform_authentication(request)
+        limit_to(request.user)
 
     def get_authenticators(self) -> list[Any]:
         """Ours, then the project's; none where nobody needs to sign in."""

@@ -5,7 +5,7 @@ from typing import ClassVar
 from pydantic import field_validator
 
 from executions.configuration.keeping import MetricsSettings, RetentionSettings, SealingSettings
-from executions.configuration.model import Networks, SettingsModel, Words, setting
+from executions.configuration.model import Flag, Networks, SettingsModel, Words, setting
 from executions.configuration.running import OWN_QUEUES, DefinitionSettings, WorkerSettings
 
 DAYS = "days"
@@ -49,6 +49,16 @@ class PlaceSettings(SettingsModel):
         "The same database without the pooler, `postgres://…`, for locks that belong to a "
         "session. Set it only with a pooler ([PgBouncer](../how-to/pgbouncer.md))",
         unset="none",
+    )
+    row_level_security: Flag = setting(
+        False,
+        "Whether PostgreSQL itself limits each request of the API and the admin to the rows of the "
+        "caller's workspaces ([row-level security](../how-to/row-level-security.md))",
+    )
+    row_level_security_role: str = setting(
+        "valkyr_scoped",
+        "The role in PostgreSQL that requests run as then; `migrate` makes it where it may",
+        pattern=r"^[a-z_][a-z0-9_]{0,62}$",
     )
     replica_lag_seconds: float = setting(
         5,

@@ -44,6 +44,9 @@ class Activity(models.Model):
     # What wrote it. Sealing takes rows whose transactions are all over (executions/audit/seals.py).
     transaction = models.BigIntegerField(db_default=CurrentTransaction(), editable=False)
 
+    # What concerns the whole installation is written by anybody, and shown to superusers.
+    rows_of_no_workspace = "write"
+
     class Meta:
         ordering = ["-created_at", "-id"]
         verbose_name_plural = "activity"

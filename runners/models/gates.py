@@ -17,6 +17,8 @@ class HeldPermit(models.Model):
     kept = models.JSONField()
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
+    rows_belong_to = (("run_id", "runners.Run"),)
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["run_id", "token", "gate"], name="held_permit_once"),

@@ -179,6 +179,7 @@ class CachedResult(models.Model):
     outputs = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     expires_at = models.DateTimeField()
+    rows_belong_to = (("owner", "executions.Workflow"), ("owner", "executions.Workspace"))
 
     class Meta:
         constraints = [

@@ -30,6 +30,8 @@ class Runner(models.Model):
     seen_at = models.DateTimeField(db_default=ClockTimestamp())
     leaving_at = models.DateTimeField(null=True, help_text="When it announced its shutdown.")
 
+    rows_of_no_workspace = "read"
+
     class Meta:
         ordering = ["name"]
 

@@ -39,11 +39,13 @@ def tables() -> None:
     from django.core.management import call_command
     from django.db.migrations.executor import MigrationExecutor
 
-    from executions.database import connection
+    from executions.database import connection, row_scope, row_security
 
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", interactive=False, verbosity=0)
+    elif row_scope.enabled():
+        row_security.install()  # switched on since the last migration
     call_command("ensure_admin")
 
 

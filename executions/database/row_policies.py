@@ -1,0 +1,130 @@
+"""Row-level security: a policy for each table whose rows belong to a workspace.
+
+A row belongs to the workspace of its column, else to that of the row it refers to, by the first
+foreign key that leads to one. The policies restrict the role of `row_scope` alone; for every other
+role a policy allows all, so that the engine's statements are planned as without them.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.db.models import ForeignKey, Model
+
+from executions.configuration.labels import translated
+from executions.database.routing import connection, is_ours
+from executions.database.row_scope import WORKSPACES, scoped_role
+
+EVERYBODY, RESTRICTION = "valkyr_everybody", "valkyr_workspaces"
+# A sub-select is computed once for a statement; the setting by itself, once for each row.
+THEIRS = f"ANY ((SELECT current_setting('{WORKSPACES}')::uuid[])::uuid[])"
+
+
+@dataclass(frozen=True, slots=True)
+class RowPolicy:
+    """Which rows of a table requests see, and which they may write."""
+
+    table: str
+    seen: str
+    written: str
+
+    @property
+    def version(self) -> str:
+        """What the policy's comment says, so that one that is as it should be stays."""
+        made = f"{self.seen}\n{self.written}\n{scoped_role()}"
+        return hashlib.sha256(made.encode()).hexdigest()
+
+    def statements(self) -> Iterator[str]:
+        """Put the policy in place of what is there."""
+        table = _quoted(self.table)
+        for name in (EVERYBODY, RESTRICTION):
+            yield f"DROP POLICY IF EXISTS {name} ON {table}"
+        yield f"CREATE POLICY {EVERYBODY} ON {table} USING (true) WITH CHECK (true)"
+        yield (
+            f"CREATE POLICY {RESTRICTION} ON {table} AS RESTRICTIVE TO {_quoted(scoped_role())}"
+            f" USING ({self.seen}) WITH CHECK ({self.written})"
+        )
+        yield f"COMMENT ON POLICY {RESTRICTION} ON {table} IS '{self.version}'"
+        yield f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"
+
+
+def policies() -> list[RowPolicy]:
+    """The policies of all tables of ours, and of plugins, whose rows belong to a workspace."""
+    found = (policy_of(model) for model in apps.get_models() if _is_stored(model))
+    return sorted((one for one in found if one is not None), key=lambda one: one.table)
+
+
+def policy_of(model: type[Model]) -> RowPolicy | None:
+    """The policy of a model's table; None for rows that belong to no workspace.
+
+    `rows_of_no_workspace` of the model says what requests may do with rows whose workspace is
+    empty: nothing, where it is missing; `read` or `write` them.
+    """
+    condition = _condition(model)
+    if not condition:
+        return None
+    table = model._meta.db_table
+    column = _workspace(model)
+    empty = f"{_quoted(table)}.{_quoted(str(column.column))} IS NULL" if column else "false"
+    allowed = getattr(model, "rows_of_no_workspace", "")
+    seen, written = (
+        f"{condition} OR {empty}" if allowed == what else condition for what in ("read", "write")
+    )
+    return RowPolicy(table, seen, written)
+
+
+def _is_stored(model: type[Model]) -> bool:
+    meta = model._meta
+    return is_ours(model) and meta.managed and not meta.proxy
+
+
+def _condition(model: type[Model]) -> str:
+    """Whether a row belongs to one of the request's workspaces, as SQL; "" for what has none."""
+    table = _quoted(model._meta.db_table)
+    if model is _workspace_model():
+        return f"{table}.{_quoted(str(model._meta.pk.column))} = {THEIRS}"
+    if column := _workspace(model):
+        return f"{table}.{_quoted(str(column.column))} = {THEIRS}"
+    found = [
+        # The policy of that table decides.
+        f"EXISTS (SELECT FROM {_quoted(parent._meta.db_table)} AS above"
+        f" WHERE above.{_quoted(str(parent._meta.pk.column))} = {table}.{_quoted(column)})"
+        for column, parent in _parents(model)
+    ]
+    return " OR ".join(found)
+
+
+def _parents(model: type[Model]) -> list[tuple[str, type[Model]]]:
+    """Columns with the models to whose rows they lead: one of these has the workspace."""
+    declared: Sequence[tuple[str, str]] = getattr(model, "rows_belong_to", ())
+    if declared:
+        return [(column, apps.get_model(translated(label))) for column, label in declared]
+    for field in model._meta.concrete_fields:
+        if isinstance(field, ForeignKey) and not field.null and _leads(field):
+            return [(str(field.column), field.related_model)]
+    return []
+
+
+def _leads(field: "ForeignKey[Any, Any]") -> bool:
+    """Whether a foreign key leads to a row of a workspace."""
+    model: Any = field.related_model
+    return is_ours(model) and model is not field.model and bool(_condition(model))
+
+
+def _workspace(model: type[Model]) -> Any:
+    """The foreign key to the workspace, or None."""
+    for field in model._meta.concrete_fields:
+        if isinstance(field, ForeignKey) and field.related_model is _workspace_model():
+            return field
+    return None
+
+
+def _workspace_model() -> type[Model]:
+    found = (one for one in apps.get_models() if one.__module__.startswith("executions.models"))
+    return next(one for one in found if one.__name__ == "Workspace")
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)

@@ -1,0 +1,145 @@
+"""Statements that go to the server only after what has to be set there.
+
+A connection that is watched asks before each statement what is due, and sends that in the same
+round trip.
+
+Relies on: `Connection.cursor_factory` and `Connection.server_cursor_factory`, which make every
+cursor of a connection, whose statements go through `execute`, `executemany`, `stream` and `copy`;
+what is set with `is_local` lasts from one Sync to the next where statements are sent together
+outside of a transaction (psycopg 3.2, 3.3; PostgreSQL 15 to 18).
+No public way: psycopg has no hook before a statement, and a cursor on the server declares itself
+in a round trip of its own.
+If it breaks: statements of requests see the rows of all workspaces, or of none.
+"""
+
+from functools import cache
+from typing import Any, Protocol
+
+from psycopg import Connection, NotSupportedError
+from psycopg.pq import PipelineStatus, TransactionStatus
+from psycopg.sql import Literal
+
+from executions.vendor_seams.psycopg_pipeline import DUE, Due, one_round_trip
+
+# They read no rows, and may undo what was set.
+SAVEPOINTS = ("SAVEPOINT", "ROLLBACK TO", "RELEASE SAVEPOINT")
+
+
+class Watcher(Protocol):
+    """Says what has to be set on one connection."""
+
+    def __call__(self, connection: Connection[Any]) -> Due | None:
+        """Return what is due before the next statement."""
+
+    def sent(self) -> None:
+        """Take what was due for set."""
+
+    def forget(self) -> None:
+        """Take for unknown what the open transaction has set."""
+
+    def is_at_work(self) -> bool:
+        """Whether anything is to be set for what runs now."""
+
+
+def watch(connection: Connection[Any], watcher: Watcher) -> None:
+    """Ask the watcher before each statement of this connection, from now on.
+
+    While it is at work, a cursor that would be kept on the server is read at once instead.
+    """
+    setattr(connection, DUE, watcher)
+    on_server: Any = connection.server_cursor_factory
+    usual: Any = connection.cursor_factory
+    connection.cursor_factory = _scoped(usual)
+
+    def server_cursor(of: Connection[Any], *, name: str, **options: Any) -> Any:
+        if watcher.is_at_work():
+            rows: Any = options.get("row_factory")
+            return of.cursor(row_factory=rows)
+        _send_alone(of)
+        return on_server(of, name=name, **options)
+
+    connection.server_cursor_factory = server_cursor  # type: ignore[assignment]
+
+
+def is_watched(connection: Connection[Any]) -> bool:
+    """Whether it asks already, since it came from a pool."""
+    return hasattr(connection, DUE)
+
+
+def in_transaction(connection: Connection[Any]) -> bool:
+    """Whether a transaction is open that takes statements."""
+    return connection.pgconn.transaction_status == TransactionStatus.INTRANS
+
+
+def has_failed(connection: Connection[Any]) -> bool:
+    """Whether the transaction that is open takes nothing but its end."""
+    return connection.pgconn.transaction_status == TransactionStatus.INERROR
+
+
+def literal(value: Any) -> str:
+    """The value as SQL."""
+    return Literal(value).as_string(None)
+
+
+class _ScopedExecution:
+    """Before a cursor class: what is due goes first."""
+
+    connection: Connection[Any]
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+        """As the cursor's own."""
+        run: Any = super().execute  # type: ignore[misc]
+        connection = self.connection
+        if connection.pgconn.pipeline_status != PipelineStatus.OFF:
+            return run(query, params, **options)
+        watcher: Watcher = getattr(connection, DUE)
+        if isinstance(query, str) and query.startswith(SAVEPOINTS):
+            if query.startswith("ROLLBACK"):
+                watcher.forget()
+            return run(query, params, **options)
+        due = watcher(connection)
+        if due is None:
+            return run(query, params, **options)
+        if isinstance(query, str) and ";" in query and (due.apart or not connection.autocommit):
+            # Several statements in one text: they cannot go with others.
+            with one_round_trip(connection, before=due):
+                pass
+            return run(query, params, **options)
+        with one_round_trip(connection, before=due):
+            run(query, params, **options)
+        return self
+
+    def executemany(self, query: Any, params_seq: Any, **options: Any) -> None:
+        """As the cursor's own."""
+        run: Any = super().executemany  # type: ignore[misc]
+        if self.connection.pgconn.pipeline_status != PipelineStatus.OFF:
+            run(query, params_seq, **options)
+            return
+        with one_round_trip(self.connection):
+            run(query, params_seq, **options)
+
+    def stream(self, *arguments: Any, **options: Any) -> Any:
+        """As the cursor's own."""
+        _send_alone(self.connection)
+        return super().stream(*arguments, **options)  # type: ignore[misc]
+
+    def copy(self, *arguments: Any, **options: Any) -> Any:
+        """As the cursor's own."""
+        _send_alone(self.connection)
+        return super().copy(*arguments, **options)  # type: ignore[misc]
+
+
+def _send_alone(connection: Connection[Any]) -> None:
+    """Send what is due before something that cannot go with it."""
+    due = getattr(connection, DUE)(connection)
+    if due is None:
+        return
+    if not due.apart and connection.autocommit and not in_transaction(connection):
+        raise NotSupportedError("Behind a pooler this needs a transaction: open `atomic` first.")
+    with one_round_trip(connection, before=due):
+        pass
+
+
+@cache
+def _scoped(factory: Any) -> Any:
+    return type(f"Scoped{factory.__name__}", (_ScopedExecution, factory), {})

@@ -1,0 +1,106 @@
+"""Readers of two workspaces that share few sessions: a program, for `test_row_security.py`.
+
+Each reads without any filter, within its scope, alone and in transactions, around errors, and at
+times lets its connection go in the middle. It prints what anybody saw that was not theirs.
+"""
+
+import os
+import random
+import sys
+from contextlib import suppress
+from threading import Thread
+from typing import Any
+
+import django
+from django.core.management import call_command
+
+READERS, READS = 8, 100
+
+
+def main() -> None:
+    """Migrate, plant, read."""
+    pooled = os.environ.pop("POOLED", "")
+    django.setup()
+    if not pooled:
+        call_command("migrate", verbosity=0)
+    from executions.models import Workflow
+    from tests.support.two_workspaces import planted
+
+    worlds = [planted("here"), planted("there")]
+    expected: list[tuple[Any, set[Any]]] = [(boss, rows[Workflow]) for _, boss, rows in worlds]
+    expected.append((None, expected[0][1] | expected[1][1]))
+    wrong: list[str] = []
+    threads = [Thread(target=_reader, args=(n, expected, wrong)) for n in range(READERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(f"{len(wrong)} wrong", *wrong[:5])
+
+
+def _reader(number: int, expected: list[tuple[Any, set[Any]]], wrong: list[str]) -> None:
+    from django.db import connection
+
+    from executions.access.row_security import scope_of
+    from executions.database.row_scope import limited
+
+    chance = random.Random(number)
+    try:
+        for _ in range(READS):
+            user, rows = chance.choice(expected)
+            how = chance.choice(WAYS)
+            with limited(scope_of(user) if user else None):
+                found = how()
+            if found != rows:
+                wrong.append(f"{how.__name__}: {len(found)} rows in place of {len(rows)}")
+            if chance.random() < 0.1:
+                connection.connection.pgconn.finish()
+                connection.close()
+    except BaseException as error:
+        wrong.append(repr(error))
+        raise
+    finally:
+        connection.close()
+
+
+def _alone() -> set[Any]:
+    from executions.models import Workflow
+
+    return set(Workflow.objects.values_list("pk", flat=True))
+
+
+def _in_a_transaction() -> set[Any]:
+    from django.db import transaction
+
+    with transaction.atomic():
+        _alone()
+        return _alone()
+
+
+def _after_a_rollback() -> set[Any]:
+    from django.db import transaction
+
+    with transaction.atomic():
+        _alone()
+        transaction.set_rollback(True)
+    return _alone()
+
+
+def _after_an_error() -> set[Any]:
+    from django.db import ProgrammingError, connection
+
+    with suppress(ProgrammingError), connection.cursor() as cursor:
+        cursor.execute("SELECT no_such_thing")
+    return _alone()
+
+
+def _in_chunks() -> set[Any]:
+    from executions.models import Workflow
+
+    return {row.pk for row in Workflow.objects.iterator(chunk_size=1)}
+
+
+WAYS = (_alone, _in_a_transaction, _after_a_rollback, _after_an_error, _in_chunks)
+
+if __name__ == "__main__":
+    sys.exit(main())
