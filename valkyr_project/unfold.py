@@ -6,7 +6,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.http import HttpRequest
 from django.templatetags.static import static
-from django.urls import reverse_lazy
+from django.urls import NoReverseMatch, reverse, reverse_lazy
 
 from executions import addresses
 from executions.configuration import settings as valkyr_settings
@@ -93,6 +93,15 @@ def _own_factor() -> list[dict[str, Any]]:
     return [{"title": lazy("Your second factor"), "link": reverse_lazy("valkyr-mfa")}]
 
 
+def _can_switch_language(request: HttpRequest) -> bool:
+    """Whether the URLs include Django's `set_language`; a project may have its own."""
+    try:
+        reverse("set_language")
+    except NoReverseMatch:
+        return False
+    return True
+
+
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Valkyr",
     "SITE_HEADER": "Valkyr",
@@ -101,7 +110,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_ICON": _icon,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _icon}],
     "LOGIN": {"form": "valkyr_project.password_form.PasswordForm"},
-    "SHOW_LANGUAGES": True,
+    "SHOW_LANGUAGES": _can_switch_language,
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "dlq.admin.dashboard.context",

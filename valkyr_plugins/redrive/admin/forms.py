@@ -237,6 +237,7 @@ def ask(request: HttpRequest, chosen: Chosen, *, sent: bool) -> HttpResponse:
         "chosen": chosen,
         "form": form,
         "count": f"{BOUND:,}+" if count >= BOUND else f"{count:,}",
+        "number": count,
         "none": count == 0,
         "examples": open_rows.defer("original_inputs", "original_config").order_by("pk")[:SHOWN],
     }
