@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.pictures import picture
 from tests.support import admin_rows as rows
 
 
@@ -21,3 +22,10 @@ def test_a_person_chooses_the_language_in_the_menu(
 
     page.get_by_text(home).first.wait_for()
     assert page.locator("html").get_attribute("lang") == language[:2].lower()
+    picture(page, f"home-{language}")
+    for address in ("dlq/failuregroup/", "executions/workflowexecution/", "dlq/deadletterentry/"):
+        page.goto(f"{page.home}/admin/{address}")
+        picture(page, f"{address.split('/')[1]}-{language}")
+    page.locator("#result_list tbody th a").first.click()
+    page.wait_for_load_state()
+    picture(page, f"dead-letter-{language}")
