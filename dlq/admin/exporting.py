@@ -70,7 +70,11 @@ SAID = lazy("Nothing secret stands in it: fill in what is named. Read it before 
 def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
     """A button for each kind that this failure has, and that the person may see."""
     offered = [
-        (reverse(f"admin:{COPY_URL_NAME}", args=[entry.pk, kind.name]), kind.icon, kind.title)
+        (
+            reverse(f"admin:{COPY_URL_NAME}", args=[entry.pk, kind.name]),
+            kind.icon,
+            gettext(kind.title),
+        )
         for kind in KINDS.values()
         if (sees or not kind.payload) and kind.offered(entry)
     ]
@@ -108,7 +112,7 @@ class CopyingAdmin(ScopedAdmin):
             raise PermissionDenied(
                 gettext("That shows inputs, which needs the permission view_payloads.")
             )
-        context: dict[str, Any] = {"dialog": {"title": wanted.title, "description": SAID}}
+        context: dict[str, Any] = {"dialog": {"title": gettext(wanted.title), "description": SAID}}
         try:
             context["shown"] = copy_of(wanted.text(row), gettext("the text"))
         except CannotCopy as error:

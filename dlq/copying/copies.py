@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_noop
+
 from dlq.copying.pytest_file import pytest_file
 from dlq.copying.requests import curl, makes_requests, request_of, requeuing
 from dlq.models import DeadLetterEntry
@@ -100,14 +102,14 @@ KINDS: Mapping[str, CopyFormat] = {
     kind.name: kind
     for kind in (
         CopyFormat(
-            "requeue", "Requeue by curl", "terminal", False,
+            "requeue", gettext_noop("Requeue by curl"), "terminal", False,
             lambda entry: True,
             lambda entry: requeuing(addresses.below_root("dead-letter-requeue", entry.pk)),
         ),
         CopyFormat(
-            "curl", "Copy as curl", "http", True,
+            "curl", gettext_noop("Copy as curl"), "http", True,
             lambda entry: makes_requests(entry.module), as_curl,
         ),
-        CopyFormat("pytest", "Copy as pytest", "science", True, _replayable, as_pytest),
+        CopyFormat("pytest", gettext_noop("Copy as pytest"), "science", True, _replayable, as_pytest),
     )
 }  # fmt: skip

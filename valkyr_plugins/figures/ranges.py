@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from django.utils.translation import gettext_noop
+
 HOUR = timedelta(hours=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -72,10 +74,10 @@ def floor(at: datetime, grain: timedelta) -> datetime:
 RANGES: dict[str, Range] = {
     one.name: one
     for one in (
-        Range("1h", "1 hour", HOUR, timedelta(minutes=5), timedelta(minutes=5)),
-        Range("24h", "24 hours", timedelta(days=1), HOUR),
-        Range("7d", "7 days", timedelta(days=7), timedelta(hours=6)),
-        Range("14d", "14 days", timedelta(days=14), timedelta(hours=12)),
+        Range("1h", gettext_noop("1 hour"), HOUR, timedelta(minutes=5), timedelta(minutes=5)),
+        Range("24h", gettext_noop("24 hours"), timedelta(days=1), HOUR),
+        Range("7d", gettext_noop("7 days"), timedelta(days=7), timedelta(hours=6)),
+        Range("14d", gettext_noop("14 days"), timedelta(days=14), timedelta(hours=12)),
     )
 }
 DEFAULT = "24h"

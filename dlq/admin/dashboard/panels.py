@@ -123,7 +123,7 @@ def _worker_rows(kept: Facts, now: datetime) -> list[list[Cell]]:
         [
             links.to("runners_runner", row.pk, row.name),
             health_of(row),
-            _runs_now(held.get(row.name), now) or ("nothing" if all_seen else UNSEEN),
+            _runs_now(held.get(row.name), now) or (gettext("nothing") if all_seen else UNSEEN),
         ]
         for row in rows[:WORKERS]
     ]
@@ -186,7 +186,7 @@ def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -
     """What runs, what waits, `ended`, and what is dead; `only` narrows the lists behind them."""
     return [
         Card(
-            gettext("Running"), "clock_loader_40", kept["running"], "now",
+            gettext("Running"), "clock_loader_40", kept["running"], gettext("now"),
             links.listing(EXECUTIONS, state="running", **only), _full(kept["running"]),
         ),
         Card(

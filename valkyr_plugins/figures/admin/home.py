@@ -137,7 +137,7 @@ def wanted_range(request: HttpRequest) -> Range:
 
 def ranges(wanted: Range) -> list[tuple[str, str, bool]]:
     """The ranges to choose from, as (name, title, whether it is shown)."""
-    return [(one.name, one.title, one is wanted) for one in RANGES.values()]
+    return [(one.name, gettext(one.title), one is wanted) for one in RANGES.values()]
 
 
 def _gather(request: HttpRequest) -> HomeFigures:
