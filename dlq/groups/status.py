@@ -65,10 +65,9 @@ def snooze(
 def resolve(
     group_id: UUID, *, actor: Actor, in_version: int | None = None, reason: str = ""
 ) -> FailureGroup:
-    """Resolve it in a version of the workflow or as of now.
+    """Resolve it in a version of the workflow or as of now; a later failure is a regression.
 
-    A later failure reopens it as regressed. Its dead letters stay open: redrive, fix or discard
-    them. Raises NotFound, WrongState.
+    Its dead letters stay open: redrive, fix or discard them. Raises NotFound, WrongState.
     """
     if in_version is not None and in_version < 1:
         raise BadTerms(f"There is no version {in_version}; versions are counted from 1.")

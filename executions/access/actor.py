@@ -39,10 +39,10 @@ class Actor:
 
     @classmethod
     def of_request(cls, request: Any) -> "Actor":
-        """The signed-in user of a Django or DRF request, the door and the peer's address.
+        """Return a request's signed-in user, entry point and peer address.
 
-        A forwarded address could be made up by the caller, so the peer's own counts; behind a
-        proxy the server is told whom to trust (docs/explanation/security.md).
+        The caller could forge a forwarded address, so the peer's own counts. Behind a proxy,
+        configure the server to trust it (docs/explanation/security.md).
         """
         user = request.user
         token = getattr(request, "auth", None)

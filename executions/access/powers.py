@@ -98,10 +98,7 @@ class Powers:
     limits: TokenLimits | None = field(default=None)
 
     def allows(self, power: Power) -> bool:
-        """Return whether the user may do it.
-
-        A permission counts only for objects the user may see.
-        """
+        """Return whether the user may do it; a permission counts only on visible objects."""
         if self.limits is not None and power not in self.limits.scopes:
             return False
         if isinstance(power, Permission):
@@ -302,7 +299,7 @@ class Forbidden(ValkyrError):
 
 
 class AmbiguousWorkspace(ValkyrError):
-    """You are in several workspaces; say which one with workspaceId."""
+    """Return a refusal that names the missing permission; `limited` if a token forbids it."""
 
     code = "workspace_required"
 

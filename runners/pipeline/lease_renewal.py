@@ -132,7 +132,7 @@ class Heart:
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _hand_back(self, beats: list[ActiveRun]) -> None:
-        """Apart from this thread, since a broker that does not answer must not cost a lease."""
+        """Hand work back outside this thread: an unresponsive broker must not cost a lease."""
         for beat in beats:
             if beat.pack is not None and beat.pack.left and beat.pack.late():
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
