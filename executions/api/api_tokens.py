@@ -1,4 +1,4 @@
-"""API tokens: list, make, read, shorten, revoke. One's own; who administers, the workspace's."""
+"""API tokens: list, create, read, shorten, revoke your own or, as admin, the workspace's."""
 
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""One operation on many objects, each in its own transaction.
-
-A refusal does not stop the others.
-"""
+"""One operation on many objects, each in its own transaction, whether others fail or not."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -170,7 +170,7 @@ class CredentialList(Endpoint):
         parameters=[CredentialQuery],
     )
     def get(self, request: Request) -> Response:
-        """Names, types and fields of the credentials you may name in workflows, newest first."""
+        """List names, types and fields of the credentials for your workflows, newest first."""
         query = self.query(CredentialQuery)
         found = narrowed(visible(self.user, rows(), to_read(self.user)), query, FILTERS)
         listed = page(request, found, query)

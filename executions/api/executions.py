@@ -157,7 +157,7 @@ class QueuedShape(CamelCaseSerializer):
 
     @extend_schema_field(serializers.ChoiceField(QUEUE_STATES))
     def get_status(self, execution: WorkflowExecution) -> str:
-        """Return PENDING; DISPATCHED once admitted; FAILED if it ended without being admitted."""
+        """Return PENDING, DISPATCHED once admitted, or FAILED if it was never admitted."""
         if execution.state == ExecutionState.PENDING:
             return "PENDING"
         return "DISPATCHED" if execution.started_at else "FAILED"

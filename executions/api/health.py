@@ -29,10 +29,7 @@ Component = dict[str, str]
 
 
 class Health(CamelCaseSerializer):
-    """The status of the whole and of each part:
-
-    UP, DOWN, or DEGRADED if no required part is DOWN.
-    """
+    """The status overall and by part: UP, DOWN, or DEGRADED if no required part is DOWN."""
 
     status = serializers.ChoiceField(STATUSES)
     components = serializers.DictField(child=serializers.JSONField(), required=False)
