@@ -77,7 +77,7 @@ class WebhookRequest:
 
 @dataclass(frozen=True, slots=True)
 class Authentic:
-    """A trigger whose caller proved itself; `signed` is the digest of what it signed, if it did."""
+    """The trigger of an authenticated request; `signed` is the digest of its signed text."""
 
     trigger: Trigger
     signed: str | None
