@@ -214,7 +214,7 @@ class GroupChange(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Terms go with their status, and something is asked for; raises ValidationError."""
+        """Check that conditions match the status and something changes; raises ValidationError."""
         terms = {
             "SNOOZED": {"snoozeUntil", "snoozeTotal", "snoozeVersion"},
             "RESOLVED": {"resolvedIn"},

@@ -187,7 +187,7 @@ class MergeGroups(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Other groups become this one: their failures, counts and notes, and what comes later."""
+        """Merge other groups into this one: their failures, past and future, and notes."""
         obtain(self.user, groups(), id, Action.OPERATE)
         given = self.body(MergeBody)
         for pk in given["ids"]:

@@ -108,7 +108,7 @@ class DiscardEntries(Endpoint):
 
     @operation("discardDeadLetterEntries", TAG, {200: ManyDone}, request=DiscardMany)
     def post(self, request: Request) -> Response:
-        """Resolve dead letters as given up; one that is resolved is refused and stops no other."""
+        """Resolve dead letters as discarded; a resolved one does not stop the others."""
         given = self.body(DiscardMany)
         return each(self.user, DeadLetterEntry.objects.all(), DISCARD, self.actor, given)
 

@@ -113,7 +113,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         return data
 
     def _check_slug(self, data: dict[str, Any]) -> None:
-        """A taken slug is told here, with the text kept; two at once meet the database's index."""
+        """Report a taken slug here, keeping the text; the index catches concurrent ones."""
         slug = data.get("slug") or slugify(data.get("name", ""))[:80]
         workspace = data.get("workspace") or (
             None if self.instance._state.adding else self.instance.workspace
@@ -300,7 +300,7 @@ class WorkflowAdmin(OperatingAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """As Django's; what another person's simultaneous change forbids is told, not a crash."""
+        """Show the form as Django does; report another user's conflicting change."""
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except ValkyrError as error:
