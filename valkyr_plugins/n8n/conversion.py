@@ -179,7 +179,7 @@ class _Conversion:
         return self.builder.pause(self.level, "several triggers", reason, nodes[0]).task
 
     def _connect(self) -> None:
-        """Nodes that no trigger leads to: n8n never runs them, so nothing here may either."""
+        """Disable nodes without a trigger, which n8n never runs."""
         graph, level = self.graph, self.level
         begun = {link.target for link in level.ports}
         roots = [name for name in graph.order if not graph.incoming.get(name) and name not in begun]

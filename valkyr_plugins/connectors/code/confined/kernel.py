@@ -39,13 +39,13 @@ def system_call(number: int, *arguments: Any) -> int:
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    """Make the system call mount(2); `kind` is a file system's, or None."""
+    """Make the mount system call; `kind` is a file system's, or None."""
     words = [source.encode(), target.encode(), kind.encode() if kind else None]
     call("mount", *words, ctypes.c_ulong(flags), options.encode() or None)
 
 
 def prctl(option: int, value: int) -> None:
-    """Make the system call prctl(2) with one argument."""
+    """Make the prctl system call with one argument."""
     call("prctl", option, ctypes.c_ulong(value), *[ctypes.c_ulong(0)] * 3)
 
 
