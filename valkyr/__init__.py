@@ -1,4 +1,4 @@
-"""The public names of Valkyr. Everything else is private and may move.
+"""The public names of Valkyr. Everything else is private and may change.
 
 A settings module imports this: it loads neither Django's models nor anything of an app.
 """
@@ -123,7 +123,7 @@ _PLUGINS = {
 def _plugins() -> tuple[str, ...]:
     """The plugins of this package whose requirements are installed, for `INSTALLED_APPS`.
 
-    `sso` is not among them: it changes how people sign in, so a project names it itself.
+    `sso` is excluded: it changes how users sign in, so a project lists it explicitly.
     """
     return tuple(
         f"valkyr_plugins.{name}"
@@ -140,7 +140,7 @@ def _is_installed(module: str) -> bool:
 
 
 def configure_celery(app: "Celery") -> "Celery":
-    """Let a project's Celery app send and execute our tasks; see `valkyr.celery`."""
+    """Let a project's Celery app send and execute Valkyr's tasks; see `valkyr.celery`."""
     from valkyr.celery import configure_celery as configure
 
     return configure(app)

@@ -1,4 +1,4 @@
-"""`python -m valkyr` is the command `valkyr`."""
+"""Run the `valkyr` command as `python -m valkyr`."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""What beat sends for us, and how often; a message that finds no worker expires after ten minutes.
+"""The tasks that beat sends for Valkyr and their intervals; messages expire after ten minutes.
 
-Were it before the next one comes, a worker whose clock is a minute ahead of beat's would take every
-message for an old one and do nothing: Celery compares with the clock of the machine.
+A shorter expiry would break workers whose clock is a minute ahead of beat's: Celery compares with
+the worker's clock, so such a worker would discard every message as expired.
 """
 
 from datetime import timedelta
@@ -44,7 +44,7 @@ def entries() -> dict[str, dict[str, Any]]:
 
 
 def entry(task: PeriodicTask) -> dict[str, Any]:
-    """One of them, as Celery reads it."""
+    """Return one task in the format that Celery reads."""
     every = task["every"]() if callable(task["every"]) else task["every"]
     return {
         "task": task["task"],
@@ -57,5 +57,5 @@ def entry(task: PeriodicTask) -> dict[str, Any]:
 
 
 def often() -> frozenset[str]:
-    """Those that are sent every few seconds: beat need not write each sending down at once."""
+    """Return the tasks sent every few seconds, which beat need not save after each sending."""
     return frozenset(name for name, one in entries().items() if one["schedule"] < OFTEN)

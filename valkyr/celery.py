@@ -1,12 +1,12 @@
-"""Valkyr in a Celery app: called once, after the app was made.
+"""Connect Valkyr to a Celery app; call it once, after creating the app.
 
     app = Celery("shop")
     app.config_from_object("django.conf:settings", namespace="CELERY")
     app.autodiscover_tasks()
     valkyr.configure_celery(app)
 
-The app gets our tasks, our queues and our entries for beat. Options of our tasks are with the tasks
-(`executions.messaging.OPTIONS`); no setting of the app and nothing of another task is changed.
+The app gets Valkyr's tasks, queues and beat entries. Task options are defined with the tasks
+(`executions.messaging.OPTIONS`); the app's settings and other tasks stay unchanged.
 """
 
 from functools import partial
@@ -22,9 +22,9 @@ from valkyr import beat
 
 
 def configure_celery(app: Celery) -> Celery:
-    """Let this app send and execute our tasks; returns it.
+    """Let this app send and execute Valkyr's tasks, and return the app.
 
-    It reads no settings yet: Django's may be about to import the module that calls this.
+    It reads no settings yet: Django's settings may still be importing the module that calls this.
     """
     messaging.carry_by(app)
     app.autodiscover_tasks(_packages)
@@ -41,7 +41,7 @@ def _register_checks() -> None:
 
 
 def _packages() -> list[str]:
-    """The installed apps that have tasks of ours."""
+    """Return the installed apps that have Valkyr tasks."""
     from executions.plugins import plugins
 
     if not apps.apps_ready:  # a process without Django, such as Flower
@@ -51,7 +51,7 @@ def _packages() -> list[str]:
 
 
 def _begin_worker(instance: Any = None, **_: Any) -> None:
-    """A worker of the app consumes our queues too, unless its command line names others."""
+    """Make the app's workers consume Valkyr's queues too, unless the command line names queues."""
     app = messaging.configured_app()
     if instance is None or instance.app is not app or app is None:
         return
@@ -65,7 +65,7 @@ def _begin_worker(instance: Any = None, **_: Any) -> None:
 
 
 def _finish(sender: Any = None, **_: Any) -> None:
-    """Add our periodic tasks, once Django's apps are known."""
+    """Add Valkyr's periodic tasks once Django's apps are loaded."""
     app: Celery = sender
     if apps.apps_ready:
         app.conf.beat_schedule = beat.entries() | dict(app.conf.beat_schedule or {})

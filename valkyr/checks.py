@@ -1,7 +1,7 @@
-"""What keeps a project's Celery from carrying workflows, named with what to do.
+"""System checks of a project's Celery setup; each message says what to do.
 
-`manage.py check` reads settings. `manage.py check --database default` also looks at what runs: the
-broker, a worker for each queue, beat. What does not run is a warning.
+`manage.py check` reads settings. `manage.py check --database default` also checks what runs: the
+broker, a worker for each queue, and beat. A missing process is a warning.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ def connect() -> None:
 
 
 def settings(**_: Any) -> list[CheckMessage]:
-    """What the app's settings say."""
+    """Check the app's settings."""
     valkyr_settings()  # an app that is finalized with bad ones stays without our entries
     app = messaging.celery_app()
     app.finalize()
@@ -80,9 +80,9 @@ def _ours(app: Celery) -> bool:
 
 
 def running(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """What runs, for who asks for checks that need the database.
+    """Check what runs, when the caller asks for database checks.
 
-    Warnings: `manage.py migrate` asks too, before any worker runs, and would refuse for an error.
+    `manage.py migrate` also runs these before any worker starts; an error would stop it.
     """
     return list(what_is_missing()) if databases and _is_migrated() else []
 
@@ -95,7 +95,7 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """The broker, workers and beat, as far as they do not run. Needs the database."""
+    """Return what is missing of the broker, workers and beat. Needs the database."""
     from executions.health import parts
     from runners.workers.queues import served
 
@@ -121,7 +121,7 @@ def what_is_missing() -> Iterator[CheckMessage]:
 
 
 def _disabled_entries(app: Celery) -> Iterator[CheckMessage]:
-    """Entries of ours that somebody switched off in beat's own admin."""
+    """Return Valkyr's entries that somebody disabled in beat's admin."""
     if not apps.is_installed("django_celery_beat") or not _keeps_rows(app):
         return
     from django_celery_beat.models import PeriodicTask

@@ -1,7 +1,7 @@
 """All routes of Valkyr, for a project's urlconf: `path("flows/", include("valkyr.urls"))`.
 
-Any prefix will do, or none. The routes of the API and their names are a promise; the admin's pages
-are the project's own.
+Any prefix works, or none. The API's routes and their names are stable; the project provides the
+admin's pages.
 """
 
 import re
@@ -23,7 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
 
 
 def _resources() -> set[str]:
-    """What operations begin with: `v1/Workflow`, `v1/auth`, `api/v1/workflow`."""
+    """Return the prefixes of operations: `v1/Workflow`, `v1/auth`, `api/v1/workflow`."""
     routes = (
         str(one.pattern)
         for each in urlpatterns

@@ -1,6 +1,6 @@
-"""What plugins add to the pages of dead letters and of failure groups.
+"""Plugins' additions to the pages of dead letters and of failure groups.
 
-Plugins add when their `admin` module is imported.
+Plugins add them when their `admin` module is imported.
 """
 
 from collections.abc import Callable
@@ -16,10 +16,10 @@ from executions.admin.sections import PageSection
 
 @dataclass(frozen=True, slots=True)
 class GroupLink:
-    """A link from a failure group, in its row of the list and as a button of its page.
+    """A link of a failure group, in its row of the list and as a button of its page.
 
-    `key` follows it by keyboard. `address` returns where it leads, or "" where the person may not
-    go there or nothing is to be done; it makes no query, since each row of a list calls it.
+    `key` is its keyboard shortcut. `address` returns its URL, or "" if the user may not open it or
+    nothing is to be done; it makes no query, since each row of a list calls it.
     """
 
     title: str
@@ -30,7 +30,7 @@ class GroupLink:
 
 @dataclass(frozen=True, slots=True)
 class ShownLink:
-    """A link of one group, for one person."""
+    """A link of one group for one user."""
 
     title: str
     icon: str
@@ -44,16 +44,16 @@ GROUP_SECTIONS: list[Callable[[HttpRequest, FailureGroup], PageSection]] = []
 
 
 def links_of(request: HttpRequest, group: FailureGroup) -> list[ShownLink]:
-    """The links that a person can follow from a group."""
+    """Return the links of a group that a user may follow."""
     found = [(link, link.address(request, group)) for link in GROUP_LINKS]
     return [ShownLink(link.title, link.icon, link.key, path) for link, path in found if path]
 
 
 def add_entry_action(name: str, action: Callable[..., HttpResponse | None], **marks: Any) -> None:
-    """Offer an action on ticked dead letters.
+    """Add an action on selected dead letters.
 
-    Called with the admin, the request and the chosen rows. `marks` are what Django and Unfold read
-    of an action: `short_description`, `allowed_permissions`.
+    Called with the admin, the request and the selected rows. `marks` are the attributes that Django
+    and Unfold read: `short_description`, `allowed_permissions`.
     """
     action.__dict__.update(marks)
     setattr(DeadLetterEntryAdmin, name, action)

@@ -1,4 +1,4 @@
-"""One plain sentence of what failed, and the attempts that led to it."""
+"""A sentence that says what failed, and the attempts before it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ LEAST = 2  # what took any time at all is to be seen
 
 @dataclass(frozen=True, slots=True)
 class AttemptTime:
-    """Seconds of an attempt."""
+    """The seconds of an attempt."""
 
     backing_off: float
     waiting: float
@@ -37,11 +37,11 @@ class AttemptTime:
 
     @property
     def all(self) -> float:
-        """From its row on to its end."""
+        """The seconds from its row to its end."""
         return self.backing_off + self.waiting + self.running
 
     def parts(self) -> list[tuple[str, str, float]]:
-        """Name, class and seconds of what took time."""
+        """Return name, class and seconds of each part."""
         every = [
             (gettext("backing off"), "backoff", self.backing_off),
             (gettext("waiting"), "waiting", self.waiting),
@@ -51,7 +51,7 @@ class AttemptTime:
 
 
 def spent(run: Run, now: datetime) -> AttemptTime:
-    """How long the attempt did what, so far."""
+    """Return the attempt's seconds by activity, so far."""
     due = max(run.queued_at, run.retry_after) if run.retry_after else run.queued_at
     end = run.finished_at or now
     begun = run.started_at or end
@@ -64,7 +64,7 @@ def spent(run: Run, now: datetime) -> AttemptTime:
 
 
 def bars(runs: Sequence[Run], now: datetime) -> list[SafeString]:
-    """A drawing an attempt, all on the scale of the longest."""
+    """Return a bar for each attempt, all on the scale of the longest."""
     times = [spent(run, now) for run in runs]
     longest = max((time.all for time in times), default=0.0) or 1.0
     return [_bar(time, longest) for time in times]
@@ -109,7 +109,7 @@ HEADERS = (
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
-    """What failed, where, after how many attempts of how many, since when, kept until when."""
+    """Return what failed, where, the number of attempts, since when and how long it is kept."""
     return format_html(
         gettext("Step <strong>{}</strong> ({}) of {}, version {}, was given up {}, {}: {}. {}"),
         entry.step_path,
@@ -136,7 +136,7 @@ def _attempts(entry: DeadLetterEntry) -> str:
 
 
 def _allowed(entry: DeadLetterEntry) -> int | None:
-    """How often the step may be tried; None where its version does not say so any more."""
+    """Return the step's maximum attempts; None if its version does not say so any more."""
     try:
         _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
     except (KeyError, ValueError):
@@ -156,7 +156,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def attempts_section(entry: DeadLetterEntry) -> PageSection:
-    """Every attempt of the step in its execution, the requeued ones too, and where time went."""
+    """Return every attempt of the step, requeued ones included, with its times."""
     runs = list(
         Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
         .defer(*LARGE)
@@ -180,7 +180,7 @@ def attempts_section(entry: DeadLetterEntry) -> PageSection:
 
 
 def traceback_section(run: Run) -> PageSection | None:
-    """Where the error was raised: own frames with their source, libraries' in a line each."""
+    """Return the error's traceback: own frames with source, libraries' frames in one line each."""
     trace = str((run.error_details or {}).get("traceback") or "")
     if not trace:
         return None
@@ -190,7 +190,7 @@ def traceback_section(run: Run) -> PageSection | None:
 
 
 def copy_of(text: str, name: str) -> SafeString:
-    """Text as it stands, with a button that copies it."""
+    """Return unchanged text with a copy button."""
     return format_html(
         '<button type="button" class="vk-button vk-copy-text" data-copy="{}" aria-label="{}">'
         '<span class="material-symbols-outlined" aria-hidden="true">content_copy</span>'
@@ -203,7 +203,7 @@ def copy_of(text: str, name: str) -> SafeString:
 
 
 def logs_section(run: Run, *, shown: bool) -> PageSection:
-    """What the attempt said, and when."""
+    """Return the attempt's log messages and their times."""
     if not shown:
         return hidden_section(gettext("Logs of the run"))
     entries = run.logs if isinstance(run.logs, list) else []

@@ -1,4 +1,4 @@
-"""Dead letters: a list that opens on what is open, a page that says what failed, what to do."""
+"""Dead letters: a list of the open ones, and a page with the failure and what to do."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ PATH = "input_path"
 
 
 class EntryList(TriageList):
-    """What the list of dead letters shows and how it is narrowed."""
+    """The columns and filters of the list of dead letters."""
 
     list_display = ("error", "where", "mark", "kind", "attempts", "age")
     list_display_links = ("error",)
@@ -52,7 +52,7 @@ class EntryList(TriageList):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """As the base's; what the form about inputs asks for becomes part of the address."""
+        """Show the list as the base does; conditions on inputs become part of the URL."""
         asking = InputsForm(request.GET if PATH in request.GET else None)
         if request.method == "GET" and asking.is_bound and asking.is_valid():
             return HttpResponseRedirect(_with_condition(request, asking))
@@ -74,7 +74,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("workflow, step"))
     def where(self, row: DeadLetterEntry) -> Any:
-        """Where it failed; the link leads to the execution."""
+        """The place of the failure, linked to the execution."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return format_html("{}<br>{}", links.link(address, row.workflow), marks.path(row.step_path))
 
@@ -85,17 +85,17 @@ class EntryList(TriageList):
 
     @display(description=lazy("why"))
     def kind(self, row: DeadLetterEntry) -> Any:
-        """Why it was given up."""
+        """The reason of the failure."""
         return marks.whole(str(row.get_failure_type_display()))
 
     @display(description=lazy("age"))
     def age(self, row: DeadLetterEntry) -> Any:
-        """Since when it is dead."""
+        """The age of the dead letter."""
         return marks.ago(row.quarantined_at)
 
 
 def _with_condition(request: HttpRequest, asking: InputsForm) -> str:
-    """The address with one more condition on the inputs."""
+    """Return the URL with one more condition on the inputs."""
     query = _without(request, *asking.fields)
     text = asking.cleaned_data["condition"].as_text
     if text not in query.getlist("inputs"):
@@ -117,17 +117,17 @@ class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdm
     operations = (*ALL, reveal_operation(DeadLetterEntry, REVEALED_FIELDS))
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """For the notes, which who may operate executions writes."""
+        """Allow editing of the notes to users who may operate executions."""
         if obj is None:
             return holds(request, Action.OPERATE)
         return may(request, obj, Action.OPERATE)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """The notes, below the facts."""
+        """Return the notes, below the facts."""
         return [(None, {"fields": ("notes",)})]
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Write the notes and nothing else: the engine may have moved the row meanwhile."""
+        """Save only the notes: the engine may have changed the row meanwhile."""
         if "notes" not in form.changed_data:
             return
         rows = DeadLetterEntry.objects.filter(pk=obj.pk)
@@ -144,14 +144,14 @@ class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdm
         )
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """The story of one failure."""
+        """Return the page of one failure."""
         entry_reads.note_first_look(request, obj)
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         lead = [marked(obj), sentence(obj), entry_links(obj)]
         return Page(lead, facts(entry_facts(obj)), list(sections(request, obj, sees=sees)))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """A page tells of much around its entry, which comes with it in one query."""
+        """Return the rows; one query fetches an entry's related rows."""
         rows = super().get_queryset(request)
         match = request.resolver_match
         if match is None or not (match.url_name or "").endswith("_change"):

@@ -29,7 +29,7 @@ MANY = 50
 
 
 class ResolutionFilter(TabFilter):
-    """Dead letters by what became of them; the open ones unless asked otherwise."""
+    """Dead letters by resolution; the open ones by default."""
 
     title = lazy("state")
     parameter_name = field = "resolution"
@@ -44,12 +44,12 @@ class ResolutionFilter(TabFilter):
 
 
 class ConditionsField(forms.Field):
-    """All `inputs=…` of the address, as conditions."""
+    """All `inputs=…` of the URL, as conditions."""
 
     widget = forms.MultipleHiddenInput
 
     def clean(self, value: Any) -> list[Condition]:
-        """The conditions; the first mistake is told."""
+        """Return the conditions; report the first error."""
         texts = [text for text in value or [] if text]
         if len(texts) > path_conditions.MAX_CONDITIONS:
             raise ValidationError(
@@ -64,10 +64,10 @@ class ConditionsField(forms.Field):
 
 
 class GroupsField(forms.CharField):
-    """The ids of groups, with commas between."""
+    """The IDs of groups, separated by commas."""
 
     def clean(self, value: Any) -> list[UUID]:
-        """The ids, at most `MANY`."""
+        """Return the IDs, at most `MANY`."""
         try:
             found = [UUID(text) for text in (value or "").split(",") if text]
         except ValueError:
@@ -129,7 +129,7 @@ class EntryFilters(FiltersForm):
             self.fields[name].label = hint
 
     def wanted(self) -> dict[str, Any]:
-        """What was asked for, in the grammar of dlq.browse.filters."""
+        """Return the filters in the grammar of dlq.browse.filters."""
         given = self.filled()
         found = {word: given[name] for name, word in self.grammar.items() if name in given}
         found |= {name: given[name] == "yes" for name in self.flags if name in given}
@@ -140,7 +140,7 @@ class EntryFilters(FiltersForm):
         return found
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows that pass; by inputs only those whose payloads the person may see."""
+        """Return the matching rows; by inputs only those whose payloads the user may see."""
         given = self.filled()
         if since := given.get("since"):
             rows = rows.filter(pk__gte=first_id_at(timezone.now() - AGES[since][1]))
@@ -152,7 +152,7 @@ class EntryFilters(FiltersForm):
         return chosen(rows, self.wanted())
 
     def chips(self, changelist: Any) -> Iterator[Chip]:
-        """One for each field that is filled, and one for each condition on the inputs."""
+        """Return one chip per filled field and per condition on the inputs."""
         yield from super().chips(changelist)
         yield from self._groups(changelist)
         texts = self.data.getlist("inputs")  # type: ignore[attr-defined]
@@ -168,7 +168,7 @@ class EntryFilters(FiltersForm):
             )
 
     def _groups(self, changelist: Any) -> Iterator[Chip]:
-        """The groups by their names, where there are any."""
+        """Return the groups by name, if any."""
         if ids := self.cleaned_data.get("group") if self.is_valid() else None:
             rows = scoped(self.request, FailureGroup.objects.filter(pk__in=ids))
             found = [str(row) for row in rows.only("place", "exception", "message")[:3]]
@@ -181,13 +181,13 @@ class EntryFilters(FiltersForm):
 
 
 class EntryFieldsFilter(FieldsFilter):
-    """Everything else that the list of dead letters can be narrowed by."""
+    """The other filters of the list of dead letters."""
 
     form_class = EntryFilters
 
 
 class InputsForm(forms.Form):
-    """The small form that makes one more `inputs=…`."""
+    """The small form that adds one more `inputs=…`."""
 
     input_path = forms.CharField(
         max_length=path_conditions.MAX_PATH,
@@ -210,7 +210,7 @@ class InputsForm(forms.Form):
             field.widget.attrs["class"] = "vk-input"
 
     def clean(self) -> dict[str, Any]:
-        """With the condition under `condition`."""
+        """Add the condition under `condition`."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             try:

@@ -1,4 +1,4 @@
-"""Where else a failure is told of: its execution, monitor, run and group; trace, Flower, Sentry."""
+"""Links to related pages of a failure: execution, monitor, run, group; trace, Flower, Sentry."""
 
 from typing import Any
 from urllib.parse import quote
@@ -17,7 +17,7 @@ from executions.configuration import settings as valkyr_settings
 
 
 def entry_links(entry: DeadLetterEntry) -> SafeString:
-    """A row of links; those that this installation does not have are left out."""
+    """Return a row of links, without those that this installation lacks."""
     every = [
         (
             gettext("Execution"),
@@ -44,7 +44,7 @@ def entry_links(entry: DeadLetterEntry) -> SafeString:
 
 
 def page(model: str, pk: Any) -> str:
-    """The address of an object's admin page; empty where there is no such page."""
+    """Return the URL of an object's admin page; empty if there is none."""
     try:
         return links.page(model, pk)
     except NoReverseMatch:
@@ -57,10 +57,10 @@ def monitor(entry: DeadLetterEntry) -> str:
 
 
 def flower(entry: DeadLetterEntry) -> str:
-    """Flower's list of the execution's tasks: every one has its id among the arguments.
+    """Return the URL of Flower's list of the execution's tasks, which have its ID as argument.
 
-    Flower's page takes no search as such, but begins with what `name` says; a second word of it
-    is a term of its own. Empty where this installation has no Flower (VALKYR_FLOWER_URL).
+    Flower's page has no search parameter, but starts with that of `name`; a second word is a
+    separate term. Empty without Flower (VALKYR_FLOWER_URL).
     """
     place = valkyr_settings().flower_url.rstrip("/")
     if not place:

@@ -1,4 +1,4 @@
-"""How the admin offers what users do to a dead letter."""
+"""Users' operations on a dead letter in the admin."""
 
 import json
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ from runners.repair.permissions import ApprovalNeeded, check_repair
 
 
 def checked(operation: Operation) -> Operation:
-    """The operation, refused to a user who is no author where an approval was given before."""
+    """Return the operation, rejected after an approval for users who are not authors."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
         check_entry_repair(pk, actor)
@@ -44,7 +44,7 @@ def checked(operation: Operation) -> Operation:
 
 
 def check_entry_repair(entry_id: UUID, actor: Actor) -> None:
-    """Raise Forbidden where it would follow an approval and the person is no author."""
+    """Raise Forbidden if it follows an approval and the user is not an author."""
     rows = DeadLetterEntry.objects.only("id", "execution_id", "workspace_id", "workflow_id")
     entry = rows.filter(pk=entry_id).first()
     if entry is not None:
@@ -59,7 +59,7 @@ HELP = lazy("What the step's module would have given; later steps read it.")
 
 
 class FixForm(NotesForm):
-    """Asks for the result; begins with a likely one, and says at the field what cannot be."""
+    """Asks for the result; suggests a likely one, and reports invalid fields."""
 
     outputs = JSONTextField(
         label=lazy("Outputs (JSON)"),
@@ -95,7 +95,7 @@ class FixForm(NotesForm):
             self.fields["outputs"].help_text = f"{HELP} {origin}"
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what the step could not have come to, at the field that says it."""
+        """Report a result that the step could not have, at its field."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if self.entry is None or self.errors:
             return given
@@ -115,7 +115,7 @@ class FixForm(NotesForm):
 
 
 class RequiredNotesForm(NotesForm):
-    """Asks why; without an answer nothing is done."""
+    """Asks for a required reason."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # The page around the dialog has a field of that name as well.

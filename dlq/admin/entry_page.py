@@ -1,4 +1,4 @@
-"""What the page of one dead letter says, from the error down to who did what."""
+"""The page of one dead letter, from the error to its history."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -30,12 +30,12 @@ STEPS = 10
 
 
 def marked(entry: DeadLetterEntry) -> SafeString:
-    """The marks over the page: its state, and whether it is pinned."""
+    """Return the marks above the page: its state, and whether it is pinned."""
     return format_html("{} {}", resolution(entry.resolution), pinned(entry))
 
 
 def sections(request: HttpRequest, entry: DeadLetterEntry, *, sees: bool) -> Iterator[PageSection]:
-    """The panels in their order; payloads for who may see them."""
+    """Return the panels in order; payloads for users who may see them."""
     error = entry.run.error or entry.failure_reason
     yield PageSection(gettext("Error"), body=copy_of(error, gettext("the error")), error=True)
     trace = traceback_section(entry.run)
@@ -56,7 +56,7 @@ def sections(request: HttpRequest, entry: DeadLetterEntry, *, sees: bool) -> Ite
 
 
 def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
-    """What is known of it, in short."""
+    """Return the facts in short."""
     return [
         (gettext("Error"), " ".join(filter(None, (entry.exception, entry.error_type)))),
         (gettext("HTTP status"), str(entry.http_status or "")),
@@ -113,7 +113,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:
-    """What the execution's newest finished steps gave, for who sees payloads."""
+    """Return the outputs of the newest finished steps, for users who may see payloads."""
     title = gettext("Outputs so far")
     if not shown:
         return hidden_section(title)

@@ -1,4 +1,4 @@
-"""Dead letters to take away: a list as JSON lines; one as curl, as a call, as a test."""
+"""Export dead letters: a list as JSON lines; one as curl, as a call, as a test."""
 
 from typing import Any
 from uuid import UUID
@@ -27,21 +27,21 @@ EXPORT_URL_NAME = "dlq_deadletterentry_export"
 
 
 class ExportingAdmin(ScopedAdmin):
-    """A list of triage that can be taken away as it is filtered."""
+    """A triage list that can be exported with its filters."""
 
     def links(self, request: HttpRequest, changelist: Any) -> list[tuple[str, str, str]]:
-        """The list's own, and the export of what its address says."""
+        """Return the list's own links, and the export with the URL's filters."""
         address = f"{reverse(f'admin:{EXPORT_URL_NAME}')}?{request.GET.urlencode()}"
         own: list[tuple[str, str, str]] = super().links(request, changelist)
         return [*own, (gettext("Export…"), "download", address)]
 
     def get_urls(self) -> list[Any]:
-        """The export's address before the admin's own, whose last one takes anything."""
+        """Return the export's URL before the admin's own, whose last one matches everything."""
         view = self.admin_site.admin_view(self.exported)
         return [path("export/", view, name=EXPORT_URL_NAME), *super().get_urls()]
 
     def exported(self, request: HttpRequest) -> HttpResponseBase:
-        """GET says how many there are and asks; POST gives the file."""
+        """Show the number and a question on GET; return the file on POST."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         changelist = self.get_changelist_instance(request)
@@ -68,7 +68,7 @@ SAID = lazy("Nothing secret stands in it: fill in what is named. Read it before 
 
 
 def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
-    """A button for each kind that this failure has, and that the person may see."""
+    """Return a button for each kind of copy that the failure has and the user may see."""
     offered = [
         (
             reverse(f"admin:{COPY_URL_NAME}", args=[entry.pk, kind.name]),
@@ -91,15 +91,15 @@ def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
 
 
 class CopyingAdmin(ScopedAdmin):
-    """An admin of dead letters with a dialog a kind of copy."""
+    """An admin of dead letters with a dialog for each kind of copy."""
 
     def get_urls(self) -> list[Any]:
-        """The dialogs' addresses before the admin's own, whose last one takes anything."""
+        """Return the dialogs' URLs before the admin's own, whose last one matches everything."""
         view = self.admin_site.admin_view(self.copied)
         return [path("<uuid:pk>/copy/<slug:kind>/", view, name=COPY_URL_NAME), *super().get_urls()]
 
     def copied(self, request: HttpRequest, pk: UUID, kind: str) -> HttpResponse:
-        """The dialog with the text; who may not see payloads sees none here either."""
+        """Show the dialog with the text, without payloads that the user may not see."""
         row = self.get_or_refuse(request, str(pk))
         wanted = kind_of(kind)
         if wanted is None:

@@ -1,4 +1,4 @@
-"""Filters of a list as one form above it: everything in the address, usable without a script."""
+"""A list's filters as one form above it: in the URL, usable without scripts."""
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -22,18 +22,18 @@ YES_NO = [("", lazy("either")), ("yes", lazy("yes")), ("no", lazy("no"))]
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter that is on, in words, and the address without it."""
+    """An active filter in words, and the URL without it."""
 
     text: str
     without: str
 
 
 class _AbstractForm(DeclarativeFieldsMetaclass, ABCMeta):
-    """What a form with abstract methods is made by."""
+    """The metaclass of a form with abstract methods."""
 
 
 class FiltersForm(forms.Form, metaclass=_AbstractForm):
-    """The fields one can filter by; none is required."""
+    """The fields of the filters; none is required."""
 
     suggestions: dict[str, list[str]]
 
@@ -49,20 +49,20 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
             field.widget.attrs |= {"class": "vk-input", "list": f"suggested-{name}"}
 
     def offer(self, name: str, offered: Sequence[tuple[str, str]]) -> None:
-        """What a field's select lists."""
+        """Set the choices of a field."""
         widget: Any = self.fields[name].widget
         widget.choices = offered
 
     @abstractmethod
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows that pass; the form is valid."""
+        """Return the matching rows; the form is valid."""
 
     def filled(self) -> dict[str, Any]:
-        """What was filled in, of a form that is valid."""
+        """Return the filled fields of a valid form."""
         return {k: v for k, v in self.cleaned_data.items() if v not in ("", None, [])}
 
     def chips(self, changelist: Any) -> Iterator[Chip]:
-        """The filters that are on."""
+        """Return the active filters."""
         for name, field in self.fields.items():
             text = self.data.get(name)
             if not text or isinstance(field.widget, forms.HiddenInput):
@@ -74,7 +74,7 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
 
 
 class FieldsFilter(ListFilter):
-    """Applies a form to the list. What cannot be understood matches nothing, and says why."""
+    """Applies a form to the list. Invalid input matches nothing, and is explained."""
 
     title = lazy("more")
     form_class: ClassVar[type[FiltersForm]]
@@ -92,15 +92,15 @@ class FieldsFilter(ListFilter):
         return list(self.form_class.base_fields)
 
     def has_output(self) -> bool:
-        """Always: the form is shown."""
+        """Return True: the form is always shown."""
         return True
 
     def choices(self, changelist: Any) -> Iterator[Any]:
-        """None to click; the form asks."""
+        """Return no choices: the form asks."""
         return iter(())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows that pass."""
+        """Return the matching rows."""
         return self.form.narrow(queryset) if self.form.is_valid() else queryset.none()
 
 
@@ -111,7 +111,7 @@ OFFERED = 100
 
 
 def workflows(request: HttpRequest) -> list[tuple[str, str]]:
-    """Any, or one of the first hundred by name."""
+    """Return any, or one of the first hundred by name."""
     rows = scoped(request, Workflow.objects.filter(archived_at=None)).order_by("name")
     return [
         ("", gettext("any")),
@@ -120,7 +120,7 @@ def workflows(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def suggestions(request: HttpRequest) -> dict[str, list[str]]:
-    """Modules and exceptions of the groups seen last, to be typed or picked."""
+    """Return modules and exceptions of recent groups as suggestions."""
     rows: Any = scoped(request, FailureGroup.objects.all()).order_by("-last_seen")
     found = list(rows.values_list("module", "exception")[: OFFERED * 5])
     return {

@@ -1,4 +1,4 @@
-"""Failure groups, the front page of triage: a row a kind of failure, and a page for each."""
+"""Failure groups, the front page of triage: one row per kind of failure, and a page for each."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ KEYS = {"acknowledge": "a", "note": "m", "snooze": "s"}
 
 @admin.register(FailureGroup)
 class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
-    """The counters and their one writer own these rows; people say what is to be made of them."""
+    """The counters and their writer own these rows; users triage them."""
 
     operations = OPERATIONS
     list_display = ("failure", "where", "many", "trend", "seen", "mark")
@@ -57,7 +57,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     search_texts = ("message", "exception", "place", "sample")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """The groups the person may see; lists leave out those that are no more."""
+        """Return the groups the user may see; lists exclude merged ones."""
         rows = super().get_queryset(request)
         match = request.resolver_match
         is_list = match is not None and (match.url_name or "").endswith("_changelist")
@@ -67,7 +67,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         return self.ordered(rows, self.order_of(request))
 
     def ordered(self, rows: QuerySet[Any], order: tuple[str, ...]) -> QuerySet[Any]:
-        """With the growth, where the list is ordered by it."""
+        """Add the growth, if the list is ordered by it."""
         known = rows.query.annotations
         return (
             groups_filters.with_growth(rows)
@@ -76,7 +76,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         )
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Sparklines, versions and what waits longest, for the whole page."""
+        """Load sparklines, versions and the oldest waiting entry for the whole page."""
         found = groups_filters.figures(rows)
         for row in rows:
             row.figures = found[row.pk]
@@ -93,7 +93,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workflow, step, versions"))
     def where(self, row: Any) -> Any:
-        """Where it fails, and from which version to which."""
+        """The place of the failure, and its first and last version."""
         return format_html(
             '{}<br>{}<br><span class="vk-subtle">{}</span>',
             marks.clipped(row.workflow.name, 40),
@@ -103,7 +103,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("open"))
     def many(self, row: Any) -> Any:
-        """How many are open, of how many ever seen; the links lead to them, and to plugins."""
+        """The number of open and of all failures, linked to their lists and to plugins."""
         return format_html(
             gettext(
                 '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
@@ -137,7 +137,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("seen, waiting"))
     def seen(self, row: Any) -> Any:
-        """When last and first; how long the oldest open one waits, when the next is deleted."""
+        """First and last failure, the age of the oldest open one, and the next deletion."""
         own: GroupFigures = row.figures
         pairs = [
             (gettext("last"), row.last_seen),
@@ -153,14 +153,14 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("status, owner"))
     def mark(self, row: FailureGroup) -> Any:
-        """The status's word, icon and colour; who takes care; whether its alerts are muted."""
+        """The status's word, icon and colour; the owner; whether its alerts are muted."""
         words = [str(row.owner)] if row.owner else []
         words += [gettext("muted")] if row.muted else []
         return format_html('{}<br><span class="vk-subtle">{}</span>', status(row), ", ".join(words))
 
     @admin.action(description=lazy("Show their dead letters"), permissions=["view"])
     def show_entries(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
-        """To the list of their dead letters, where all can be requeued, discarded or exported."""
+        """Open the list of its dead letters, where all can be requeued, discarded or exported."""
         ids = [str(pk) for pk in queryset.values_list("pk", flat=True)[:MANY]]
         return HttpResponseRedirect(links.listing(ENTRIES, group=",".join(ids)))
 
@@ -173,7 +173,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         form_url: str = "",
         obj: Model | None = None,
     ) -> HttpResponse:
-        """With the buttons on the page, where there is room for all of them."""
+        """Show all buttons on the page."""
         context["buttons"] = [
             button | {"key": KEYS.get(str(button["path"]).rstrip("/").rsplit("/", 1)[-1], "")}
             for button in context.get("actions_detail", [])
@@ -183,7 +183,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """All that is known of one kind of failure."""
+        """Return everything known about one kind of failure."""
         found = groups_filters.figures([obj])[obj.pk]
         return Page(
             [status(obj), sentence(obj, found)],

@@ -1,4 +1,4 @@
-"""What the list of failure groups shows of each, and can be narrowed by."""
+"""Figures and filters of the list of failure groups."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ STEP = 6  # hours in a bar of the week
 
 @dataclass(slots=True)
 class GroupFigures:
-    """Of one group: failures by hour (the newest last), versions, and what waits longest."""
+    """A group's failures by hour (the newest last), versions, and oldest waiting entry."""
 
     hours: list[int] = field(default_factory=lambda: [0] * WEEK)
     versions: tuple[int, int, int] = (0, 0, 0)  # least, greatest, how many
@@ -37,22 +37,22 @@ class GroupFigures:
 
     @property
     def day(self) -> list[int]:
-        """The last 24 hours, a bar an hour."""
+        """The last 24 hours, one bar per hour."""
         return self.hours[-DAY:]
 
     @property
     def week(self) -> list[int]:
-        """The last 7 days, a bar six hours."""
+        """The last 7 days, one bar per six hours."""
         return [sum(self.hours[at : at + STEP]) for at in range(0, WEEK, STEP)]
 
 
 def hour_of(at: datetime) -> datetime:
-    """The beginning of its hour."""
+    """Return the beginning of its hour."""
     return at.replace(minute=0, second=0, microsecond=0)
 
 
 def figures(groups: Sequence[FailureGroup]) -> dict[UUID, GroupFigures]:
-    """The figures of these groups, by id. Three queries."""
+    """Return the figures of these groups by ID. Three queries."""
     ids = [group.pk for group in groups]
     found: dict[UUID, GroupFigures] = defaultdict(GroupFigures)
     start = hour_of(timezone.now()) - timedelta(hours=WEEK - 1)
@@ -85,7 +85,7 @@ def _waiting(ids: Sequence[UUID]) -> Any:
 
 
 def with_growth(groups: QuerySet[Any]) -> QuerySet[Any]:
-    """With `growth`: failures of the last 24 hours less those of the 24 before."""
+    """Add `growth`: failures of the last 24 hours minus those of the 24 before."""
     now = hour_of(timezone.now())
     day, before = now - timedelta(hours=DAY - 1), now - timedelta(hours=2 * DAY - 1)
     late = _sum(GroupHour.objects.filter(hour__gte=day))
@@ -110,7 +110,7 @@ GROWTH = [
 
 
 class StatusFilter(TabFilter):
-    """Groups by status; those somebody should look at unless asked otherwise."""
+    """Groups by status; by default those that need attention."""
 
     title = lazy("status")
     parameter_name = field = "status"
@@ -144,7 +144,7 @@ class GroupFilters(FiltersForm):
         self.suggestions = filter_form.suggestions(request)
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """The groups that pass."""
+        """Return the matching groups."""
         given = self.filled()
         same = {"workflow": "workflow_id", "module": "module", "exception": "exception"}
         rows = rows.filter(**{path: given[name] for name, path in same.items() if name in given})
@@ -159,6 +159,6 @@ class GroupFilters(FiltersForm):
 
 
 class GroupFieldsFilter(FieldsFilter):
-    """Everything else that the list of groups can be narrowed by."""
+    """The other filters of the list of groups."""
 
     form_class = GroupFilters

@@ -1,4 +1,4 @@
-"""What a person may do to failure groups: each through the one writer of what it changes."""
+"""Users' operations on failure groups, each by the writer of its data."""
 
 from datetime import timedelta
 from typing import Any
@@ -43,7 +43,7 @@ def _number(label: str, **options: Any) -> forms.IntegerField:
 
 
 class SnoozeForm(ReasonForm):
-    """Asks until when; the first that comes true wakes it."""
+    """Asks for the end of the snooze; the first condition that holds wakes the group."""
 
     nap = forms.ChoiceField(
         label=lazy("For"),
@@ -57,7 +57,7 @@ class SnoozeForm(ReasonForm):
     field_order = ("nap", "more", "version", "reason")
 
     def clean(self) -> dict[str, Any]:
-        """With `until`; at least one end is needed."""
+        """Add `until`; at least one end is required."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         nap = NAPS[given.get("nap") or ""][1]
         given["until"] = timezone.now() + nap if nap else None
@@ -67,7 +67,7 @@ class SnoozeForm(ReasonForm):
 
 
 class ResolveForm(ReasonForm):
-    """Asks since which version it is mended."""
+    """Asks for the version that fixes it."""
 
     version = _number(
         lazy("Fixed in version"),
@@ -78,7 +78,7 @@ class ResolveForm(ReasonForm):
 
 
 class AssignForm(ReasonForm):
-    """Asks whose it is."""
+    """Asks for the owner."""
 
     owner = forms.CharField(
         required=False,
@@ -94,7 +94,7 @@ class AssignForm(ReasonForm):
         self.fields["owner"].initial = self.request.user.get_username()
 
     def clean_owner(self) -> Any:
-        """The user's id; who may not see the group is refused when it is assigned."""
+        """Return the user's ID; users who may not see the group are rejected later."""
         name = self.cleaned_data["owner"].strip()
         if not name:
             return None
@@ -105,7 +105,7 @@ class AssignForm(ReasonForm):
 
 
 class NoteForm(DialogForm):
-    """Asks for a line of the thread."""
+    """Asks for a note."""
 
     text = forms.CharField(
         label=lazy("Note"), max_length=10_000, widget=Textarea(attrs={"rows": 4})
@@ -113,7 +113,7 @@ class NoteForm(DialogForm):
 
 
 class MergeForm(ReasonForm):
-    """Asks into which group."""
+    """Asks for the target group."""
 
     target = forms.ChoiceField(label=lazy("Merge into"), widget=Select)
     field_order = ("target", "reason")
@@ -129,12 +129,12 @@ class MergeForm(ReasonForm):
         field.choices = [(str(row.pk), clipped(f"{row.workflow.name}, {row}")) for row in offered]
 
     def clean_target(self) -> UUID:
-        """The group's id."""
+        """Return the target group's ID."""
         return UUID(self.cleaned_data["target"])
 
 
 class SplitForm(ReasonForm):
-    """Asks by what its failures are told apart."""
+    """Asks for the facet to split by."""
 
     by = forms.ChoiceField(choices=list(FACETS.items()), widget=Select, label=lazy("By"))
     field_order = ("by", "reason")

@@ -1,4 +1,4 @@
-"""The page of a failure group: what fails, since when, how often, where; and what was done."""
+"""The page of a failure group: what fails, when, how often, where; and its history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class SparklineBar:
 
 
 def bars(counts: Sequence[int], width: float = 4.0, height: float = HEIGHT) -> list[SparklineBar]:
-    """A bar a count that is not 0, as high as its share of the greatest."""
+    """Return a bar for each count above 0, as high as its share of the maximum."""
     top = max(counts, default=0)
     drawn = []
     for at, count in enumerate(counts):
@@ -49,7 +49,7 @@ def bars(counts: Sequence[int], width: float = 4.0, height: float = HEIGHT) -> l
 
 
 def sparkline(counts: Sequence[int], said: str, *, wide: bool = False) -> SafeString:
-    """The chart as SVG; `said` is what it shows, for who does not see it."""
+    """Return the chart as SVG; `said` describes it for screen readers."""
     span = 4.0 * len(counts)
     drawn = format_html_join(
         "",
@@ -81,7 +81,7 @@ SHOWN = 10
 
 
 def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
-    """What fails, where, how often, since when."""
+    """Return what fails, where, how often, and since when."""
     if group.merged_into_id:
         into = links.to(GROUPS, group.merged_into_id, gettext("another group"))
         return format_html(gettext("Merged into {}: its failures are found there."), into)
@@ -105,7 +105,7 @@ def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
 
 
 def terms(group: FailureGroup) -> SafeString | str:
-    """What ends its nap, or makes it regress."""
+    """Return the conditions that end its snooze or make it regress."""
     if group.status == GroupStatus.RESOLVED:
         if group.resolved_in:
             return gettext(
@@ -134,7 +134,7 @@ def terms(group: FailureGroup) -> SafeString | str:
 
 
 def facts_of(group: FailureGroup, figures: GroupFigures) -> list[tuple[str, Any]]:
-    """What is known in a word or a link."""
+    """Return the facts that fit into a word or a link."""
     everything = links.listing(ENTRIES, group=group.pk, resolution="all")
     opened = links.link(
         links.listing(ENTRIES, group=group.pk),
@@ -158,7 +158,7 @@ def facts_of(group: FailureGroup, figures: GroupFigures) -> list[tuple[str, Any]
 
 
 def sections(request: HttpRequest, group: FailureGroup, figures: GroupFigures) -> list[PageSection]:
-    """The panels below the facts."""
+    """Return the panels below the facts."""
     return [
         _trend(figures),
         text_section(gettext("A real message"), group.sample, error=True),
@@ -198,7 +198,7 @@ def _lines(text: str) -> SafeString:
 
 
 def _breakdown(group: FailureGroup) -> list[PageSection]:
-    """A table a facet that tells its entries apart; the others in one line."""
+    """Return a table per facet that separates its entries; the others in one line."""
     found = breakdown(group.pk)
     if not found.looked_at:
         return []
@@ -274,7 +274,7 @@ def _newest(request: HttpRequest, group: FailureGroup) -> PageSection:
 
 
 def _similar(request: HttpRequest, group: FailureGroup) -> PageSection:
-    """Groups elsewhere with the same exception in the same module, or the same message."""
+    """Return other groups with the same exception in the same module, or the same message."""
     same = Q()
     if group.exception:
         same |= Q(exception=group.exception, module=group.module)

@@ -1,4 +1,4 @@
-"""Admin lists in pages by keyset: the address holds a cursor in place of a page number."""
+"""Admin lists with keyset pages: the URL has a cursor instead of a page number."""
 
 from typing import Any
 
@@ -16,43 +16,43 @@ ORDER = "order"
 
 
 class KeysetPaginator(BoundedPaginator):
-    """Only names the piece of template that links to the rows before and after."""
+    """Names the template that links to the previous and next rows."""
 
     template_name = "dlq/keyset_pages.html"
 
 
 class KeysetChangeList(BoundedChangeList):
-    """A list in pages by keyset, newest or greatest first; its admin prepares a page's rows.
+    """A keyset-paged list, newest or greatest first; its admin prepares a page's rows.
 
-    `too_many` says that the filters leave more to look through than could be done in time, and
-    `next_page`/`previous_page` are addresses. Its filters are a form of their own above the list.
+    `too_many` says that the filters match too many rows to search in time; `next_page` and
+    `previous_page` are URLs. Its filters are a separate form above the list.
     """
 
     too_many = False
     next_page = previous_page = ""
 
     def get_filters_params(self, params: Any = None) -> Any:
-        """As Django's; a cursor and an order filter nothing."""
+        """Return Django's parameters without cursor and order, which filter nothing."""
         found = super().get_filters_params(params)
         return {name: value for name, value in found.items() if name not in (*CURSORS, ORDER)}
 
     def get_query_string(self, new_params: Any = None, remove: Any = None) -> str:
-        """As Django's; what narrows or orders anew begins at the first row."""
+        """Return Django's query string; a new filter or order begins at the first row."""
         wanted = dict.fromkeys(CURSORS) | (new_params or {})
         return str(super().get_query_string(wanted, remove))
 
     def get_filters(self, request: HttpRequest) -> Any:
-        """As Django's, but that Unfold's sheet of filters, which needs a script, is not shown."""
+        """Return Django's filters, without Unfold's sheet of filters, which needs a script."""
         specs, _, remaining, duplicates, active = super().get_filters(request)
         return specs, False, remaining, duplicates, active
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str]:
-        """Order by the columns that the admin gives for the address; always descending."""
+        """Return the admin's columns for the URL; always descending."""
         self.keyset = KeysetOrder(self.model_admin.order_of(request))
         return self.keyset.ordering
 
     def read_page(self, request: HttpRequest) -> None:
-        """Read one page, and how much there is up to a bound."""
+        """Read one page, and the count up to a limit."""
         backwards = BEFORE in self.params
         rows, moved = self._wanted(backwards)
         try:
@@ -86,7 +86,7 @@ class KeysetChangeList(BoundedChangeList):
             return bounded_list.Found(list(rows.values_list("id", flat=True)[:many]))
 
     def _load(self, ids: list[Any]) -> list[Any]:
-        """The rows with what the list shows of them, without asking its filters again."""
+        """Return the rows with their related data, without repeating the filters."""
         ordered = self.model_admin.ordered(self.root_queryset, self.keyset.columns)
         rows = self.apply_select_related(ordered)
         by_id = {row.pk: row for row in rows.filter(pk__in=ids)}
@@ -116,7 +116,7 @@ class KeysetChangeList(BoundedChangeList):
 
     @property
     def count_text(self) -> str:
-        """The number of rows: exact below the bound, where it could be counted."""
+        """Return the number of rows: exact below the limit, if counted."""
         return (
             super().count_text
             if self.counted

@@ -26,7 +26,7 @@ HEADERS = (lazy("Step"), lazy("State"), lazy("Why"), lazy("Since"), lazy("Resolv
 
 
 def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """A row a dead letter, the newest first."""
+    """Return one row per dead letter, newest first."""
     found = (
         DeadLetterEntry.objects.filter(execution=execution)
         .defer("original_inputs", "original_config")
@@ -56,7 +56,7 @@ execution_admin.panels.append(dead_letters)
 
 
 class QuarantineForm(ReasonForm):
-    """Asks why; here a reason is required."""
+    """Asks for a required reason."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -90,6 +90,6 @@ admin.site.unregister(Run)
 
 @admin.register(Run)
 class QuarantiningRunAdmin(RunAdmin):
-    """Runs, with the one thing a person may do to a live one."""
+    """Runs, with the operation of a live one."""
 
     operations = (QUARANTINE, *RunAdmin.operations)

@@ -1,4 +1,4 @@
-"""What else fails like this, and how this failure differs from a good run or another failure."""
+"""Similar failures, and this failure's differences from a good run or another failure."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -42,7 +42,7 @@ _MARKS = {
 def differences(
     request: HttpRequest, entry: DeadLetterEntry, *, shown: bool
 ) -> Iterator[PageSection]:
-    """The three comparisons; none of them for who may not see payloads."""
+    """Return the three comparisons; none for users who may not see payloads."""
     if not shown:
         yield from (hidden_section(title) for title in (GOOD, OTHER, NOW))
         return
@@ -143,7 +143,7 @@ def table(
     *,
     folded: bool = False,
 ) -> PageSection:
-    """A comparison as a table: a word and an icon a row, both values beside each other."""
+    """Return a comparison as a table: a word and an icon per row, both values side by side."""
     if found.same:
         return PageSection(
             title, body=format_html(gettext("{} Nothing differs."), note), folded=folded
@@ -198,7 +198,7 @@ AFTERWARDS = timedelta(minutes=5)
 
 
 def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
-    """The newest other entries, each to be opened or to be held against this one."""
+    """Return the newest other entries, each with links to open or compare it."""
     # By fingerprint too, which has an index in the order of time.
     same = DeadLetterEntry.objects.filter(fingerprint=entry.fingerprint, group_id=entry.group_id)
     rows = scoped(request, same)
@@ -233,7 +233,7 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection
 
 
 def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
-    """Groups of the workspace with the same message, or open failures at the same target."""
+    """Return groups with the same message, or open failures at the same target."""
     reasons = dict.fromkeys(_groups_at_target(request, entry), gettext("same target"))
     rows = scoped(
         request, FailureGroup.objects.filter(workspace_id=entry.workspace_id, merged_into=None)
@@ -252,7 +252,7 @@ def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
 
 
 def published(entry: DeadLetterEntry) -> PageSection:
-    """The versions published before the group was first seen, newest first."""
+    """Return the versions published before the group was first seen, newest first."""
     first = entry.group.first_seen
     found = WorkflowVersion.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=first + AFTERWARDS

@@ -1,4 +1,4 @@
-"""How a dead letter's resolution and a failure group's status look."""
+"""The labels of a dead letter's resolution and a failure group's status."""
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -23,7 +23,7 @@ def resolution(value: str) -> SafeString:
 
 
 def pinned(entry: DeadLetterEntry) -> SafeString | str:
-    """A mark for what retention leaves alone."""
+    """Return the mark of entries that retention skips."""
     return mark(gettext("pinned"), "keep", "blue") if entry.pinned else ""
 
 

@@ -1,4 +1,4 @@
-"""What the lists of triage share: filters in a form, pages by keyset, saved views, keys."""
+"""Common parts of triage lists: filters in a form, keyset pages, saved views, shortcuts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ PASSING = ("next", "previous", "e", "p", "_changelist_filters")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A saved view as the list shows it; `current` where the list is that view."""
+    """A saved view in the list; `current` if the list shows it."""
 
     name: str
     address: str
@@ -47,7 +47,7 @@ class View:
 
 
 class SavedViews(ScopedAdmin):
-    """Gives a list saved views: to save, to choose, to delete. A person's own alone."""
+    """Gives a list saved views: save, select, delete. Each user has their own."""
 
     @property
     def page_name(self) -> str:
@@ -55,7 +55,7 @@ class SavedViews(ScopedAdmin):
         return f"{self.opts.app_label}_{self.opts.model_name}"
 
     def get_urls(self) -> Any:
-        """As Django's, and the two posts."""
+        """Return Django's URLs, and those of the two posts."""
         wrap = self.admin_site.admin_view
         name = self.page_name
         return [
@@ -65,7 +65,7 @@ class SavedViews(ScopedAdmin):
         ]
 
     def views_of(self, request: HttpRequest) -> list[View]:
-        """The person's views of this list, by name. One query."""
+        """Return the user's views of this list by name. One query."""
         rows = SavedView.objects.filter(owner_id=request.user.pk, page=self.page_name)
         here = filters_in(request.GET)
         address = reverse(f"admin:{self.page_name}_changelist")
@@ -80,7 +80,7 @@ class SavedViews(ScopedAdmin):
         ]
 
     def save_view(self, request: HttpRequest) -> HttpResponse:
-        """Keep the filters given as `query` under `name`; the same name again replaces it."""
+        """Save the filters in `query` as `name`, replacing a view of the same name."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         name = " ".join(request.POST.get("name", "").split())
@@ -94,7 +94,7 @@ class SavedViews(ScopedAdmin):
         return redirect(address)
 
     def _problem(self, request: HttpRequest, name: str, query: str) -> str:
-        """Why these cannot be saved, or nothing."""
+        """Return why these cannot be saved, or nothing."""
         if not 0 < len(name) <= 100 or not name.isprintable():
             return gettext("A view needs a name of 1 to 100 characters.")
         if len(query) > 4_000 or "%00" in query:
@@ -115,7 +115,7 @@ class SavedViews(ScopedAdmin):
 
     @transaction.atomic
     def delete_view_of(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Forget one of the person's own views."""
+        """Delete one of the user's own views."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         kept = get_object_or_404(SavedView, pk=pk, owner_id=request.user.pk, page=self.page_name)
@@ -132,7 +132,7 @@ class SavedViews(ScopedAdmin):
 
 
 def filters_in(query: QueryDict) -> str:
-    """The filters of an address in an order of their own, so that two spellings are one view."""
+    """Return a URL's filters in a fixed order, so that equal views have one spelling."""
     pairs = [
         (name, value)
         for name in sorted(query)
@@ -147,7 +147,7 @@ LISTS = (("dlq_failuregroup", lazy("Groups")), ("dlq_deadletterentry", lazy("Ent
 
 
 class TriageList(SavedViews):
-    """A list one works through: newest or greatest first, 25 at a time."""
+    """A list to work through: newest or greatest first, 25 at a time."""
 
     paginator = KeysetPaginator
     list_before_template = "dlq/triage.html"
@@ -157,7 +157,7 @@ class TriageList(SavedViews):
 
     @property
     def media(self) -> forms.Media:
-        """Unfold's, and what the keyboard needs."""
+        """Unfold's media, and the keyboard's."""
         own = forms.Media(css={"all": ["dlq/triage.css", "dlq/entry.css"]}, js=["dlq/triage.js"])
         both: forms.Media = super().media + own
         return both
@@ -167,21 +167,21 @@ class TriageList(SavedViews):
         return KeysetChangeList
 
     def order_of(self, request: HttpRequest) -> tuple[str, ...]:
-        """The columns to order by; those of the first word where none, or none known, is given."""
+        """Return the columns to order by; those of the first word for a missing or unknown one."""
         first, *_ = self.orders.values()
         return self.orders.get(request.GET.get(ORDER, ""), first)[1]
 
     def ordered(self, rows: QuerySet[Any], order: tuple[str, ...]) -> QuerySet[Any]:
-        """The rows with the columns that `order` needs and the table lacks."""
+        """Return the rows with the columns that `order` needs and the table lacks."""
         return rows
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Fetch what a page's rows show and do not hold, in a query for all of them."""
+        """Load the page's related data, in one query for all rows."""
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """As the base's, with what the form above the list needs."""
+        """Show the list as the base does, with the data of the form above it."""
         if request.method == "GET" and (clean := _without_empty(request)) is not None:
             return HttpResponseRedirect(clean)
         answer = super().changelist_view(request, extra_context)
@@ -191,7 +191,7 @@ class TriageList(SavedViews):
         return answer
 
     def triage(self, request: HttpRequest, changelist: Any) -> dict[str, Any]:
-        """What the template above the list shows."""
+        """Return the data of the template above the list."""
         form = _form_of(changelist)
         return {
             "form": form,
@@ -208,7 +208,7 @@ class TriageList(SavedViews):
         }
 
     def links(self, request: HttpRequest, changelist: Any) -> list[tuple[str, str, str]]:
-        """What can be done with all that the list shows: (title, icon, address)."""
+        """Return the links for the whole list: (title, icon, URL)."""
         return []
 
     def _lists(self, request: HttpRequest) -> list[dict[str, Any]]:
@@ -227,7 +227,7 @@ def _form_of(changelist: Any) -> Any:
 
 
 def _kept(request: HttpRequest, fields: Iterable[str]) -> list[tuple[str, str]]:
-    """What else stands in the address and must stand there after the form was sent."""
+    """Return the other parameters of the URL, which the form must keep."""
     left_out = {*fields, "next", "previous", ORDER} - {"inputs", "group", "execution"}
     return [
         (name, value)
@@ -251,7 +251,7 @@ def _orders(
 
 
 def _without_empty(request: HttpRequest) -> str | None:
-    """The address without the fields that a form sent empty; None where there is none."""
+    """Return the URL without empty form fields; None if there are none."""
     if all(value for _, values in request.GET.lists() for value in values):
         return None
     query = request.GET.copy()

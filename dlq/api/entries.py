@@ -1,4 +1,4 @@
-"""Dead letters: list, read, reveal; and a live run quarantined by hand."""
+"""Dead letters: list, read, reveal; quarantine a live run."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ from runners.models import Run
 
 
 class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry]):
-    """A dead letter in a list: everything but inputs and config."""
+    """A dead letter in a list, without inputs and config."""
 
     run_id = serializers.UUIDField()
     execution_id = serializers.UUIDField()
@@ -71,14 +71,14 @@ class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry])
         ]  # fmt: skip
 
     def get_occurrences(self, entry: DeadLetterEntry) -> int:
-        """How many dead letters of the workspace have this fingerprint."""
+        """Return how many dead letters of the workspace have this fingerprint."""
         counted: int = self.context["occurrences"].get((entry.workspace_id, entry.fingerprint), 1)
         return counted
 
     def get_reviewedBy(  # noqa: N802 - the JSON's name
         self, entry: DeadLetterEntry
     ) -> str | None:
-        """Who resolved it, by user name."""
+        """Return the user name of the user who resolved it."""
         return entry.reviewed_by.get_username() if entry.reviewed_by else None
 
 
@@ -93,19 +93,19 @@ class DeadLetterQueue(DeadLetterSummary):
 
 
 class Discard(Body):
-    """Why it is given up; kept on the entry."""
+    """The reason for discarding it; kept on the entry."""
 
     notes = Text(max_length=10_000)
 
 
 class DiscardMany(Many):
-    """Which are given up, and why."""
+    """The entries to discard, and the reason."""
 
     notes = Text(max_length=10_000)
 
 
 class SkipBody(Body):
-    """Why its step is passed over; kept on the entry."""
+    """The reason for skipping its step; kept on the entry."""
 
     notes = Text(required=False, default="", allow_blank=True, max_length=10_000)
 
@@ -117,7 +117,7 @@ class Why(Body):
 
 
 class FixBody(Body):
-    """What the step has come to."""
+    """The step's result."""
 
     outputs = Json(
         allow_null=True,
@@ -132,13 +132,13 @@ class FixBody(Body):
 
 
 class Quarantine(Body):
-    """Why a live run goes to the dead letters."""
+    """The reason for the quarantine of a live run."""
 
     reason = Text(max_length=2000)
 
 
 def occurrences(entries: Iterable[DeadLetterEntry]) -> dict[tuple[UUID, str], int]:
-    """How often each fingerprint of these entries occurs in its workspace. One query."""
+    """Return how often each fingerprint of these entries occurs in its workspace. One query."""
     entries = list(entries)
     rows = (
         DeadLetterEntry.objects.filter(
@@ -157,12 +157,12 @@ LARGE = ("original_inputs", "original_config")
 
 
 def entries() -> QuerySet[DeadLetterEntry]:
-    """Dead letters with who reviewed them."""
+    """Return dead letters with their reviewers."""
     return DeadLetterEntry.objects.select_related("reviewed_by")
 
 
 def shown(entry: DeadLetterEntry, may: Powers) -> Response:
-    """One dead letter in full."""
+    """Return one dead letter in full."""
     context = {"occurrences": occurrences([entry]), "may": may}
     return Response(DeadLetterQueue(entry, context=context).data)
 
@@ -177,7 +177,7 @@ class Entries(Endpoint):
         parameters=[DeadLetterQuery],
     )
     def get(self, request: Request) -> Response:
-        """The dead letters of your workspaces, newest first, without inputs and config."""
+        """List the dead letters of your workspaces, newest first, without inputs and config."""
         query = self.query(DeadLetterQuery)
         rows = passing(visible(self.user, entries(), power(query)), query).defer(*LARGE)
         found = page(request, rows, query, order=("quarantined_at", "id"))
@@ -191,19 +191,19 @@ class OneEntry(Endpoint):
 
     @operation("getDeadLetterEntry", TAG, {200: DeadLetterQueue}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One dead letter in full."""
+        """Return one dead letter in full."""
         entry, may = obtain(self.user, entries(), id, Action.VIEW)
         return shown(entry, may)
 
 
 class QuarantineRun(Endpoint):
-    """Take a live run out."""
+    """Quarantine a live run."""
 
     @operation(
         "quarantineRun", "Run", {200: DeadLetterQueue}, request=Quarantine, errors=[403, 404, 409]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """A live run goes to the dead-letter queue by hand (failureType MANUAL)."""
+        """Send a live run to the dead-letter queue by hand (failureType MANUAL)."""
         rows = Run.objects.select_related("execution").only(
             "id", "execution", "execution__workspace_id", "execution__workflow_id"
         )
@@ -224,7 +224,7 @@ class RevealedDeadLetter(CamelCaseSerializer):
 
 
 class RevealEntry(Reveal):
-    """Of a dead letter."""
+    """Reveal the payloads of a dead letter."""
 
     @operation(
         "revealDeadLetterEntry",
@@ -234,7 +234,7 @@ class RevealEntry(Reveal):
         errors=[403, 404],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Original inputs and config unmasked, for who has the permission `reveal`.
+        """Return original inputs and config unmasked; requires the permission `reveal`.
 
         Each use is recorded with its reason.
         """

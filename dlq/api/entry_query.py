@@ -29,7 +29,7 @@ class Conditions(serializers.Field[Any, Any, Any, Any]):
     """A JSON array of conditions on the original inputs."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """The conditions; raises ValidationError."""
+        """Return the conditions; raises ValidationError."""
         try:
             found = json.loads(data) if isinstance(data, str) else data
             if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -41,12 +41,12 @@ class Conditions(serializers.Field[Any, Any, Any, Any]):
         return found
 
     def to_representation(self, value: Any) -> Any:
-        """As it was given."""
+        """Return the value unchanged."""
         return value
 
 
 class EntryFilters(Body):
-    """Which dead letters; every field narrows."""
+    """The filters of dead letters; every field narrows."""
 
     workspaceId = serializers.UUIDField(
         required=False, help_text="Only what belongs to this workspace."
@@ -91,14 +91,14 @@ class DeadLetterQuery(EntryFilters, ListQuery):
 
 
 def power(query: Mapping[str, Any]) -> Power:
-    """What the caller must be allowed to do to a row that a query may find.
+    """Return the power that the caller needs on rows that a query may find.
 
-    A condition on inputs looks only at rows whose payloads the caller may see: who may not could
-    find a value out by asking for it.
+    A condition on inputs only searches rows whose payloads the caller may see; otherwise a caller
+    could guess values.
     """
     return Permission.VIEW_PAYLOADS if query.get("inputs") else Action.VIEW
 
 
 def passing(rows: QuerySet[DeadLetterEntry], query: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
-    """The rows that pass a query; they are scoped to the caller's `power` before."""
+    """Return the matching rows, which are already scoped to the caller's `power`."""
     return chosen(rows, {name: value for name, value in query.items() if name in GRAMMAR})

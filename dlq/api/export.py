@@ -1,4 +1,4 @@
-"""Dead letters over HTTP, to take away as JSON lines, as curl or as a test."""
+"""Export dead letters over HTTP as JSON lines, as curl or as a test."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -23,7 +23,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class LinesRenderer(BaseRenderer):
-    """Names the media type; the lines are written as they are read."""
+    """Declares the media type; the lines are written as they are read."""
 
     media_type = LINES
     format = "jsonl"
@@ -41,10 +41,10 @@ class ExportEntries(Endpoint):
         parameters=[EntryFilters],
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """All dead letters that fit, oldest first, one JSON object a line.
+        """Export all matching dead letters, oldest first, one JSON object per line.
 
-        Inputs and config stand in it where you may see them. It ends with what there was when it
-        began; that it was exported is recorded.
+        It includes inputs and config that you may see. It contains the rows that existed when it
+        began; the export itself is recorded.
         """
         query = self.query(EntryFilters)
         rows = visible(self.user, DeadLetterEntry.objects.all(), power(query))
@@ -59,7 +59,7 @@ PLAIN = "text/plain"
 
 
 class TextRenderer(BaseRenderer):
-    """Names the media type; the text is what the view made."""
+    """Declares the media type; the view makes the text."""
 
     media_type = PLAIN
     format = "txt"
@@ -75,7 +75,7 @@ class _Copied(Endpoint):
 
 
 class CopyAsCurl(_Copied):
-    """Its request."""
+    """A step's request as a curl command."""
 
     @operation(
         "getDeadLetterEntryAsCurl",
@@ -84,15 +84,15 @@ class CopyAsCurl(_Copied):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> HttpResponse:  # noqa: A002 - the path's name
-        """The HTTP request that the step made, as a curl command.
+        """Return the step's HTTP request as a curl command.
 
-        Secrets are names of shell variables. 422 where the step makes no HTTP request.
+        Secrets are names of shell variables. 422 if the step makes no HTTP request.
         """
         return self._text(id, as_curl)
 
 
 class CopyAsPytest(_Copied):
-    """A test."""
+    """A step's failure as a test."""
 
     @operation(
         "getDeadLetterEntryAsPytest",

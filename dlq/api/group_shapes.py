@@ -1,4 +1,4 @@
-"""Failure groups as JSON, the filters of their list, and what people say of them."""
+"""Failure groups as JSON, the filters of their list, and users' changes."""
 # ruff: noqa: N815 - the names are the JSON's
 
 from typing import Any
@@ -68,19 +68,19 @@ class FailureGroupSummary(CamelCase, serializers.ModelSerializer[FailureGroup]):
         ]  # fmt: skip
 
     def get_owner(self, group: FailureGroup) -> str | None:
-        """Its owner's user name."""
+        """Return the owner's user name."""
         return group.owner.get_username() if group.owner else None
 
 
 class FailedHourShape(CamelCaseSerializer):
-    """How many failed in an hour, which is told by when it began."""
+    """The number of failures in an hour, which is given by its start."""
 
     hour = serializers.DateTimeField()
     count = serializers.IntegerField()
 
 
 class GroupVersionShape(CamelCaseSerializer):
-    """How many failed of a version."""
+    """The number of failures of a version."""
 
     number = serializers.IntegerField()
     count = serializers.IntegerField()
@@ -89,7 +89,7 @@ class GroupVersionShape(CamelCaseSerializer):
 
 
 class NoteShape(CamelCaseSerializer):
-    """A line of the group's thread."""
+    """A note on the group."""
 
     id = serializers.UUIDField()
     author = serializers.CharField(source="author_name")
@@ -98,14 +98,14 @@ class NoteShape(CamelCaseSerializer):
 
 
 class ShareShape(CamelCaseSerializer):
-    """How many entries have one value; an empty one: that they have none."""
+    """The number of entries with one value; an empty value means none."""
 
     value = serializers.CharField()
     count = serializers.IntegerField()
 
 
 class FacetShape(CamelCaseSerializer):
-    """The most frequent values of one facet, and how many entries have others."""
+    """The most frequent values of one facet, and the number of other entries."""
 
     name = serializers.CharField()
     shares = ShareShape(many=True)
@@ -113,7 +113,7 @@ class FacetShape(CamelCaseSerializer):
 
 
 class BreakdownShape(CamelCaseSerializer):
-    """What the newest entries differ in."""
+    """The differences between the newest entries."""
 
     looked_at = serializers.IntegerField()
     more = serializers.BooleanField(help_text="Whether there may be older ones.")
@@ -121,7 +121,7 @@ class BreakdownShape(CamelCaseSerializer):
 
 
 class FingerprintShape(CamelCaseSerializer):
-    """A fingerprint whose failures are the group's; split: they are told apart further."""
+    """A fingerprint of the group's failures; `split` if they are split further."""
 
     fingerprint = serializers.CharField()
     split_by = serializers.CharField()
@@ -145,32 +145,32 @@ class FailureGroupDetail(FailureGroupSummary):
         ]  # fmt: skip
 
     def get_moving(self, group: FailureGroup) -> bool:
-        """Whether entries go to or from it."""
+        """Return whether entries are moving to or from it."""
         return bool(self.context["moving"])
 
     @extend_schema_field(FailedHourShape(many=True))
     def get_hours(self, group: FailureGroup) -> Any:
-        """The hours of seven days in which something failed, oldest first."""
+        """Return the hours of seven days with a failure, oldest first."""
         return FailedHourShape(self.context["hours"], many=True).data
 
     @extend_schema_field(GroupVersionShape(many=True))
     def get_versions(self, group: FailureGroup) -> Any:
-        """The versions hit, newest first; 100 at most."""
+        """Return the affected versions, newest first; 100 at most."""
         return GroupVersionShape(self.context["versions"], many=True).data
 
     @extend_schema_field(NoteShape(many=True))
     def get_notes(self, group: FailureGroup) -> Any:
-        """The newest 100 notes, oldest first."""
+        """Return the newest 100 notes, oldest first."""
         return NoteShape(self.context["notes"], many=True).data
 
     @extend_schema_field(BreakdownShape)
     def get_breakdown(self, group: FailureGroup) -> Any:
-        """What its newest 10,000 entries differ in."""
+        """Return the differences between its newest 10,000 entries."""
         return BreakdownShape(self.context["breakdown"]).data
 
     @extend_schema_field(FingerprintShape(many=True))
     def get_fingerprints(self, group: FailureGroup) -> Any:
-        """What leads to it; 100 at most."""
+        """Return its fingerprints; 100 at most."""
         return FingerprintShape(self.context["fingerprints"], many=True).data
 
 
@@ -198,7 +198,7 @@ class GroupQuery(PageQuery):
 
 
 class GroupChange(Body):
-    """What is to change; what is left out stays."""
+    """The changes; omitted fields stay."""
 
     status = serializers.ChoiceField(SETTABLE, required=False)
     snoozeUntil = serializers.DateTimeField(required=False)
@@ -214,7 +214,7 @@ class GroupChange(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Terms go with their status, and something is asked for; raises ValidationError."""
+        """Check that conditions match the status and something changes; raises ValidationError."""
         terms = {
             "SNOOZED": {"snoozeUntil", "snoozeTotal", "snoozeVersion"},
             "RESOLVED": {"resolvedIn"},
@@ -235,38 +235,38 @@ class GroupChange(Body):
 
 
 class GroupChangeMany(Many, GroupChange):
-    """Which groups, and what is to change in each."""
+    """The groups, and the changes of each."""
 
 
 class NewNote(Body):
-    """A line for the group's thread."""
+    """A note on the group."""
 
     text = Text(max_length=10_000)
 
 
 class MergeBody(Body):
-    """Which groups become one with this."""
+    """The groups to merge into this one."""
 
     ids = serializers.ListField(child=Id(), min_length=1, max_length=50)
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
 
 class UnmergeBody(Body):
-    """Which of the group's fingerprints gets a group of its own."""
+    """The fingerprints to move to a separate group."""
 
     fingerprint = Text(max_length=64)
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
 
 class SplitBody(Body):
-    """What the group's failures are told apart by."""
+    """The facet to split the group by."""
 
     by = serializers.ChoiceField(list(FACETS.items()))
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
 
 class PartShape(CamelCaseSerializer):
-    """One value, and the group of the failures that have it."""
+    """One value, and the group of its failures."""
 
     value = serializers.CharField()
     group_id = serializers.UUIDField()

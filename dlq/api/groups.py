@@ -1,4 +1,4 @@
-"""Failure groups over HTTP: list, read, say what one makes of them, merge and split."""
+"""Failure groups over HTTP: list, read, triage, merge and split."""
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -47,7 +47,7 @@ MOVES = {
 
 
 def _asked(given: Mapping[str, Any]) -> Iterator[tuple[Operation, dict[str, Any]]]:
-    """The operations that a body asks for, and the data of each."""
+    """Return the operations that a body requests, and the data of each."""
     if "status" in given:
         to = GroupStatus(given["status"])
         yield (
@@ -68,7 +68,7 @@ def _asked(given: Mapping[str, Any]) -> Iterator[tuple[Operation, dict[str, Any]
 
 @transaction.atomic
 def _change(group_id: UUID, actor: Actor, given: Mapping[str, Any]) -> None:
-    """Make every change of the body, or none. Raises what the operations raise."""
+    """Make every change of the body, or none. Raises the errors of the operations."""
     for asked, data in _asked(given):
         asked.apply(group_id, actor, data | {"reason": given["reason"]})
 
@@ -88,12 +88,12 @@ MOST_SHOWN = 100
 
 
 def groups() -> QuerySet[FailureGroup]:
-    """Failure groups with their owners."""
+    """Return failure groups with their owners."""
     return FailureGroup.objects.select_related("owner")
 
 
 def shown(group: FailureGroup, status: int = 200) -> Response:
-    """One group in full."""
+    """Return one group in full."""
     since = database_now() - SHOWN_DAYS
     context = {
         "moving": group.moves.exists() or group.arrivals.exists(),
@@ -114,7 +114,7 @@ class Groups(Endpoint):
         "listFailureGroups", TAG, {200: FailureGroupSummary(many=True)}, parameters=[GroupQuery]
     )
     def get(self, request: Request) -> Response:
-        """The failure groups of your workspaces; those that were merged are left out."""
+        """List the failure groups of your workspaces, without merged ones."""
         query = self.query(GroupQuery)
         rows = narrowed(visible(self.user, groups()), query, FILTERS).filter(merged_into=None)
         if "text" in query:
@@ -129,7 +129,7 @@ class OneGroup(Endpoint):
 
     @operation("getFailureGroup", TAG, {200: FailureGroupDetail}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One in full: when it failed, in which versions, what its newest entries differ in."""
+        """One group in full: its times, its versions, the differences of its newest entries."""
         group, _ = obtain(self.user, groups(), id, Action.VIEW)
         return shown(group)
 
@@ -141,7 +141,7 @@ class OneGroup(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Say what you make of it: its status, its owner, whether it raises alerts."""
+        """Change a group's status, its owner, or whether it raises alerts."""
         self.perform(CHANGE, groups(), id, GroupChange)
         return shown(self._again(id))
 
@@ -150,17 +150,17 @@ class OneGroup(Endpoint):
 
 
 class ChangeGroups(Endpoint):
-    """Many at once."""
+    """Change many groups."""
 
     @operation("changeFailureGroups", TAG, {200: ManyDone}, request=GroupChangeMany)
     def post(self, request: Request) -> Response:
-        """The same change in each group; one in which it cannot be made stops no other."""
+        """Make the same change in each group; a failure in one does not stop the others."""
         given = self.body(GroupChangeMany)
         return each(self.user, FailureGroup.objects.all(), CHANGE, self.actor, given)
 
 
 class GroupNotes(Endpoint):
-    """The group's thread."""
+    """The group's notes."""
 
     @operation(
         "noteFailureGroup",
@@ -171,13 +171,13 @@ class GroupNotes(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Write a note under the group."""
+        """Add a note to the group."""
         note, _ = self.perform(operations.NOTE, groups(), id, NewNote)
         return Response(NoteShape(note).data, 201)
 
 
 class MergeGroups(Endpoint):
-    """Make one of several."""
+    """Merge groups."""
 
     @operation(
         "mergeFailureGroups",
@@ -187,7 +187,7 @@ class MergeGroups(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Other groups become this one: their failures, counts and notes, and what comes later."""
+        """Merge other groups into this one: their failures, past and future, and notes."""
         obtain(self.user, groups(), id, Action.OPERATE)
         given = self.body(MergeBody)
         for pk in given["ids"]:
@@ -197,7 +197,7 @@ class MergeGroups(Endpoint):
 
 
 class UnmergeGroup(Endpoint):
-    """Take one fingerprint out."""
+    """Move one fingerprint out of a group."""
 
     @operation(
         "unmergeFailureGroup",
@@ -208,7 +208,7 @@ class UnmergeGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """One of the group's fingerprints gets a group of its own; the answer is that group."""
+        """Move a fingerprint of the group to a separate group, which is returned."""
         obtain(self.user, groups(), id, Action.OPERATE)
         given = self.body(UnmergeBody)
         made = merging.unmerge(id, given["fingerprint"], actor=self.actor, reason=given["reason"])
@@ -216,7 +216,7 @@ class UnmergeGroup(Endpoint):
 
 
 class SplitGroup(Endpoint):
-    """Tell its failures apart."""
+    """Split a group."""
 
     @operation(
         "splitFailureGroup",
@@ -227,6 +227,6 @@ class SplitGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """From now on each value of a facet has a group of its own; the most frequent stays."""
+        """Give each value of a facet its own group from now on; the most frequent value stays."""
         parts, _ = self.perform(operations.SPLIT, groups(), id, SplitBody)
         return Response(PartShape(parts, many=True).data, 201)

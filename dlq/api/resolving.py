@@ -1,4 +1,4 @@
-"""What operators do with dead letters: requeue, fix, skip, discard, restore, pin."""
+"""Operators' resolutions of dead letters: requeue, fix, skip, discard, restore, pin."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ from runners.repair.permissions import check_repair
 
 
 class Requeue(Endpoint):
-    """Try again."""
+    """Requeue a dead letter."""
 
     @operation(
         "requeueDeadLetterEntry",
@@ -43,9 +43,9 @@ class Requeue(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """A new run of the step in the same execution; the body is merged into its inputs.
+        """Start a new run of the step in the same execution; the body is merged into its inputs.
 
-        Other inputs after an approval was given need *author* as well.
+        Changed inputs after an approval need *author* as well.
         """
         overrides = request.data
         requeue = REQUEUE_WITH if overrides else REQUEUE
@@ -59,14 +59,14 @@ class Requeue(Endpoint):
 
 
 class Fix(Endpoint):
-    """Give the result by hand."""
+    """Set the result by hand."""
 
     @operation("fixDeadLetterEntry", TAG, {200: RunShape}, request=FixBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """The step is done with these outputs, without being executed; its execution goes on.
+        """Complete the step with these outputs, without executing it; its execution continues.
 
-        After an approval was given this needs *author* as well. An approval itself is not given by
-        hand: requeue it, and it is asked again.
+        After an approval this needs *author* as well. The result of an approval itself cannot be
+        set: requeue it, and it asks again.
         """
         entry, may = obtain(self.user, entries().defer(*LARGE), id, FIX.needs)
         given = self.body(FixBody)
@@ -76,19 +76,19 @@ class Fix(Endpoint):
 
 
 class Skip(Endpoint):
-    """Go on without the step."""
+    """Skip the step."""
 
     @operation(
         "skipDeadLetterEntry", TAG, {200: RunShape}, request=SkipBody, errors=[403, 404, 409]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """The step is recorded as skipped, and so is what depends on it alone."""
+        """Record the step, and those that depend on it alone, as skipped."""
         run, may = self.perform(SKIP, entries().defer(*LARGE), id, SkipBody)
         return Response(RunShape(run, context={"may": may}).data)
 
 
 class DiscardEntry(Endpoint):
-    """Give up."""
+    """Discard a dead letter."""
 
     @operation(
         "discardDeadLetterEntry",
@@ -98,17 +98,17 @@ class DiscardEntry(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Resolve a dead letter as given up."""
+        """Resolve a dead letter as discarded."""
         entry, may = self.perform(DISCARD, entries().defer(*LARGE), id, Discard)
         return shown(entry, may)
 
 
 class DiscardEntries(Endpoint):
-    """Give up many."""
+    """Discard many dead letters."""
 
     @operation("discardDeadLetterEntries", TAG, {200: ManyDone}, request=DiscardMany)
     def post(self, request: Request) -> Response:
-        """Resolve dead letters as given up; one that is resolved is refused and stops no other."""
+        """Resolve dead letters as discarded; a resolved one does not stop the others."""
         given = self.body(DiscardMany)
         return each(self.user, DeadLetterEntry.objects.all(), DISCARD, self.actor, given)
 
@@ -133,27 +133,27 @@ class _Kept(Endpoint):
 
 
 class RestoreEntry(_Kept):
-    """Take a discard back."""
+    """Restore a discarded dead letter."""
 
     @_described("restore")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """A discarded dead letter is open again, as long as it is kept."""
+        """Reopen a discarded dead letter while it is kept."""
         return self._done(RESTORE, id)
 
 
 class PinEntry(_Kept):
-    """Keep it."""
+    """Pin a dead letter."""
 
     @_described("pin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Retention never deletes a pinned dead letter; what is pinned already stays so."""
+        """Exclude a dead letter from retention; a pinned one stays pinned."""
         return self._done(PIN, id)
 
 
 class UnpinEntry(_Kept):
-    """Keep it no longer than others."""
+    """Unpin a dead letter."""
 
     @_described("unpin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Retention deletes it when its time is over, as any other."""
+        """Let retention delete it after its period, like any other."""
         return self._done(UNPIN, id)

@@ -1,4 +1,4 @@
-"""The addresses of dead letters."""
+"""The URLs of dead letters."""
 
 from django.urls import URLPattern, path
 

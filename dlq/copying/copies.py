@@ -110,6 +110,8 @@ KINDS: Mapping[str, CopyFormat] = {
             "curl", gettext_noop("Copy as curl"), "http", True,
             lambda entry: makes_requests(entry.module), as_curl,
         ),
-        CopyFormat("pytest", gettext_noop("Copy as pytest"), "science", True, _replayable, as_pytest),
+        CopyFormat(
+            "pytest", gettext_noop("Copy as pytest"), "science", True, _replayable, as_pytest,
+        ),
     )
 }  # fmt: skip

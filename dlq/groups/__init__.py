@@ -1,1 +1,1 @@
-"""Failure groups: which failures are one, how often they happen, and what people say of them."""
+"""Failure groups: which failures are equal, how often they occur, and their triage."""

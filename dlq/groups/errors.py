@@ -1,4 +1,4 @@
-"""What can go wrong with failure groups."""
+"""Errors of failure groups."""
 
 from executions.errors import ValkyrError
 

@@ -1,4 +1,4 @@
-"""What the entries of a group can differ in: counted by, and split by."""
+"""The attributes by which the entries of a group are counted and split."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ LONGEST_LABEL = 400
 
 
 def facets_of(entry: DeadLetterEntry) -> dict[str, str]:
-    """Each facet of an entry, as text; empty where it has none."""
+    """Return each facet of an entry, as text; empty if it has none."""
     values = {name: getattr(entry, name) for name in FACETS}
     found = {name: "" if value is None else str(value) for name, value in values.items()}
     return found | {"step_path": place_of(entry.step_path)}
 
 
 def facet(name: str) -> Combinable:
-    """The same in SQL; a step's path without its iterations."""
+    """Return the facet as SQL; a step's path without its iterations."""
     if name == "step_path":
         return Func(
             F(name), Value(r"\[\d+\]"), Value("[]"), Value("g"),
@@ -44,7 +44,7 @@ def facet(name: str) -> Combinable:
 
 
 def label(name: str, value: str) -> str:
-    """What a part of a group is called by: `HTTP status 503`, `no target`."""
+    """Return the label of a part of a group: `HTTP status 503`, `no target`."""
     text = f"{FACETS[name]} {value}" if value else f"no {FACETS[name]}"
     return text[:LONGEST_LABEL]
 
@@ -61,7 +61,7 @@ NAMES: Mapping[str, str] = {**FACETS, "workspace": "workspace"}
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many entries have one value; an empty one means that they have none."""
+    """The number of entries with one value; an empty value means none."""
 
     value: str
     count: int
@@ -69,7 +69,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The most frequent values of one facet, and how many entries have none of these."""
+    """The most frequent values of one facet, and the number of other entries."""
 
     name: str
     label: str
@@ -86,12 +86,12 @@ class Breakdown:
     facets: tuple[Facet, ...]
 
     def facet(self, name: str) -> Facet:
-        """One of them; raises KeyError."""
+        """Return one facet; raises KeyError."""
         return {facet.name: facet for facet in self.facets}[name]
 
 
 def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
-    """The newest entries of a group, counted by every facet. Two queries."""
+    """Count the newest entries of a group by every facet. Two queries."""
     params = {"group": group_id, "most": most, "resolutions": Resolution.values}
     counts: dict[int, list[Share]] = {}
     looked_at = 0
@@ -105,7 +105,7 @@ def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
 
 
 def _mask(name: str | None) -> int:
-    """What `grouping(…)` says of a row: a bit for every column that it is not grouped by."""
+    """Return the value of `grouping(…)`: a bit for every column that is not grouped by."""
     bits = (1 << len(ORDER)) - 1
     return bits if name is None else bits & ~(1 << (len(ORDER) - 1 - ORDER.index(name)))
 
@@ -119,6 +119,6 @@ def _facet(name: str, shares: list[Share]) -> Facet:
 
 
 def _named(share: Share) -> Share:
-    """A workspace by its name: a group has one."""
+    """Return a workspace by its name, for a group's only workspace."""
     name = Workspace.objects.filter(pk=share.value).values_list("name", flat=True).first()
     return Share(name or share.value, share.count)

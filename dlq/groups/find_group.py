@@ -1,4 +1,4 @@
-"""The group of a failure, made when it is the first of its kind; in the failure's transaction."""
+"""Find the group of a failure, or create it, in the failure's transaction."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ OTHERS = "\N{HORIZONTAL ELLIPSIS}"
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """What the group of a failure is told of it; `facets` are what groups may be split by."""
+    """A failure's data for its group; `facets` are the attributes by which groups may be split."""
 
     workspace_id: UUID
     workflow_id: UUID
@@ -36,16 +36,16 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where a failure belongs, and the fingerprint that says so: a split gives it another one."""
+    """A failure's group and the fingerprint that selects it, which a split changes."""
 
     group_id: UUID
     fingerprint: str
 
 
 def placed(failing: Failing) -> Placed:
-    """The failure's group. One query where the fingerprint is known, one more for each split.
+    """Return the failure's group. One query for a known fingerprint, one more for each split.
 
-    Of two transactions that meet a new fingerprint at once, one waits for the other.
+    If two transactions meet a new fingerprint at once, one waits for the other.
     """
     fingerprint, split_on, part_of = failing.fingerprint, "", ""
     while True:
@@ -63,17 +63,17 @@ def placed(failing: Failing) -> Placed:
 
 
 def group_of(failing: Failing) -> UUID:
-    """The id of the failure's group."""
+    """Return the ID of the failure's group."""
     return placed(failing).group_id
 
 
 def part_fingerprint(fingerprint: str, by: str, value: str) -> str:
-    """The fingerprint of those failures of a fingerprint that have this value of a facet."""
+    """Return the fingerprint of a fingerprint's failures with this value of a facet."""
     return hashlib.sha256(f"{fingerprint}\n{by}\n{value}".encode()).hexdigest()
 
 
 def ensure(workspace_id: UUID, fingerprint: str, group_id: UUID, *, part_of: str = "") -> None:
-    """A fingerprint belongs to a group, unless it has one already."""
+    """Assign a fingerprint to a group, unless it has one already."""
     row = GroupFingerprint(
         workspace_id=workspace_id, fingerprint=fingerprint, group_id=group_id, part_of=part_of
     )
@@ -81,22 +81,22 @@ def ensure(workspace_id: UUID, fingerprint: str, group_id: UUID, *, part_of: str
 
 
 def note_news(group_id: UUID, *, version_number: int = 0, seen: int = 0, opened: int = 0) -> None:
-    """Leave word for the counters: so many more seen, so many more (or fewer) open."""
+    """Queue changes for the counters: the number newly seen, and the change in open ones."""
     GroupNews.objects.create(
         group_id=group_id, version_number=version_number, seen=seen, open=opened
     )
 
 
 def note_entry(entry_id: UUID) -> None:
-    """Leave word that an entry was added, at the time at which it was."""
+    """Queue for the counters that an entry was added at its time."""
     statements.fetch("note_entry", {"id": entry_id})
 
 
 def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
-    """Leave word that each of these entries was opened (1) or closed (-1), in one statement.
+    """Queue for the counters that each entry was opened (1) or closed (-1), in one statement.
 
-    By the groups they are in now: entries move, so whoever read one before may know an old group.
-    The caller has changed the entries in this transaction, which keeps them where they are.
+    It counts for the entries' current groups, since entries move and a group read earlier may be
+    outdated. The caller has changed the entries in this transaction, which fixes their group.
     """
     statements.fetch("note_entries", {"ids": list(entry_ids), "opened": opened})
 

@@ -1,7 +1,7 @@
-"""What makes two failures the same: workflow, step, class of error, shape of the message.
+"""Fingerprints of equal failures: workflow, step, class of error, shape of the message.
 
-A module that knows better names the failure itself (`StepError(fingerprint=…)`); that name stands
-in place of the message then. Pure; the same input gives the same fingerprint on every machine.
+A module can name the failure itself (`StepError(fingerprint=…)`); the name then replaces the
+message. Pure; the same input gives the same fingerprint on every machine.
 """
 
 import hashlib
@@ -54,10 +54,10 @@ _LIST = re.compile(r"(<\w+>)(?:(?:, ?|; ?| and | or )\1)+")
 
 
 def normalise(message: str) -> str:
-    """The first line of a message with all taken out that differs from one failure to the next.
+    """Return the first line of a message without the parts that vary between failures.
 
-    Addresses, ids, times, quotes, paths, tokens and numbers leave a mark, a list of them one.
-    At most 300 characters.
+    Addresses, IDs, times, quotes, paths, tokens and numbers each become a mark, and so does a list
+    of them. At most 300 characters.
     """
     line = next((line for line in message.splitlines() if line.strip()), "")
     text = re.sub(r"\s+", " ", line[:_READ]).strip()
@@ -68,16 +68,16 @@ def normalise(message: str) -> str:
 
 
 def place_of(step_path: str) -> str:
-    """The path without iterations: refine[2].draft and refine[3].draft fail alike."""
+    """Return the path without iterations: refine[2].draft and refine[3].draft fail alike."""
     return re.sub(r"\[\d+\]", "[]", step_path)
 
 
 def fingerprint(
     workflow_id: UUID, step_path: str, error: str, message: str, *, own: str = ""
 ) -> str:
-    """Lower-case hex SHA-256 that equal failures share, whatever ids and numbers they name.
+    """Return a lower-case hex SHA-256 that equal failures share, despite different IDs and numbers.
 
-    `own` is what the module calls the failure, if it does; it stands in place of the message.
+    `own` is the module's name for the failure, if any, which replaces the message.
     """
     shape = f"own\n{own}" if own else normalise(message)
     parts = f"{RULE}\n{workflow_id}\n{place_of(step_path)}\n{error}\n{shape}"

@@ -1,6 +1,6 @@
-"""A failure group under its lock, which no failing step ever waits for.
+"""Lock a failure group without making failing steps wait.
 
-Locks leave the key alone (`no_key`), so that dead letters go on being added meanwhile.
+Locks exclude the key (`no_key`), so that dead letters can be added meanwhile.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from executions.errors import NotFound, WrongState
 
 
 def locked(group_id: UUID) -> FailureGroup:
-    """The group, locked, in the caller's transaction; raises NotFound, WrongState if merged."""
+    """The group, locked in the caller's transaction; raises NotFound, or WrongState if merged."""
     group = FailureGroup.objects.select_for_update(no_key=True).filter(pk=group_id).first()
     if group is None:
         raise NotFound(f"There is no failure group {group_id}.")
@@ -26,19 +26,19 @@ def locked(group_id: UUID) -> FailureGroup:
 
 
 def locked_all(group_ids: Iterable[UUID]) -> list[FailureGroup]:
-    """These groups in the order of their ids, locked; those that are gone are left out."""
+    """Lock and return these groups in the order of their IDs, except deleted ones."""
     rows = FailureGroup.objects.select_for_update(no_key=True).filter(pk__in=set(group_ids))
     return list(rows.order_by("pk"))
 
 
 def keep_counters() -> None:
-    """Wait until nobody else counts, merges or splits; held to the end of the transaction."""
+    """Wait until no other process counts, merges or splits; held to the end of the transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [AdvisoryLock.FAILURE_GROUP_COUNTERS])
 
 
 def try_counters() -> bool:
-    """As `keep_counters`, without waiting: whether nobody else does."""
+    """Lock as `keep_counters` without waiting; return whether it succeeded."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_try_advisory_xact_lock(%s)", [AdvisoryLock.FAILURE_GROUP_COUNTERS]

@@ -1,8 +1,7 @@
-"""Merging failure groups, and telling the failures of one apart again.
+"""Merge failure groups, and split a group's failures apart again.
 
-Fingerprints say which group a failure belongs to, so they are repointed first: from the commit on
-new failures go where they should. The entries that are there follow in batches,
-the first of them at once.
+Fingerprints assign failures to groups, so they change first: after the commit new failures join the
+right group. The existing entries follow in batches, the first one at once.
 """
 
 from collections import Counter
@@ -52,7 +51,7 @@ SETTLED_AFTER = timedelta(seconds=60)
 
 
 def move_on(seconds: float = 0.4) -> int:
-    """Go on with all moves until the time is over; returns how many entries were moved."""
+    """Continue all moves until the time is over; return how many entries were moved."""
     until, count = monotonic() + seconds, 0
     for pk in list(GroupMove.objects.values_list("pk", flat=True)[:MOVES]):
         moved = 1
@@ -64,9 +63,9 @@ def move_on(seconds: float = 0.4) -> int:
 
 @transaction.atomic
 def carry(move_id: int, batch: int = BATCH) -> int:
-    """One batch of a move; returns how many entries went. One that is over is deleted.
+    """Move one batch; return how many entries moved. A finished move is deleted.
 
-    Whoever finds the move in other hands does nothing.
+    Does nothing if another process holds the move.
     """
     rows = GroupMove.objects.select_for_update(skip_locked=True, of=("self",))
     move = rows.select_related("source").filter(pk=move_id).first()
@@ -85,12 +84,12 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Whether those that went stay among those that are looked through."""
+    """Return whether moved entries still match the scan."""
     return bool(move.fingerprint) and not move.by
 
 
 def _waiting(move: GroupMove) -> QuerySet[DeadLetterEntry]:
-    """The entries that have not been moved yet, as far as is looked in one pass."""
+    """Return the entries that have not been moved yet, within one pass."""
     rows = DeadLetterEntry.objects.order_by().defer("original_inputs", "original_config")
     if not move.fingerprint:
         return rows.filter(group_id=move.source_id)
@@ -125,7 +124,7 @@ def _homes(move: GroupMove, entries: list[DeadLetterEntry]) -> dict[UUID, Placed
 
 
 def failing_of(entry: DeadLetterEntry) -> Failing:
-    """What an entry tells of its group, as when it failed."""
+    """Return an entry's data for its group, as when it failed."""
     return Failing(
         workspace_id=entry.workspace_id,
         workflow_id=entry.workflow_id,
@@ -141,7 +140,7 @@ def failing_of(entry: DeadLetterEntry) -> Failing:
 
 
 def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Placed]) -> None:
-    """News of both sides, by version and hour: so many less here, so many more there."""
+    """Queue counter changes for both groups, by version and hour: fewer here, more there."""
     seen: Counter[tuple[UUID, int, datetime]] = Counter()
     opened: Counter[tuple[UUID, int, datetime]] = Counter()
     times: dict[tuple[UUID, int, datetime], list[datetime]] = {}
@@ -166,7 +165,7 @@ def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Plac
 def _news(
     key: tuple[UUID, int, datetime], seen: int, opened: int, first: datetime, last: datetime
 ) -> list[GroupNews]:
-    """One row, or two where there is an earliest and a latest to be told."""
+    """Return one row, or two if both an earliest and a latest failure must be recorded."""
     group_id, number, _ = key
 
     def row(at: datetime, seen: int, opened: int) -> GroupNews:
@@ -197,7 +196,7 @@ class GroupPart:
 def merge(
     target_id: UUID, source_ids: Iterable[UUID], *, actor: Actor, reason: str = ""
 ) -> FailureGroup:
-    """Make one group of several: what the others had is the target's, and their failures to come.
+    """Merge several groups into one target, including their future failures.
 
     The target keeps its status and owner. Raises NotFound, WrongState, CannotJoin.
     """
@@ -222,9 +221,9 @@ def merge(
 
 
 def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Give one of a group's fingerprints a group of its own; returns that.
+    """Give one of a group's fingerprints its own group; return that group.
 
-    What retention has deleted stays counted where it was. Raises NotFound, WrongState, CannotSplit.
+    Entries that retention deleted stay in the old count. Raises NotFound, WrongState, CannotSplit.
     """
     with transaction.atomic():
         keep_counters()
@@ -243,11 +242,11 @@ def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "")
 
 
 def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[GroupPart]:
-    """From now on tell the group's failures apart by a facet of theirs: `http_status`, say.
+    """Split the group's failures by a facet from now on, such as `http_status`.
 
-    The group keeps those with the most frequent value; each other value has a group of its own,
-    also one that comes up later. Returns the parts, the group's own first. Raises NotFound,
-    WrongState, CannotSplit where its newest entries have one value or too many.
+    The group keeps those with the most frequent value; each other value gets its own group,
+    including later values. Returns the parts, the group's own first. Raises NotFound, WrongState,
+    CannotSplit if its newest entries have one value or too many.
     """
     if by not in FACETS:
         raise CannotSplit(f"Groups cannot be split by {by[:50]!r}; expected {', '.join(FACETS)}.")
@@ -270,7 +269,7 @@ def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[Gr
 
 
 def _still(group: FailureGroup) -> FailureGroup:
-    """The group, if it is not being redriven; raises WrongState."""
+    """Return the group if no redrive is under way; raises WrongState."""
     if group.redriving:
         raise WrongState(
             f"Failure group {group.pk} is being redriven; wait for that to end, or abort it.",
@@ -280,7 +279,7 @@ def _still(group: FailureGroup) -> FailureGroup:
 
 
 def _repoint(target: FailureGroup, ids: list[UUID]) -> None:
-    """Whatever led to the sources leads to the target."""
+    """Redirect everything that refers to the sources to the target."""
     GroupFingerprint.objects.filter(group_id__in=ids).update(group=target)
     FailureGroup.objects.filter(merged_into_id__in=ids).update(merged_into=target)
     FailureGroup.objects.filter(pk__in=ids).update(merged_into=target)
@@ -290,7 +289,7 @@ def _repoint(target: FailureGroup, ids: list[UUID]) -> None:
 
 
 def _begin(moves: Iterable[GroupMove]) -> None:
-    """Write the moves down, and make as many steps of each as a person may wait for."""
+    """Write the moves, and run as many batches of each as a user can wait for."""
     for move in moves:
         move.save()
         for _ in range(AT_ONCE):
@@ -308,7 +307,7 @@ def _part(group: FailureGroup, by: str, value: str) -> GroupPart:
 
 
 def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
-    """Give every value of every fingerprint of the group its part, and send the entries there."""
+    """Assign each value of the group's fingerprints to its part, and move the entries there."""
     own = list(group.fingerprints.filter(split_by="").values_list("fingerprint", flat=True))
     group.split_on = _also(group.split_on, label(by, parts[0].value))
     group.save(update_fields=["split_on"])
@@ -321,9 +320,9 @@ def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
 
 
 def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> FailureGroup:
-    """A new group for some of another one's failures: its people think of them as before.
+    """Return a new group for some of another group's failures, with the same triage state.
 
-    Its first and last failure are told by the entries that come.
+    The moved entries set its first and last failure.
     """
     fields = {
         name: getattr(group, name)
@@ -345,7 +344,7 @@ def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> Fai
 
 
 def _sample(group: FailureGroup, fingerprint: str) -> dict[str, Any]:
-    """What a fingerprint's failures are about, by the newest of them."""
+    """Return the newest failure of a fingerprint as its sample."""
     rows = DeadLetterEntry.objects.filter(
         workspace_id=group.workspace_id, fingerprint=fingerprint
     ).defer("original_inputs", "original_config")

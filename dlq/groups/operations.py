@@ -1,4 +1,4 @@
-"""What users do to a failure group. Needs OPERATE; each calls the one writer of what it changes."""
+"""Users' operations on a failure group. They need OPERATE; each calls the writer of its data."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ LONGEST = 10_000
 
 
 def add(group_id: UUID, text: str, *, actor: Actor) -> GroupNote:
-    """Write a note. Raises NotFound, WrongState if merged, BadTerms for one that is no text."""
+    """Write a note. Raises NotFound, WrongState if merged, BadTerms for invalid text."""
     text = text.strip()
     if not 0 < len(text) <= LONGEST:
         raise BadTerms(f"A note has 1 to {LONGEST:,} characters; this one has {len(text):,}.")
@@ -44,7 +44,7 @@ Data = Mapping[str, Any]
 
 
 def _refuse_unless(to: GroupStatus) -> Callable[[FailureGroup], str]:
-    """Says why a group cannot become `to`, as the drawing of the moves has it."""
+    """Return why a group cannot move to `to`, by the state machine."""
 
     def refuse(group: FailureGroup) -> str:
         if merged := _refuse_merged(group):
@@ -69,7 +69,7 @@ def _refuse_unless_muted(muted: bool) -> Callable[[FailureGroup], str]:
 
 
 def _snooze(pk: UUID, actor: Actor, data: Data) -> Any:
-    """Until a time, a version after `version`, `total` failures, or so many `more` than now."""
+    """Snooze until a time, a version after `version`, `total` failures, or `more` than now."""
     total = data.get("total")
     if data.get("more") is not None:
         total = FailureGroup.objects.values_list("total", flat=True).get(pk=pk) + data["more"]

@@ -1,4 +1,4 @@
-"""When a group changes its status by itself, and which moves there are. Pure: no clock, no rows."""
+"""When a group changes its status by itself, and the allowed moves. Pure: no clock, no rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ MOVES: Mapping[GroupStatus, frozenset[GroupStatus]] = {
 
 @dataclass(frozen=True, slots=True)
 class GroupStanding:
-    """Where a group stands, since when, and what ends that.
+    """A group's status, its start, and the conditions that end it.
 
-    `before` is where a SNOOZED or REDRIVING one goes back to. `resolved_in` is the version from
-    which on it has regressed; None means any later failure.
+    A SNOOZED or REDRIVING group returns to `before`. A failure in the version `resolved_in` or
+    later is a regression; None means any later failure.
     """
 
     status: GroupStatus
@@ -39,17 +39,17 @@ class GroupStanding:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """What the counters heard: how many there ever were, and when last of each version."""
+    """The counters' news: the total count, and the last failure of each version."""
 
     total: int
     last: Mapping[int, datetime]
 
 
 def regressed_in(standing: GroupStanding, seen: Occurrence) -> int | None:
-    """The newest version in which a resolved group was seen again; None where it was not.
+    """Return the newest version in which a resolved group regressed, or None.
 
-    One that is being redriven counts as what it was before. What failed before it was resolved,
-    but was counted only now, says nothing.
+    A group that is being redriven counts as its status before. Failures from before the resolution
+    that were counted late are ignored.
     """
     status = standing.before if standing.status is _S.REDRIVING else standing.status
     if status is not _S.RESOLVED:
@@ -63,7 +63,7 @@ def regressed_in(standing: GroupStanding, seen: Occurrence) -> int | None:
 
 
 def wakes(standing: GroupStanding, seen: Occurrence, now: datetime) -> bool:
-    """Whether a snoozed group has slept long enough: by time, by count, or by a later version."""
+    """Return whether a snooze ends: by time, by count, or by a later version."""
     if standing.status is not _S.SNOOZED:
         return False
     if standing.until is not None and standing.until <= now:
@@ -74,12 +74,12 @@ def wakes(standing: GroupStanding, seen: Occurrence, now: datetime) -> bool:
 
 
 def back(standing: GroupStanding) -> GroupStatus:
-    """Where a group goes back to from a nap, or from redrives that left something open."""
+    """Return the status after a snooze, or after redrives that left something open."""
     return standing.before or _S.NEW
 
 
 def after_redrives(standing: GroupStanding, *, clean: bool, anything_open: bool) -> GroupStatus:
-    """Where the last of its redrives leaves a group; an ignored one stays ignored."""
+    """Return the status after a group's last redrive; an ignored group stays ignored."""
     if clean and not anything_open and back(standing) is not _S.IGNORED:
         return _S.RESOLVED
     return back(standing)

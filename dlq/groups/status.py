@@ -1,7 +1,7 @@
-"""The only writer of a failure group's status, owner and silence: one move, under its lock.
+"""The only writer of a failure group's status, owner and mute: one move, under its lock.
 
-Resolving a group says what people think of its failures; it leaves the dead letters in it open.
-Only a group that a clean redrive resolved is known to have none.
+Resolving a group is a judgment of its failures; it leaves its dead letters open. Only a group that
+a clean redrive resolved is known to have none.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ TERMS = ("snoozed_until", "snoozed_total", "snoozed_version", "resolved_in")
 
 
 def acknowledge(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Somebody has seen it. Raises NotFound, WrongState."""
+    """Mark it as seen. Raises NotFound, WrongState."""
     return _decide(group_id, "acknowledge", GroupStatus.ACKNOWLEDGED, actor, reason)
 
 
@@ -40,10 +40,10 @@ def snooze(
     version: int | None = None,
     reason: str = "",
 ) -> FailureGroup:
-    """Out of sight until a time, until so many were ever seen, or until seen in a later version.
+    """Hide it until a time, a total count of failures, or a failure in a later version.
 
-    With several terms the first that comes true wakes it. Raises BadTerms without any, or where
-    one is true already; NotFound, WrongState.
+    The first condition that holds ends the snooze. Raises BadTerms without a condition, or if one
+    holds already; NotFound, WrongState.
     """
     if until is None and total is None and version is None:
         raise BadTerms("Say until when it is snoozed: a time, a count or a version.")
@@ -65,9 +65,9 @@ def snooze(
 def resolve(
     group_id: UUID, *, actor: Actor, in_version: int | None = None, reason: str = ""
 ) -> FailureGroup:
-    """Mended, in a version of the workflow or as of now; seen again from there on, it regresses.
+    """Resolve it in a version of the workflow or as of now; a later failure is a regression.
 
-    Its dead letters stay as they are: redrive, fix or discard those. Raises NotFound, WrongState.
+    Its dead letters stay open: redrive, fix or discard them. Raises NotFound, WrongState.
     """
     if in_version is not None and in_version < 1:
         raise BadTerms(f"There is no version {in_version}; versions are counted from 1.")
@@ -75,17 +75,17 @@ def resolve(
 
 
 def ignore(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Nobody is to be told of it; it goes on being counted. Raises NotFound, WrongState."""
+    """Send no notifications of it; it is still counted. Raises NotFound, WrongState."""
     return _decide(group_id, "ignore", GroupStatus.IGNORED, actor, reason)
 
 
 def reopen(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Take it up again, as if it were new. Raises NotFound, WrongState."""
+    """Reopen it as a new group. Raises NotFound, WrongState."""
     return _decide(group_id, "reopen", GroupStatus.NEW, actor, reason)
 
 
 def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Give it an owner, an active person who may see it, or none. Raises NotFound, CannotOwn."""
+    """Set its owner, an active user who may see it, or None. Raises NotFound, CannotOwn."""
     with transaction.atomic():
         group = locked(group_id)
         before, owner = group.owner, _owner(group, owner_id)
@@ -98,7 +98,7 @@ def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> 
 
 
 def mute(group_id: UUID, muted: bool = True, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Raise no alerts of it, or raise them again. Raises NotFound, WrongState if merged."""
+    """Mute its alerts, or unmute them. Raises NotFound, WrongState if merged."""
     with transaction.atomic():
         group = locked(group_id)
         if group.muted != muted:
@@ -110,7 +110,7 @@ def mute(group_id: UUID, muted: bool = True, *, actor: Actor, reason: str = "") 
 
 
 def begin_redrive(group_ids: Iterable[UUID]) -> None:
-    """One more redrive of entries of these groups is under way; in the caller's transaction."""
+    """Count one more redrive of these groups' entries, in the caller's transaction."""
     for group in _roots(group_ids):
         group.redriving += 1
         if group.status != GroupStatus.REDRIVING:
@@ -121,10 +121,10 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 
 
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
-    """A redrive is over; `clean` says that nothing in it failed again, or was left.
+    """End a redrive; `clean` says that nothing in it failed again or was left.
 
-    The last one of a group resolves it if it was clean and nothing of the group is open; else the
-    group goes back to what it was. In the caller's transaction.
+    A group's last redrive resolves it if it was clean and nothing of the group is open; otherwise
+    the group returns to its earlier status. In the caller's transaction.
     """
     for group in _roots(group_ids):
         group.redriving = max(0, group.redriving - 1)
@@ -138,7 +138,7 @@ def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
 
 
 def standing_of(group: FailureGroup) -> rules.GroupStanding:
-    """Where the group stands, as the rules look at it."""
+    """Return the group's standing for the rules."""
     return rules.GroupStanding(
         status=GroupStatus(group.status),
         since=group.status_at,
@@ -151,9 +151,9 @@ def standing_of(group: FailureGroup) -> rules.GroupStanding:
 
 
 def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | None:
-    """Let news wake or reopen a locked group; the version it has regressed in, if it has.
+    """Let new failures wake or reopen a locked group; return the regressed version, if any.
 
-    A regression during a redrive shows when that is over.
+    A regression during a redrive takes effect after the redrive.
     """
     standing = standing_of(group)
     number = rules.regressed_in(standing, seen)
@@ -173,7 +173,7 @@ def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | No
 
 
 def move(group: FailureGroup, to: GroupStatus, *, before: str = "", **terms: Any) -> None:
-    """Write the move of a locked group. Raises WrongState where the drawing has no such arrow."""
+    """Write the move of a locked group. Raises WrongState for a move that is not allowed."""
     if to not in rules.MOVES[GroupStatus(group.status)]:
         raise WrongState(
             f"Failure group {group.pk} is {group.get_status_display()}; nothing was done.",
@@ -208,7 +208,7 @@ def _by_person(
 
 
 def _facts(group: FailureGroup) -> dict[str, Any]:
-    """The status and its terms, as the audit trail keeps them."""
+    """Return the status and its conditions for the audit trail."""
     terms = {name: getattr(group, name) for name in TERMS}
     shown = {name: at.isoformat() if isinstance(at, datetime) else at for name, at in terms.items()}
     return {"status": str(group.status)} | {k: v for k, v in shown.items() if v is not None}
@@ -235,7 +235,7 @@ def _note(
 
 
 def _roots(group_ids: Iterable[UUID]) -> list[FailureGroup]:
-    """The groups, each of those that were merged as what it was merged into; locked."""
+    """Lock and return the groups; a merged group is replaced by its target."""
     found = FailureGroup.objects.filter(pk__in=set(group_ids)).only("merged_into")
     return locked_all(group.merged_into_id or group.pk for group in found)
 

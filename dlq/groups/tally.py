@@ -1,8 +1,8 @@
 """The counters of failure groups, and their only writer.
 
-Whoever adds or resolves a dead letter leaves a row of news; `fold` takes news away in batches and
-adds them up, in one transaction each: a fold that dies has counted nothing and lost nothing. What
-has been counted decides whether a resolved group has regressed and a snoozed one wakes.
+Adding or resolving a dead letter writes a row of news. `fold` takes news in batches and adds them
+up, each in one transaction, so a crash loses nothing. The new counts decide whether a resolved
+group has regressed and a snoozed one wakes.
 """
 
 import logging
@@ -32,7 +32,7 @@ SLEEPERS = 100  # snoozed groups looked at in one
 
 @dataclass(slots=True)
 class Sums:
-    """What the news of one group come to."""
+    """The sums of one group's news."""
 
     seen: int = 0
     open: int = 0
@@ -46,9 +46,9 @@ class Sums:
 
 
 def fold(seconds: float = 0.5, batch: int = BATCH) -> int:
-    """Count what is new, until there is no more or the time is over; returns how many news.
+    """Count news until none is left or the time is over; return how many news were counted.
 
-    Where somebody else counts, or merges groups, nothing is done.
+    Does nothing while another process counts or merges groups.
     """
     until, count = monotonic() + seconds, 0
     while True:
@@ -60,7 +60,7 @@ def fold(seconds: float = 0.5, batch: int = BATCH) -> int:
 
 @transaction.atomic
 def wake() -> int:
-    """Wake the groups that were snoozed until a time that has come; returns how many."""
+    """Wake the groups whose snooze time has passed; return how many."""
     now = database_now()
     due = FailureGroup.objects.filter(status=GroupStatus.SNOOZED, snoozed_until__lte=now)
     ids = due.order_by("snoozed_until").values_list("pk", flat=True)[:SLEEPERS]
@@ -71,7 +71,7 @@ def wake() -> int:
 
 
 def absorb(target_id: UUID, source_ids: Sequence[UUID]) -> None:
-    """Count what these groups counted with `target_id`, under the lock that keeps the counters."""
+    """Add these groups' counts to `target_id`, under the counters' lock."""
     params = {"target": target_id, "sources": list(source_ids)}
     for name in ("absorb_totals", "absorb_hours", "absorb_versions"):
         statements.fetch(name, params)
@@ -95,7 +95,7 @@ def _fold_once(batch: int) -> int:
 
 
 def summed(rows: Iterable[tuple[Any, ...]]) -> dict[UUID, Sums]:
-    """The rows of `take_news.sql`, added up by group."""
+    """Add up the rows of `take_news.sql` by group."""
     found: dict[UUID, Sums] = {}
     for group_id, version, hour, moved, seen, opened, first, last, _ in rows:
         sums = found.setdefault(group_id, Sums())
@@ -114,7 +114,7 @@ def summed(rows: Iterable[tuple[Any, ...]]) -> dict[UUID, Sums]:
 
 
 def _add(sums: dict[UUID, Sums]) -> dict[UUID, int]:
-    """Write the sums, of each group, hour and version; returns the groups' totals."""
+    """Write the sums of each group, hour and version; return the groups' totals."""
     counted = sums.items()
     totals = statements.fetch(
         "add_totals",
@@ -142,7 +142,7 @@ def _add(sums: dict[UUID, Sums]) -> dict[UUID, int]:
 
 
 def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
-    """Say that a group is new or has regressed, to whoever raises alerts, and let it wake."""
+    """Send the signals of a new or regressed group, and let it wake."""
     if not sums.fresh:
         return
     if group.total == sums.fresh and not sums.moved:
@@ -153,9 +153,9 @@ def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
 
 
 def _announce(signal: Signal, group: FailureGroup, **facts: Any) -> None:
-    """Tell whoever listens; one that fails leaves nothing of its own, and does not stop counting.
+    """Call the receivers; an error in one is rolled back and does not stop counting.
 
-    Else the same news would be taken up, and fail, each second, and no group be counted any more.
+    Otherwise the same news would fail each second, and no group would be counted any more.
     """
     try:
         with transaction.atomic():
@@ -180,5 +180,5 @@ def _later(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 def turn() -> dict[str, int]:
-    """Count what is new, wake who slept long enough, and go on with what moves."""
+    """Count news, wake snoozed groups, and continue moves."""
     return {"counted": fold(), "woken": wake(), "moved": merging.move_on()}

@@ -1,12 +1,12 @@
-"""What plugins may import of `dlq`. All else may change without notice.
+"""What plugins may import of `dlq`. Everything else may change without notice.
 
 - `beat`: when beat last ticked
 - `dashboard`: add tables to the admin's home page
 - `events`: the signals
-- `metrics`: add readings for Prometheus
+- `metrics`: add values to the Prometheus metrics
 - `models`: the tables
-- `resolving`: requeue dead letters, and say that groups are redriven
-- `retention`: keep executions and dead letters, and delete rows of a plugin's own
+- `resolving`: requeue dead letters, and mark groups as being redriven
+- `retention`: protect executions and dead letters, and delete a plugin's own rows
 - `selection`: choose dead letters by the API's filters
 - `triage`: add to the pages of dead letters and failure groups
 """

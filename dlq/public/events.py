@@ -1,4 +1,4 @@
-"""Signals that tell what happened, and whether it still holds."""
+"""Signals for events, and whether they still apply."""
 
 from dlq.events import (
     StoppedRedrive,

@@ -1,4 +1,4 @@
-"""Add to what Prometheus reads."""
+"""Add values to the Prometheus metrics."""
 
 from prometheus_client.core import GaugeMetricFamily as Family
 

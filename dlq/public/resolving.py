@@ -1,4 +1,4 @@
-"""Requeue dead letters, one or many, and say that their groups are redriven."""
+"""Requeue dead letters, one or many, and mark their groups as being redriven."""
 
 from dlq.groups.status import begin_redrive, end_redrive
 from dlq.resolve.requeue import (

@@ -1,4 +1,4 @@
-"""Keep executions and dead letters from being deleted; delete rows of a plugin's own."""
+"""Protect executions and dead letters from deletion; delete a plugin's own rows."""
 
 from dlq.retention.by_age import Aged, add_kind
 from dlq.retention.dead_letters import HOLDS, LetterHold

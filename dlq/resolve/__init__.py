@@ -1,1 +1,1 @@
-"""What ends a dead letter: requeue, fix, skip, discard, roll back."""
+"""The operations that resolve a dead letter: requeue, fix, skip, discard, roll back."""

@@ -1,4 +1,4 @@
-"""What ends a dead letter without requeueing it: discard, and a roll-back past it; restore, pin."""
+"""Resolve a dead letter without requeueing it: discard, and roll back; restore and pin."""
 
 from typing import Any
 from uuid import UUID
@@ -13,9 +13,9 @@ from executions.events import execution_rolled_back
 
 
 def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry:
-    """Let it rest: nothing runs again; the execution stays as it is, FAILED or about to be.
+    """Discard it: nothing runs again, and the execution stays FAILED or is about to fail.
 
-    Raises NotFound, WrongState when it is resolved already.
+    Raises NotFound, WrongState if it is resolved already.
     """
     entry = transitions.find(entry_id)
     with transaction.atomic():
@@ -24,7 +24,7 @@ def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry
 
 
 def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Take a discard back, for as long as the entry is kept; raises NotFound, WrongState."""
+    """Undo a discard while the entry is kept; raises NotFound, WrongState."""
     entry = transitions.find(entry_id)
     with transaction.atomic():
         transitions.restore(entry, actor=actor, reason=reason)
@@ -32,12 +32,12 @@ def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntr
 
 
 def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Keep it whatever becomes of it; once pinned, pinning again does nothing. Raises NotFound."""
+    """Exclude it from retention; a second call does nothing. Raises NotFound."""
     return _pinned(entry_id, True, actor, reason)
 
 
 def unpin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Let retention take it again, when its time is over; raises NotFound."""
+    """Let retention delete it again after its period; raises NotFound."""
     return _pinned(entry_id, False, actor, reason)
 
 

@@ -1,4 +1,4 @@
-"""A person gives a dead letter's result or passes over its step, and the execution goes on."""
+"""Set a dead letter's result by hand or skip its step, and continue the execution."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,9 +29,9 @@ def fix(
 ) -> Run:
     """Record a further run of the dead step as a success with `outputs`, without executing it.
 
-    A step that decides where to go on needs the `outcome` as well. What others read of the step is
-    what is given here; the audit trail says by whom. Raises NotFound; WrongState as `requeue`;
-    ResultRefused for a result that the step could not have come to.
+    A step with a choice of next steps needs the `outcome` as well. Later steps read the given
+    outputs; the audit trail names the user. Raises NotFound; WrongState as `requeue`; ResultRefused
+    for a result that the step could not have.
     """
     entry = transitions.find(entry_id)
     transitions.must_be_open(entry, "fixed")
@@ -67,10 +67,10 @@ def _note(entry: DeadLetterEntry, actor: Actor) -> str:
 
 
 def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
-    """Record the dead step as skipped, and go on as the graph does past a step not taken.
+    """Record the dead step as skipped, and continue as for a step not taken.
 
-    What depends on it alone is skipped too; a join that wants any of several edges goes on with
-    the others. Raises NotFound; WrongState as `requeue`.
+    Steps that depend on it alone are skipped too; a join that needs any of several edges continues
+    with the others. Raises NotFound; WrongState as `requeue`.
     """
     entry = transitions.find(entry_id)
     transitions.must_be_open(entry, "skipped")
@@ -106,9 +106,9 @@ BLANKS: Mapping[str, Any] = {
 
 
 def outputs_template(entry: DeadLetterEntry, *, with_payloads: bool) -> tuple[Any, str]:
-    """Outputs to be filled in, and where they are from in words; None where nothing is known.
+    """Return outputs to fill in and a text with their origin; None if nothing is known.
 
-    Outputs of another run are shown to who may see payloads.
+    Outputs of another run are shown to users with permission to view payloads.
     """
     if with_payloads:
         good = last_good(entry).good
@@ -122,7 +122,7 @@ def outputs_template(entry: DeadLetterEntry, *, with_payloads: bool) -> tuple[An
 
 
 def shape(schema: Mapping[str, Any]) -> Any:
-    """A value that a JSON schema allows, as empty as can be; examples and defaults where given."""
+    """Return a minimal value that a JSON schema allows, with its examples and defaults."""
     return _shape(schema, schema.get("$defs", {}), DEEP)
 
 
@@ -143,7 +143,7 @@ def _shape(schema: Any, known: Mapping[str, Any], deep: int) -> Any:
 
 
 def _followed(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
-    """What a schema refers to, or the first of those it leaves the choice between."""
+    """Return the schema that a schema refers to, or the first of its alternatives."""
     if "$ref" in schema:
         return known.get(str(schema["$ref"]).rpartition("/")[2])
     options = schema.get("anyOf") or schema.get("oneOf")

@@ -1,7 +1,7 @@
-"""What users do to one dead letter: requeue, fix, skip, discard, restore, pin, unpin.
+"""Users' operations on one dead letter: requeue, fix, skip, discard, restore, pin, unpin.
 
-Other inputs, or a result by hand, after an approval need more than the power that is named here:
-`runners.repair.permissions.check_repair`, which page and API ask before.
+After an approval, other inputs or a manual result need more than the power named here: page and API
+first ask `runners.repair.permissions.check_repair`.
 """
 
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ def _refuse_resolved(row: DeadLetterEntry) -> str:
 
 
 def _refuse_gone(row: DeadLetterEntry) -> str:
-    """The execution of a step of the workflow itself must not have been undone."""
+    """Raise if the execution of a step of the workflow itself was undone."""
     if reason := _refuse_resolved(row):
         return reason
     if not row.execution.compensation or undoes(row.step_path):

@@ -1,4 +1,4 @@
-"""A dead letter goes home: a new run of its step in the same execution, which goes on."""
+"""Requeue a dead letter: a new run of its step in the same execution, which continues."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,11 +33,10 @@ def requeue(
 ) -> Run:
     """Start a new run of the dead step; its execution goes from FAILED back to RUNNING.
 
-    `overrides` are merged into the step's rendered inputs, nested keys too. The step has a new
-    retry budget. After a permanent error, or with overrides, its idempotency key is a new one.
-    The run's priority is its execution's less `yields`. Raises NotFound; WrongState when the entry
-    is resolved already, or its execution is over in another way; ApprovalNeeded for overrides of
-    an approval.
+    `overrides` are merged into the step's rendered inputs, nested keys too. The step gets a new
+    retry budget. After a permanent error, or with overrides, its idempotency key changes. The run's
+    priority is its execution's minus `yields`. Raises NotFound; WrongState if the entry is resolved
+    already, or its execution ended in another state; ApprovalNeeded for overrides of an approval.
     """
     entry = transitions.find(entry_id)
     if overrides:
@@ -72,7 +71,7 @@ def requeue(
 
 
 def yielding(priority: int, yields: int) -> int:
-    """A priority that lets others go first; 0 is the last."""
+    """Return a lower priority, which lets other runs go first; 0 is the lowest."""
     return max(0, priority - yields)
 
 
@@ -94,9 +93,9 @@ class DeadStep:
 
 @dataclass(frozen=True, slots=True)
 class RequeuedTogether:
-    """What was requeued: the new runs, by dead letter.
+    """The requeued dead letters, with their new runs.
 
-    `outdated` are dead letters whose step has run again since, or is history after a roll-back.
+    `outdated` are dead letters whose step has run again since, or was rolled back.
     """
 
     runs: Mapping[UUID, UUID] = field(default_factory=dict)
@@ -104,7 +103,7 @@ class RequeuedTogether:
 
 
 def goes_alone(workspace_id: UUID) -> bool:
-    """Whether each step of a workspace needs a transaction of its own, for its place."""
+    """Return whether each step of a workspace needs its own transaction, for its slot."""
     return limited(workspace_id)
 
 
@@ -120,10 +119,10 @@ def requeue_together(
 ) -> RequeuedTogether:
     """Start new runs of dead steps in the caller's transaction; see `requeue` for one.
 
-    A step that somebody else has locked, or whose dead letter is resolved, is in neither part of
-    the answer: nothing was done to it. `object_type` and `object_id` say in the audit trail for
-    what it was done. Executions need no other locks: they hold no concurrency key, have no parent,
-    and their workspace is not one of which each `goes_alone`.
+    A step that is locked, or whose dead letter is resolved, is in neither part of the result and
+    stays unchanged. The audit trail names `object_type` and `object_id` as the cause. Executions
+    need no other locks: they hold no concurrency key, have no parent, and no workspace of theirs
+    has `goes_alone`.
     """
     opened = _locked(steps, workspace_id)
     steps = _still_open([step for step in steps if step.execution_id in opened])
@@ -166,7 +165,7 @@ def _locked(steps: Iterable[DeadStep], workspace_id: UUID) -> dict[UUID, Reopena
 
 
 def _still_open(steps: Sequence[DeadStep]) -> list[DeadStep]:
-    """Those whose entry is open and nobody's just now; locked, so that they stay open."""
+    """Lock and return those whose entry is open and not locked."""
     rows = DeadLetterEntry.objects.select_for_update(no_key=True, skip_locked=True).filter(
         pk__in=[step.entry_id for step in steps], resolution=Resolution.PENDING
     )

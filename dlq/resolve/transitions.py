@@ -25,7 +25,7 @@ OVER = frozenset({ExecutionState.SUCCESS, ExecutionState.CANCELLED, ExecutionSta
 
 
 def find(entry_id: UUID) -> DeadLetterEntry:
-    """The entry, unlocked; raises NotFound."""
+    """Return the entry, unlocked; raises NotFound."""
     entry = DeadLetterEntry.objects.filter(pk=entry_id).first()
     if entry is None:
         raise NotFound(f"There is no dead letter {entry_id}.")
@@ -33,10 +33,10 @@ def find(entry_id: UUID) -> DeadLetterEntry:
 
 
 def must_be_open(entry: DeadLetterEntry, done: str) -> None:
-    """Tell the loser of a race before anything else fails for a lesser reason.
+    """Raise WrongState for a resolved entry before any lesser error.
 
-    Raises WrongState where it is resolved, or its execution is over but for FAILED; `done` is what
-    was wanted: "requeued".
+    Also if its execution ended in a state other than FAILED; `done` is the requested move, such as
+    "requeued".
     """
     if entry.resolution != Resolution.PENDING:
         raise WrongState(
@@ -65,9 +65,9 @@ def resolve(
     details: Any = None,
     **changes: Any,
 ) -> None:
-    """PENDING → a resolution, in the caller's transaction; raises WrongState if somebody was first.
+    """Move PENDING to a resolution in the caller's transaction; raises WrongState if it has one.
 
-    Of two people who resolve the same entry at once one wins and the other is told.
+    If two users resolve the same entry at once, the second one gets the error.
     """
     now = database_now()
     if notes:
@@ -102,7 +102,7 @@ def resolve(
 
 @dataclass(frozen=True, slots=True)
 class GoneHome:
-    """An entry and what it went home to: a new run of its step, or a new execution."""
+    """An entry and what it was requeued as: a new run of its step, or a new execution."""
 
     entry_id: UUID
     run_id: UUID | None = None
@@ -118,11 +118,10 @@ def requeue_many(
     object_type: str,
     object_id: UUID,
 ) -> set[UUID]:
-    """PENDING → REQUEUED for many, in the caller's transaction; the ids of those that moved.
+    """Move many from PENDING to REQUEUED in the caller's transaction; return the moved IDs.
 
-    Who is resolved already stays as it is: the caller locks them before, or undoes what it did for
-    them. Their groups hear of it once each, and one line in the audit trail names them all, under
-    the object for which they were requeued.
+    Resolved entries stay unchanged: lock them before, or undo your work for them. Each group is
+    notified once, and one line in the audit trail names all, under the object that caused it.
     """
     rows = statements.fetch(
         "requeue_entries",
@@ -152,10 +151,9 @@ def requeue_many(
 
 
 def restore(entry: DeadLetterEntry, *, actor: Actor, reason: str = "") -> None:
-    """DISCARDED → PENDING, in the caller's transaction: a discard is taken back.
+    """Move DISCARDED to PENDING in the caller's transaction.
 
-    Its notes stay. Raises WrongState where it is resolved otherwise, or open, or a roll-back has
-    made its run history: nothing could be done with it.
+    Its notes stay. Raises WrongState if it is open, resolved otherwise, or its run was rolled back.
     """
     moved = DeadLetterEntry.objects.filter(
         pk=entry.pk, resolution=Resolution.DISCARDED, run__superseded=False
@@ -184,9 +182,9 @@ def _not_restored(entry: DeadLetterEntry) -> WrongState:
 
 
 def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:
-    """Discard the open entries of an execution's superseded runs; returns how many.
+    """Discard the open entries of an execution's superseded runs; return how many.
 
-    A few statements however many they are; one line in the audit trail names them all.
+    It takes a constant number of statements; one line in the audit trail names all.
     """
     now = database_now()
     entries = DeadLetterEntry.objects.filter(

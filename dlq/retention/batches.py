@@ -1,4 +1,4 @@
-"""How long pruning may go on, how much of its time it leaves to others, and what went."""
+"""The time, the pace and the result of pruning."""
 
 import time
 from collections import Counter
@@ -16,8 +16,8 @@ LONGEST_REST = 0.5
 class PruningPace:
     """Until a time of `time.monotonic()` (None: until all is done) or until `stopped` says so.
 
-    After each transaction it rests `rest` times as long as that took, half a second at most, so
-    that the database has as much for others. `batch` is how many rows a transaction deletes.
+    After each transaction it waits `rest` times as long as that took, half a second at most, which
+    leaves capacity for others. `batch` is the number of rows per transaction.
     """
 
     until: float | None = None
@@ -27,19 +27,19 @@ class PruningPace:
 
     @classmethod
     def for_seconds(cls, seconds: float, *, rest: float = 1.0, batch: int = 500) -> "PruningPace":
-        """From now on."""
+        """Return a pace that ends after these seconds."""
         return cls(time.monotonic() + seconds, rest, batch)
 
     @property
     def over(self) -> bool:
-        """Whether to stop after what is at hand."""
+        """Return whether to stop after the current batch."""
         return self.stopped() or (self.until is not None and time.monotonic() >= self.until)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """A short transaction, and a rest after it.
+        """Run a short transaction, and wait after it.
 
-        It does not wait for the disk: what a crash undoes is deleted again.
+        It does not wait for the disk: rows that a crash restores are deleted again.
         """
         began = time.monotonic()
         with transaction.atomic():
@@ -56,10 +56,10 @@ class PruningPace:
 
 @dataclass(slots=True)
 class PruningTally:
-    """How many rows of a kind, when the first and the last of them ended, and why others stay.
+    """The number of rows of a kind, their first and last end, and why others stay.
 
-    `parts` counts what goes along, by kind: the runs of executions. `more` says that time was over
-    before all was looked at.
+    `parts` counts dependent rows by kind: the runs of executions. `more` says that the time was
+    over before the end.
     """
 
     kind: str
@@ -71,7 +71,7 @@ class PruningTally:
     more: bool = False
 
     def span(self, first: datetime | None, last: datetime | None) -> None:
-        """Take in when some of them ended."""
+        """Include the end of some of them."""
         if first is not None:
             self.first = first if self.first is None else min(self.first, first)
         if last is not None:

@@ -1,4 +1,4 @@
-"""What goes by its age alone, since nothing that stays needs it; and how much room it takes."""
+"""Rows that are deleted by age alone, since no remaining row needs them; and their size."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ STARTED_NOTHING = (TickStatus.MISSED, TickStatus.SKIPPED, TickStatus.REFUSED)
 
 @dataclass(frozen=True, slots=True)
 class Aged:
-    """Rows of a kind that are older than a time; `order` is what an index gives them in.
+    """Rows of a kind that are older than a time; `order` is that of an index.
 
-    `workspace` and `workflow` say how a row is found by them; a kind without does not go where one
-    workspace or workflow alone is pruned. `clear` deletes at most so many rows that belong to the
-    rows with these keys and have a foreign key to them; it returns how many there were.
+    `workspace` and `workflow` are the lookups to them; a kind without one is skipped if a single
+    workspace or workflow is pruned. `clear` deletes a limited number of rows that refer to the rows
+    with these keys; it returns how many.
     """
 
     kind: str
@@ -45,11 +45,11 @@ class Aged:
 
     @property
     def model(self) -> type[Model]:
-        """What its rows are."""
+        """Its model."""
         return self.rows(NEVER).model
 
     def due(self, wanted: RetentionPeriods) -> QuerySet[Any] | None:
-        """What is to go; None where nothing is."""
+        """Return the expired rows, or None."""
         before, scope = wanted.before(self.days()), wanted.scope
         if before is None or scope.states or (scope.workflow_id and not self.workflow):
             return None
@@ -82,7 +82,7 @@ KINDS: dict[str, Aged] = {
 
 
 def add_kind(kind: Aged) -> None:
-    """Let retention and `manage.py prune` delete one more kind.
+    """Add a kind to retention and `manage.py prune`.
 
     Raises ValueError if another kind has its name.
     """
@@ -91,7 +91,7 @@ def add_kind(kind: Aged) -> None:
 
 
 def prune(kind: str, wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete what is due of a kind."""
+    """Delete the expired rows of a kind."""
     tally, rows = PruningTally(kind), KINDS[kind].due(wanted)
     while rows is not None:
         if pace.over:
@@ -105,7 +105,7 @@ def prune(kind: str, wanted: RetentionPeriods, pace: PruningPace) -> PruningTall
 
 
 def look(kind: str, wanted: RetentionPeriods) -> PruningTally:
-    """What `prune` would delete."""
+    """Return what `prune` would delete."""
     rows = KINDS[kind].due(wanted)
     if rows is None:
         return PruningTally(kind)
@@ -115,7 +115,7 @@ def look(kind: str, wanted: RetentionPeriods) -> PruningTally:
 
 
 def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> int:
-    """Delete a batch; how many rows, those that hang on them included."""
+    """Delete a batch; return how many rows, dependent ones included."""
     chosen = rows.order_by(aged.order).select_for_update(skip_locked=True, of=("self",))
     found = list(chosen.values_list("pk", aged.time)[:most])
     ids = [pk for pk, _ in found]
@@ -147,7 +147,7 @@ SELECT pg_total_relation_size(oid)
 
 
 def weigh(tally: PruningTally) -> int:
-    """Bytes, about; 0 for what leaves its rows where they are (logs)."""
+    """Return about how many bytes; 0 for kinds that keep their rows (logs)."""
     counts = {tally.kind: tally.rows, **tally.parts}
     return round(sum(_each(kind) * number for kind, number in counts.items() if number))
 

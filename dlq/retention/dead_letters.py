@@ -1,7 +1,6 @@
-"""Dead letters go when their time is over (`expires_at`, set as one is resolved), with their items.
+"""Delete expired dead letters (`expires_at`, set at the resolution) with their items.
 
-Unless they are pinned, their execution is under way, or something holds them; open ones stay for
-ever.
+Pinned and held ones stay, and so do those of an execution under way; open ones never expire.
 """
 
 from collections.abc import Callable
@@ -39,8 +38,7 @@ KIND = "dead letters"
 class LetterHold:
     """Rows that keep dead letters from being deleted.
 
-    `rows` gives those that do so at present; `entry` names their foreign key to the dead letter,
-    by which an index finds them.
+    `rows` returns the current ones; `entry` names their indexed foreign key to the dead letter.
     """
 
     rows: Callable[[], QuerySet[Any]]
@@ -52,7 +50,7 @@ HOLDS: list[LetterHold] = []
 
 
 def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete those that are due, the first to expire first."""
+    """Delete the expired ones, the first to expire first."""
     tally = PruningTally(KIND)
     while not pace.over:
         with pace.transaction():
@@ -64,7 +62,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """What `prune` would delete; and how many that are resolved stay for another reason."""
+    """Return what `prune` would delete; and how many resolved ones stay for another reason."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)
@@ -74,7 +72,7 @@ def look(wanted: RetentionPeriods) -> PruningTally:
 
 
 def gone_by(wanted: RetentionPeriods) -> LettersGone:
-    """Until when those have expired, or were resolved, that this takes; and which are held."""
+    """Return the limits of expiry and resolution that this deletes, and the held ones."""
     held = _resolved(wanted).filter(_held())
     ids = tuple(held.values_list("pk", flat=True))
     if wanted.older_than is None:
@@ -100,7 +98,7 @@ def _due(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
 
 
 def _resolved(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
-    """Those whose time is over, held or not."""
+    """Return expired ones, held or not."""
     rows = _scoped(wanted).filter(_old(wanted), expires_at__isnull=False, pinned=False)
     return rows.exclude(resolution=Resolution.PENDING)
 
@@ -135,7 +133,7 @@ OVER = (GroupStatus.RESOLVED, GroupStatus.IGNORED)
 
 
 def prune_groups(now: datetime, pace: PruningPace) -> list[PruningTally]:
-    """Delete groups, then what leads to others, then hours; a tally each."""
+    """Delete groups, then their fingerprints, then hours; return a tally for each."""
     old = now - timedelta(days=retention_days())
     return [
         _in_batches("groups", pace, lambda: _groups(old, pace.batch)),
@@ -157,17 +155,16 @@ def _in_batches(kind: str, pace: PruningPace, delete: Callable[[], int]) -> Prun
 
 
 def _groups(old: datetime, most: int) -> int:
-    """Groups that were over long ago, hold nothing, and that no fingerprint leads to any more."""
+    """Return groups that ended long ago, hold nothing, and have no fingerprint."""
     keep_counters()
     led_to = GroupFingerprint.objects.filter(group=OuterRef("pk"))
     return _gone(_empty(old).filter(~Exists(led_to)), most)
 
 
 def _fingerprints(old: datetime, most: int) -> int:
-    """What leads to groups that were over long ago and hold nothing.
+    """Return the fingerprints of groups that ended long ago and hold nothing.
 
-    The groups go the next time: a failure that has looked its group up, and is not yet recorded,
-    finds it until then.
+    The groups follow next time: a failure being recorded can still find its group until then.
     """
     keep_counters()
     return _gone(GroupFingerprint.objects.filter(group__in=_empty(old).values("pk")), most)
@@ -178,7 +175,7 @@ def _hours(old: datetime, most: int) -> int:
 
 
 def _empty(old: datetime) -> QuerySet[FailureGroup]:
-    """Resolved, ignored and merged groups of which nothing is left and nothing was heard since."""
+    """Return resolved, ignored and merged groups without entries and without new failures."""
     inside = DeadLetterEntry.objects.filter(group=OuterRef("pk"))
     news = GroupNews.objects.filter(group=OuterRef("pk"))
     moves = GroupMove.objects.filter(Q(source=OuterRef("pk")) | Q(target=OuterRef("pk")))

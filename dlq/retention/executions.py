@@ -1,8 +1,8 @@
-"""Finished executions go, family by family, with their runs and what else belongs to them.
+"""Delete finished executions, family by family, with their runs and other dependent rows.
 
-A transaction takes families of `batch` executions, and 5,000 runs, at most. What does not fit by
-itself goes in several: runs first, those without children next, the root last, so that whoever dies
-in the middle leaves something that the next one goes on with.
+A transaction takes families of `batch` executions, and 5,000 runs, at most. A larger family takes
+several: runs first, executions without children next, the root last, so that the next process can
+continue after a crash.
 """
 
 from collections import Counter
@@ -47,9 +47,9 @@ HORIZONS: list[Callable[[datetime], datetime]] = []
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A root and what it started; `reason` says why it stays, "" where it may go.
+    """A root and its descendants; `reason` says why it stays, "" if it may be deleted.
 
-    `members` are those without children first, 500 at most; `size` and `runs` count all.
+    `members` are at most 500, those without children first; `size` and `runs` count all.
     """
 
     root: UUID
@@ -60,13 +60,13 @@ class Family:
 
     @property
     def whole(self) -> bool:
-        """Whether `members` are all."""
+        """Return whether `members` are all."""
         return self.size == len(self.members)
 
 
 @dataclass(frozen=True, slots=True)
 class PruningPosition:
-    """How far a walk has come: the end, and the id, of the last execution that it looked at."""
+    """The position of a walk: the end and the ID of the last execution it read."""
 
     at: datetime = START
     id: UUID = NOBODY
@@ -74,10 +74,9 @@ class PruningPosition:
 
 @dataclass(frozen=True, slots=True)
 class LettersGone:
-    """Dead letters that count as gone, since they go before executions do.
+    """Dead letters that count as deleted, since they are deleted before executions.
 
-    Resolved ones that expired by the first or were resolved before the second time, but for those
-    that are `held`.
+    Resolved ones that expired by the first time or were resolved before the second, unless `held`.
     """
 
     expired: datetime | None = None
@@ -90,14 +89,14 @@ NONE_GONE = LettersGone()
 
 @dataclass(frozen=True, slots=True)
 class WalkBatch:
-    """A piece of a walk: the roots whose time is over, with their ends, and where it ended."""
+    """A part of a walk: the expired roots, with their ends, and its final position."""
 
     roots: dict[UUID, datetime]
     end: PruningPosition
 
 
 def horizon(wanted: RetentionPeriods) -> datetime | None:
-    """Nothing that ended later is deleted: by the terms, and by what plugins still need."""
+    """Return the latest end to delete: by the periods, and by plugins' needs."""
     youngest = youngest_end(wanted.terms, wanted.now)
     if youngest is None:
         return None
@@ -105,7 +104,7 @@ def horizon(wanted: RetentionPeriods) -> datetime | None:
 
 
 def walk(wanted: RetentionPeriods, since: PruningPosition, before: datetime) -> Iterator[WalkBatch]:
-    """The finished executions that ended before a time, in the order of their ends."""
+    """Return the finished executions that ended before a time, ordered by their end."""
     told = parameters(wanted.terms, wanted.scope, wanted.now)
     while True:
         place = {"at": since.at, "id": since.id, "before": before, "chunk": CHUNK}
@@ -123,7 +122,7 @@ def families(
     *,
     without: LettersGone = NONE_GONE,
 ) -> list[Family]:
-    """The families of these roots, in no order, as if the dead letters `without` were gone."""
+    """Return the families of these roots, unordered, without the dead letters `without`."""
     found = statements.fetch(
         "prune_families",
         parameters(wanted.terms, wanted.scope, wanted.now)
@@ -145,7 +144,7 @@ BELONGINGS: tuple[type[Model], ...] = (Waiter, EarlyCallback, CronTick)
 def prune(
     wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition
 ) -> tuple[PruningTally, PruningPosition | None]:
-    """Delete until the time is over; what went, and where to go on (None: all was looked at)."""
+    """Delete until the time is over; return the result and the next position (None at the end)."""
     tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:
@@ -168,7 +167,7 @@ def clear(
     pace: PruningPace,
     tally: PruningTally,
 ) -> None:
-    """Delete those of these roots' families that may go, until the time is over; `ends` by root."""
+    """Delete these roots' families until the time is over, if allowed; `ends` by root."""
     for roots in _some(ends):
         found = families(roots, wanted, before)
         _note_kept(tally, found)
@@ -186,7 +185,7 @@ def look_at(
     tally: PruningTally,
     without: LettersGone = NONE_GONE,
 ) -> set[UUID]:
-    """Count what `clear` would delete; the roots that stay."""
+    """Count what `clear` would delete; return the roots that stay."""
     kept: set[UUID] = set()
     for roots in _some(ends):
         found = families(roots, wanted, before, without=without)
@@ -200,7 +199,7 @@ def look_at(
 
 
 def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> PruningTally:
-    """What `prune` would delete, from the beginning."""
+    """Return what `prune` would delete, from the beginning."""
     tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:
@@ -214,7 +213,7 @@ def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> P
 
 
 def packs(found: Sequence[Family], most: int) -> Iterator[list[Family]]:
-    """Families that fit into one transaction together; one that does not fit comes alone. Pure."""
+    """Group families that fit into one transaction; a larger one comes alone. Pure."""
     pack: list[Family] = []
     size = runs = 0
     for family in found:

@@ -1,8 +1,8 @@
-"""Who may see and do what; the one place where querysets are scoped to the caller.
+"""Check permissions, and scope querysets to the caller, in this one place.
 
-Powers come from four sources: the role in the workspace, the membership's own permissions, object
-permissions on a workflow (which its executions, runs and dead letters inherit), and Django's
-permissions. An API token takes away whatever lies outside its workspace and scopes.
+Permissions come from four sources: the role in the workspace, the membership's own permissions,
+object permissions on a workflow (which its executions, runs and dead letters inherit), and Django's
+permissions. An API token removes whatever is outside its workspace and scopes.
 """
 
 from executions.access.changes import (

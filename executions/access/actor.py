@@ -1,4 +1,4 @@
-"""Who does something and from where, and the audit row it leaves."""
+"""The acting user or system, its origin, and its audit row."""
 
 import getpass
 import json
@@ -20,9 +20,9 @@ DOORS: dict[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A person, a system or an agent; `user_id` is None for the engine's own doings.
+    """A person, a system or an agent; `user_id` is None for the engine itself.
 
-    `via` is the door it came through (`admin`, `api`, `site`, `api token <name>`, `single sign-on`,
+    `via` is the entry point (`admin`, `api`, `site`, `api token <name>`, `single sign-on`,
     `webhook`, `callback`, `command`), `address` the peer's IP address.
     """
 
@@ -33,16 +33,16 @@ class Actor:
 
     @classmethod
     def of(cls, user: Any, via: str = "") -> "Actor":
-        """The actor behind a Django user, outside a request."""
+        """Return the actor of a Django user, outside a request."""
         accounts.ensure(user.pk)
         return cls(user.pk, user.get_username(), via)
 
     @classmethod
     def of_request(cls, request: Any) -> "Actor":
-        """The signed-in user of a Django or DRF request, the door and the peer's address.
+        """Return a request's signed-in user, entry point and peer address.
 
-        A forwarded address could be made up by the caller, so the peer's own counts; behind a
-        proxy the server is told whom to trust (docs/explanation/security.md).
+        The caller could forge a forwarded address, so the peer's own counts. Behind a proxy,
+        configure the server to trust it (docs/explanation/security.md).
         """
         user = request.user
         token = getattr(request, "auth", None)
@@ -52,9 +52,9 @@ class Actor:
 
     @classmethod
     def at_door(cls, request: Any, user_id: Any, name: str, via: str = "") -> "Actor":
-        """Somebody known by `name` alone who sent this request, such as who signs in.
+        """Return the sender of this request, known by `name` only, such as a user who signs in.
 
-        Without a request nothing is known of where from.
+        Without a request the origin is unknown.
         """
         accounts.ensure(user_id)
         if request is None:
@@ -66,7 +66,7 @@ class Actor:
 
     @classmethod
     def of_command(cls) -> "Actor":
-        """Whoever runs a management command, by the operating system's name for them."""
+        """Return the user of a management command, by their name in the operating system."""
         try:
             name = getpass.getuser()
         except (KeyError, OSError):
@@ -75,13 +75,13 @@ class Actor:
 
     @classmethod
     def system(cls, name: str) -> "Actor":
-        """The engine itself, under the name of the part that acts."""
+        """Return the engine itself, under the name of the acting part."""
         return cls(None, name, "engine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLine:
-    """A line of the audit trail without who did it; see `record`."""
+    """A line of the audit trail without its actor; see `record`."""
 
     action: str
     workspace_id: UUID | None
@@ -99,7 +99,7 @@ def _json(facts: Mapping[str, Any]) -> str:
 
 
 def _door(request: Any) -> str:
-    """The admin, ours, or another page of the project's (`site`), such as its own sign-in."""
+    """Return the entry point: the admin, the API, or another page of the project (`site`)."""
     match = getattr(request, "resolver_match", None)
     if match is None:
         return "api"
@@ -122,10 +122,10 @@ def record(
     after: Mapping[str, Any] | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> UUID:
-    """Write one line of the audit trail, in the caller's transaction; returns its id.
+    """Write one line of the audit trail in the caller's transaction; return its ID.
 
-    `before` and `after` are what changed, never a secret. Without a workspace the line concerns
-    the whole installation.
+    `before` and `after` are what changed, never a secret. Without a workspace the line concerns the
+    whole installation.
     """
     line = AuditLine(
         action=action,
@@ -144,7 +144,7 @@ def record(
 
 
 def recording(actor: Actor, line: AuditLine) -> statements.BoundStatement:
-    """The statement that writes a line as `record` does, for who runs it with others."""
+    """Return the statement that writes a line as `record` does, to run it with others."""
     return statements.asked("note_activity", _noted(actor, line))
 
 
@@ -167,7 +167,7 @@ def _noted(actor: Actor, line: AuditLine) -> dict[str, Any]:
 
 
 def record_all(actor: Actor, lines: Sequence[AuditLine]) -> None:
-    """Write many lines of one actor as `record` does; one statement, which takes a thousand."""
+    """Write many lines of one actor as `record` does, in one statement of at most a thousand."""
     if not lines:
         return
     rows = [

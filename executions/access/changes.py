@@ -1,7 +1,7 @@
-"""Who may start or repeat an execution that differs from what was published or recorded: pure.
+"""Who may start or repeat an execution with changes to the published or recorded one. Pure.
 
-Every door asks here (API, admin, studio, redrives). TRIGGER alone gives another input to the latest
-version. Skipping steps, and giving a step what its definition does not give it, needs more.
+Every entry point asks here (API, admin, studio, redrives). TRIGGER alone allows another input to
+the latest version. Skipping steps, or giving a step values outside its definition, needs more.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from executions.states import Permission
 
 
 class Base(Enum):
-    """The version that a new execution runs; the latest one is LATEST, even if it is pinned."""
+    """The version that a new execution runs; LATEST is the latest one, even if it is pinned."""
 
     LATEST = "latest"
     PINNED = "pinned"  # the one that the origin ran, and not the latest
@@ -25,8 +25,8 @@ class Base(Enum):
 class AccessChange:
     """How a new execution differs from its origin, or from a plain start of its workflow.
 
-    `inside`: it begins at a step or a checkpoint. `payload`: it has another input than its origin.
-    `approved`: what a step runs with, or gives, is changed in an execution that was approved.
+    `inside`: it begins at a step or a checkpoint. `payload`: its input differs from its origin's.
+    `approved`: it changes a step's inputs or outputs in an approved execution.
     """
 
     base: Base = Base.LATEST
@@ -39,7 +39,7 @@ class AccessChange:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What is asked for, and the sets of powers of which one is needed in full."""
+    """A change, and the sets of powers of which one is required in full."""
 
     what: str
     either: tuple[tuple[Power, ...], ...]
@@ -51,7 +51,7 @@ OVERRIDE = ((Action.AUTHOR,), (Permission.REDRIVE_CHANGED, Action.OPERATE))
 
 
 def needs(change: AccessChange) -> Iterator[Need]:
-    """What a change needs beyond the power to start or to redrive."""
+    """Return the powers that a change needs beyond starting or redriving."""
     if change.base is Base.TEST:
         yield Need("run the version of a test run again", AUTHOR)
     if change.base is Base.OTHER:
@@ -69,17 +69,17 @@ def needs(change: AccessChange) -> Iterator[Need]:
 
 
 def operators_powers(change: AccessChange) -> list[Power]:
-    """Powers that together suffice for a change, an operator's rather than an author's."""
+    """Return sets of powers that suffice for an operator's change, not an author's."""
     return list(dict.fromkeys(power for need in needs(change) for power in need.either[-1]))
 
 
 def may_override(may: Powers) -> bool:
-    """Whether the caller may override variables and the inputs of steps."""
+    """Return whether the caller may override variables and the inputs of steps."""
     return _has(may, OVERRIDE)
 
 
 def check_change(may: Powers, change: AccessChange) -> None:
-    """Raise Forbidden with the first thing that the caller may not change."""
+    """Raise Forbidden for the first change that the caller may not make."""
     for need in needs(change):
         if not _has(may, need.either):
             raise Forbidden(_refusal(may, need))

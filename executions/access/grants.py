@@ -1,6 +1,6 @@
-"""Object permissions on one workflow: given and taken here, for people and for groups.
+"""Grant and revoke object permissions on one workflow, for users and groups.
 
-They open the workflow, and all that it ran, to members of its workspace whose role does not.
+They give access to the workflow and its executions to members whose role does not.
 """
 
 from collections.abc import Collection
@@ -33,7 +33,7 @@ MOST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What one person (or group) may do on a workflow: READ, WRITE, EXECUTE, DELETE."""
+    """The permissions of one user or group on a workflow: READ, WRITE, EXECUTE, DELETE."""
 
     username: str | None
     group: str | None
@@ -41,7 +41,7 @@ class Grant:
 
 
 def grants_on(workflow: Workflow) -> list[Grant]:
-    """Who was given what on the workflow, people first, by name; `MOST` rows. Two queries."""
+    """Return the grants on the workflow, users first, by name; `MOST` rows. Two queries."""
     people = WorkflowUserPermission.objects.filter(content_object=workflow)
     groups = WorkflowGroupPermission.objects.filter(content_object=workflow)
     code, name = "permission__codename", name_path()
@@ -60,9 +60,9 @@ def give(
     group: str | None = None,
     reason: str = "",
 ) -> Grant:
-    """Make these the permissions of one person or group on the workflow; none takes all away.
+    """Set the permissions of one user or group on the workflow; an empty set revokes all.
 
-    Raises NotFound for who is no member of the workspace, or a group that does not exist.
+    Raises NotFound for a user who is not a member, or a group that does not exist.
     """
     with transaction.atomic():
         Workflow.objects.select_for_update(no_key=True).only("pk").get(pk=workflow.pk)

@@ -1,4 +1,4 @@
-"""An operation: something a user may do to one row, whichever way it is asked for."""
+"""An operation that a user may perform on one row, in any interface."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from executions.access.powers import Action, Power
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """Something a user may do to one row of a model. Its page and its API endpoint share it.
+    """An operation on one row of a model. Its page and its API endpoint share it.
 
     `needs` is the power that the user needs in the row's workspace; the caller checks it.
-    `apply(id, actor, data)` does it to one row, in a transaction of its own, and raises a
+    `apply(id, actor, data)` performs it on one row, in its own transaction, and raises a
     ValkyrError when it cannot; `data` are the validated values of a form or of a request's body.
-    `refuse(row)` gives the reason why it cannot be done in the row's present state, or "". It
-    spares the user a useless button; `apply` decides.
+    `refuse(row)` returns why the row's current state forbids it, or "". Pages then hide the button;
+    `apply` decides.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""People as the project's own model of accounts has them: any key, any field that names them.
+"""Users of the project's own account model, with any key and any username field.
 
-What an API or a form calls `username` is what the model's `USERNAME_FIELD` holds, such as an email
-address. Nothing but this field, the key and `is_active` is taken for granted.
+The `username` of an API or a form is the model's `USERNAME_FIELD`, such as an email address.
+Nothing but this field, the key and `is_active` is required.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ LONGEST_NAME = 254  # an email address
 
 
 def person_named(name: str | None) -> Any | None:
-    """The account that signs in with this name; None where there is none."""
+    """Return the account that signs in with this name, or None."""
     if not name:
         return None
     model = get_user_model()
@@ -21,12 +21,12 @@ def person_named(name: str | None) -> Any | None:
 
 
 def name_path(path: str = "user") -> str:
-    """The look-up from a row to the name of the account that `path` leads to."""
+    """Return the lookup from a row to the name of the account that `path` leads to."""
     return f"{path}__{get_user_model().USERNAME_FIELD}"
 
 
 def key_field() -> Any:
-    """The field that is an account's key: of a model that inherits from another, the other's."""
+    """Return the field that is an account's key; for an inherited model, the parent's key."""
     key: Any = get_user_model()._meta.pk
     while key.remote_field:
         key = key.target_field
@@ -34,7 +34,7 @@ def key_field() -> Any:
 
 
 def read_key(value: Any) -> Any:
-    """A key of an account, from JSON, a token or an address; raises ValueError."""
+    """Parse an account's key from JSON, a token or a URL; raises ValueError."""
     key = key_field()
     try:
         return key.clean(value, None)
@@ -43,12 +43,12 @@ def read_key(value: Any) -> Any:
 
 
 def key_as_json(value: Any) -> int | str | None:
-    """A key of an account as JSON has it: a number stays one, anything else is text."""
+    """Return an account's key for JSON: a number stays a number, anything else is text."""
     return value if value is None or isinstance(value, int) else str(value)
 
 
 def has_column(name: str) -> bool:
-    """Whether accounts have a column of this name, such as `is_staff`."""
+    """Return whether accounts have this column, such as `is_staff`."""
     try:
         return bool(get_user_model()._meta.get_field(name).concrete)
     except FieldDoesNotExist:

@@ -1,4 +1,4 @@
-"""What one caller may do in a workspace and to one object: roles, permissions, refusals."""
+"""A caller's permissions in a workspace and on one object: roles, permissions, refusals."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from executions.states import Permission, Role
 
 
 class Action(StrEnum):
-    """What can be done in a workspace."""
+    """The actions in a workspace."""
 
     VIEW = "view"
     TRIGGER = "trigger"
@@ -64,7 +64,7 @@ SCOPES: tuple[str, ...] = tuple(sorted([*Action, *Permission.values]))
 
 
 def roles_with(power: Power) -> list[str]:
-    """The roles that allow `power`, sorted."""
+    """Return the roles that allow `power`, sorted."""
     return sorted(role for role in ALLOWED if power in ALLOWED[role] | INCLUDED[role])
 
 
@@ -78,7 +78,7 @@ MOST_HELD = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TokenLimits:
-    """What an API token leaves of its user's powers; authentication puts it on the user."""
+    """The limits of an API token on its user's powers; authentication puts it on the user."""
 
     workspace_id: UUID
     scopes: frozenset[str]
@@ -86,9 +86,9 @@ class TokenLimits:
 
 @dataclass(frozen=True)
 class Powers:
-    """What a user may do to what belongs to one workspace (and, if given, one workflow).
+    """A user's powers in one workspace and, if given, on one workflow.
 
-    The finer sources are read only when the role does not decide; at most one query each.
+    The finer sources are read only if the role does not decide; at most one query each.
     """
 
     user: User
@@ -98,7 +98,7 @@ class Powers:
     limits: TokenLimits | None = field(default=None)
 
     def allows(self, power: Power) -> bool:
-        """Whether the user may; a permission counts only on what the user may see."""
+        """Return whether the user may do it; a permission counts only on visible objects."""
         if self.limits is not None and power not in self.limits.scopes:
             return False
         if isinstance(power, Permission):
@@ -107,12 +107,12 @@ class Powers:
 
     @property
     def any(self) -> bool:
-        """Whether the user may do anything here: who may not does not learn that it exists."""
+        """Return whether the user has any power here; otherwise the object is hidden."""
         return bool(self.role and ALLOWED[self.role]) or bool(self._on_workflow)
 
     @property
     def limited(self) -> bool:
-        """Whether an API token's limits apply."""
+        """Return whether an API token's limits apply."""
         return self.limits is not None
 
     def _has(self, action: Action) -> bool:
@@ -126,7 +126,7 @@ class Powers:
 
     @cached_property
     def _on_workflow(self) -> frozenset[Action]:
-        """What object permissions allow; who may do everything by role needs none."""
+        """Return the object permissions; none are read if the role allows everything."""
         if self.workflow_id is None or self.role in {Role.ADMIN, Role.WORKFLOW}:
             return frozenset()
         codes = _granted(self.user, self.workflow_id)
@@ -135,20 +135,20 @@ class Powers:
 
 
 def holds_permission(user: User, permission: Permission) -> bool:
-    """Whether Django's permissions of the user, or of a group, include it."""
+    """Return whether Django's permissions of the user, or of a group, include it."""
     holds: Any = getattr(user, "has_perm", None)
     label = Workspace._meta.app_label
     return holds is not None and bool(holds(f"{label}.{permission.value}"))
 
 
 def limits_of(user: User) -> TokenLimits | None:
-    """What the API token leaves that the user signed in with; None without one."""
+    """Return the limits of the API token that the user signed in with; None without one."""
     limits: TokenLimits | None = getattr(user, "token_limits", None)
     return limits
 
 
 def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
-    """The user's powers by workspace, and object permissions by workflow. One query.
+    """Return the user's powers by workspace, and object permissions by workflow. One query.
 
     A superuser is ADMIN of every workspace.
     """
@@ -175,13 +175,13 @@ def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
 
 
 def _of_groups(user: User) -> list[tuple[Any, str, list[str], UUID | None]]:
-    """What the user's groups were given, where the statement does not see who is in them."""
+    """Return the grants of the user's groups, if the statement cannot read the memberships."""
     rows = _grants(user)[1].values_list("permission__codename", "content_object_id")
     return [(None, code, [], workflow_id) for code, workflow_id in rows[:MOST_HELD]]
 
 
 def _asked(name: str, **of: Any) -> list[Any]:
-    """The rows of a named statement, which Django need not put together for each request."""
+    """Return the rows of a named statement, without building a query for each request."""
     with connection.cursor() as cursor:
         cursor.execute(statement(name), of)
         rows: list[Any] = cursor.fetchall()
@@ -195,9 +195,9 @@ def powers_on(
     *,
     member: Member | None = None,
 ) -> Powers:
-    """The user's powers on what belongs to a workspace (and a workflow). One query at most.
+    """Return the user's powers in a workspace (and on a workflow). One query at most.
 
-    `member` saves it for who has read the user's membership with something else.
+    Pass `member` if the user's membership was already read.
     """
     limits = limits_of(user)
     if not user.is_active or (limits is not None and limits.workspace_id != workspace_id):
@@ -216,12 +216,15 @@ def _member(user: User, workspace_id: UUID) -> Member:
 
 
 def role_in(user: User, workspace_id: UUID) -> str | None:
-    """The user's role in one workspace; None for who is no member. At most one query."""
+    """Return the user's role in one workspace; None for a non-member. At most one query."""
     return powers_on(user, workspace_id).role
 
 
 def _granted(user: User, workflow_id: UUID) -> set[str]:
-    """The object permissions of the user, and of the user's groups, on one workflow. One query."""
+    """Return the object permissions of the user and the user's groups on one workflow.
+
+    One query.
+    """
     mine, ours = (
         some.filter(content_object_id=workflow_id).values_list("permission__codename", flat=True)
         for some in _grants(user)
@@ -230,12 +233,12 @@ def _granted(user: User, workflow_id: UUID) -> set[str]:
 
 
 def _inner(groups: Any) -> Any:
-    """The groups' keys: a query within another, or a list where they are in another database."""
+    """Return the groups' keys: a subquery, or a list if they are in another database."""
     return list(groups.values_list("pk", flat=True)) if accounts.apart() else groups.values("pk")
 
 
 def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
-    """The object permissions that the user has, and that the user's groups have."""
+    """Return the object permissions of the user and of the user's groups."""
     person: Any = user
     groups: Any = getattr(user, "groups", None)
     given = WorkflowGroupPermission.objects
@@ -260,11 +263,11 @@ class Reach:
     grants: dict[UUID, set[str]]
 
     def workspaces(self, power: Power) -> list[UUID]:
-        """The workspaces in which the caller may do `power` to everything, sorted."""
+        """Return the workspaces in which the caller has `power` on everything, sorted."""
         return sorted(pk for pk, powers in self.members.items() if powers.allows(power))
 
     def workflows(self, power: Power) -> list[UUID]:
-        """The workflows that an object permission opens for `power`."""
+        """Return the workflows on which an object permission gives `power`."""
         limits = limits_of(self.user)
         if not self.grants or (limits is not None and power not in limits.scopes):
             return []
@@ -277,12 +280,12 @@ class Reach:
         return [pk for pk, given in self.grants.items() if given & codes]
 
     def anywhere(self, power: Power) -> bool:
-        """Whether there is anything at all that the caller may do `power` to."""
+        """Return whether the caller has `power` on anything."""
         return bool(self.workspaces(power) or self.workflows(power))
 
 
 def reach_of(user: User) -> Reach:
-    """The caller's reach. One query."""
+    """Return the caller's reach. One query."""
     return Reach(user, *holdings(user))
 
 
@@ -296,13 +299,16 @@ class Forbidden(ValkyrError):
 
 
 class AmbiguousWorkspace(ValkyrError):
-    """You are in several workspaces; say which one with workspaceId."""
+    """Return a refusal that names the missing permission; `limited` if a token forbids it."""
 
     code = "workspace_required"
 
 
 def refused(role: str | None, power: Power, *, limited: bool = False) -> Forbidden:
-    """The refusal that says what would be needed; `limited`: an API token's scopes forbid it."""
+    """Return a refusal that names the missing permission.
+
+    `limited` if a token's scopes forbid it.
+    """
     if limited:
         return Forbidden(
             f"This API token's scopes do not include {power.value}. Use one that does."

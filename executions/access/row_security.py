@@ -1,9 +1,9 @@
-"""Limits a request to the rows of the caller's workspaces, whatever its queries forget.
+"""Limit a request to the rows of the caller's workspaces, even if a query has no filter.
 
-The second line behind `visible`: PostgreSQL hides other workspaces' rows by policies
+A second defence behind `visible`: PostgreSQL hides other workspaces' rows by policies
 (`executions.database.row_policies`). Superusers see all rows; an API token sees those of its one
-workspace. Requests without a caller, such as webhooks, are not limited: what they reach is named by
-their secret.
+workspace. Requests without a caller, such as webhooks, are not limited: their secret selects what
+they reach.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ LIMITS_ITSELF = "limits_its_rows"
 
 
 def scope_of(user: User) -> RowScope | None:
-    """What the user's requests are limited to; None for all rows."""
+    """Return the scope of the user's requests; None for all rows."""
     if not enabled() or not user.is_authenticated or sees_all(user):
         return None
     limits = limits_of(user)
@@ -30,15 +30,15 @@ def scope_of(user: User) -> RowScope | None:
 
 
 def limit_to(user: User) -> None:
-    """Let what follows in this request see the user's rows alone."""
+    """Limit the rest of this request to the user's rows."""
     limit(scope_of(user))
 
 
 def limit_stream(response: Any) -> Any:
-    """The response, whose rows are limited also where they are read while it is sent.
+    """Return the response, with rows also limited while they are read during sending.
 
-    What is sent by coroutines is left alone: live states are read for all viewers together, of what
-    each of them was allowed to watch.
+    Responses sent by coroutines are not limited: live states are read for all viewers together, by
+    what each may watch.
     """
     scope = current()
     if scope is not None and response.streaming and not response.is_async:
@@ -56,7 +56,7 @@ def _each_limited(parts: Iterator[bytes], scope: RowScope) -> Iterator[bytes]:
 
 
 class RowLevelSecurity:
-    """Middleware: pages are limited to who is signed in; the API's views limit themselves."""
+    """Middleware that limits pages to the signed-in user's rows; API views limit themselves."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         """Wrap `get_response`, if the setting is on."""
@@ -65,12 +65,12 @@ class RowLevelSecurity:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the answer; nothing is limited any more afterwards."""
+        """Return the response; the limits end with it."""
         with limited(None):
             response: HttpResponseBase = limit_stream(self._get_response(request))
             return response
 
     def process_view(self, request: HttpRequest, view: Any, *_: Any) -> None:
-        """Limit the page, now that it is known to be one."""
+        """Limit the request, now that it is known to be for a page."""
         if not getattr(view, LIMITS_ITSELF, False):
             limit_to(request.user)

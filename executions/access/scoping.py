@@ -1,4 +1,4 @@
-"""Rows as one caller may see them: lists, one row, the workspace to work in."""
+"""The rows that one caller may see: lists, one row, and the workspace to use."""
 
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -27,7 +27,7 @@ M = TypeVar("M", bound=Model)
 
 
 def workspaces_of(user: User, power: Power = Action.VIEW) -> list[UUID]:
-    """The ids of the workspaces in which the user may do `power` to everything. One query."""
+    """Return the IDs of workspaces where the user has `power` on everything. One query."""
     return reach_of(user).workspaces(power)
 
 
@@ -39,12 +39,12 @@ def visible(
     path: str = "",
     reach: Reach | None = None,
 ) -> QuerySet[M]:
-    """The rows to which the user may do `power`: of workspaces by role, of workflows by grant.
+    """Return the rows on which the user has `power`, by role or by grant.
 
-    A superuser sees everything, without a comparison that would cost a large list its index.
-    `path` is the look-up to the workspace's id where the model's foreign keys do not tell; `reach`
-    saves the query of who knows it. One workspace is compared by equality, so that lists are read
-    in the order of their index.
+    A superuser sees everything, without a comparison that would keep a large list from its index.
+    `path` is the lookup to the workspace's ID if the model's foreign keys do not show it; `reach`
+    saves a query. One workspace is compared by equality, so that lists are read in the order of
+    their index.
     """
     if sees_all(user):
         return queryset
@@ -59,16 +59,16 @@ def visible(
 
 
 def sees_all(user: User) -> bool:
-    """Whether nothing is hidden from the user: a superuser, not limited by a token."""
+    """Return whether the user sees every row: a superuser without a token's limits."""
     boss = user.is_active and bool(getattr(user, "is_superuser", False))
     return boss and limits_of(user) is None
 
 
 def obtain(user: User, queryset: QuerySet[M], pk: Any, power: Power) -> tuple[M, Powers]:
-    """One row and the caller's powers on it, if they include `power`.
+    """Return one row and the caller's powers on it, if they include `power`.
 
-    Raises NotFound when there is no such row that the caller may do anything to, Forbidden when
-    only other things. Two queries; a third where the role does not decide.
+    Raises NotFound if no such row is visible to the caller, and Forbidden if only `power` is
+    missing. Two queries; a third if the role does not decide.
     """
     name = queryset.model._meta.verbose_name_raw
     return let_through(user, queryset.filter(pk=pk).first(), power, f"{name} {pk}")
@@ -77,10 +77,9 @@ def obtain(user: User, queryset: QuerySet[M], pk: Any, power: Power) -> tuple[M,
 def let_through(
     user: User, row: M | None, power: Power, name: str, *, member: Member | None = None
 ) -> tuple[M, Powers]:
-    """The row that was found and the caller's powers on it; `name` is what was looked for.
+    """Return the found row and the caller's powers on it; `name` is the row's kind in errors.
 
-    `member` is what the caller is in the row's workspace, where that was read with the row.
-    Raises as `obtain`.
+    `member` is the caller's membership, if it was read with the row. Raises as `obtain`.
     """
     powers = powers_on_row(user, row, member=member) if row is not None else None
     if row is None or powers is None or not powers.any:
@@ -91,16 +90,16 @@ def let_through(
 
 
 def powers_on_row(user: User, row: Model, *, member: Member | None = None) -> Powers:
-    """The caller's powers on one row; `member` as in `powers_on`."""
+    """Return the caller's powers on one row; `member` as in `powers_on`."""
     path = workflow_path(type(row))
     workflow_id = _follow(row, path) if path else None
     return powers_on(user, workspace_id_of(row), workflow_id, member=member)
 
 
 def require(user: User, workspace_id: UUID, power: Power) -> Powers:
-    """The user's powers in a workspace, if they include `power`.
+    """Return the user's powers in a workspace, if they include `power`.
 
-    Raises NotFound for a workspace the user is no member of, and Forbidden.
+    Raises NotFound for a workspace the user is not a member of, and Forbidden.
     """
     powers = powers_on(user, workspace_id)
     if powers.role is None:
@@ -111,9 +110,9 @@ def require(user: User, workspace_id: UUID, power: Power) -> Powers:
 
 
 def workspace_for(user: User, workspace_id: UUID | None, power: Power) -> Workspace:
-    """The workspace to work in: the one named, or the only one where the user may do `power`.
+    """Return the named workspace, or the only one where the user has `power`.
 
-    Raises NotFound for a workspace the user is no member of, Forbidden, and AmbiguousWorkspace.
+    Raises NotFound for a workspace without membership, Forbidden, and AmbiguousWorkspace.
     """
     if workspace_id is not None:
         powers = powers_on(user, workspace_id)
@@ -133,7 +132,7 @@ def workspace_for(user: User, workspace_id: UUID | None, power: Power) -> Worksp
 
 
 def workspace_path(model: type[Model]) -> str:
-    """The look-up from a model to its workspace's id, by the model's foreign keys."""
+    """Return the lookup from a model to its workspace's ID, by the model's foreign keys."""
     if model is Workspace:
         return "id"
     for name, path in (
@@ -149,7 +148,7 @@ def workspace_path(model: type[Model]) -> str:
 
 
 def workflow_path(model: type[Model]) -> str:
-    """The look-up from a model to its workflow's id; empty for what belongs to none."""
+    """Return the lookup from a model to its workflow's ID; empty if the model has no workflow."""
     if model is Workflow:
         return "id"
     for name, path in (
@@ -163,7 +162,7 @@ def workflow_path(model: type[Model]) -> str:
 
 
 def workspace_id_of(row: Model) -> UUID:
-    """The id of the workspace a row belongs to."""
+    """Return the ID of a row's workspace."""
     return _follow(row, workspace_path(type(row)))
 
 
@@ -175,7 +174,7 @@ def _follow(row: Model, path: str) -> UUID:
 
 
 def _limits(user: User, power: Power) -> bool:
-    """Whether it is the token that does not allow it, whatever its user may."""
+    """Return whether the token forbids it, though its user may do it."""
     limits = limits_of(user)
     return limits is not None and power not in limits.scopes
 
@@ -201,7 +200,7 @@ SCOPE_SQL = (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """No execution is counted twice: `workflows` are of other workspaces than `workspaces`."""
+    """A scope that counts no execution twice: `workflows` are outside of `workspaces`."""
 
     everything: bool = False
     workspaces: tuple[UUID, ...] = ()
@@ -209,7 +208,7 @@ class Scope:
 
     @classmethod
     def of(cls, user: User, reach: Reach) -> Self:
-        """What the person may see, by `executions.access`; a query where workflows are shared."""
+        """Return the user's scope, by `executions.access`; one query if workflows are shared."""
         if sees_all(user):
             return cls(everything=True)
         workspaces = reach.workspaces(Action.VIEW)
@@ -225,7 +224,7 @@ class Scope:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """For `SCOPE_SQL`."""
+        """Return the parameters for `SCOPE_SQL`."""
         return {
             "everything": self.everything,
             "workspaces": list(self.workspaces),
@@ -233,11 +232,11 @@ class Scope:
         }
 
     def of_workflow(self, workflow_id: UUID) -> "Scope":
-        """One workflow alone, which the person may see."""
+        """Return the scope of one workflow that the user may see."""
         return Scope(workflows=(workflow_id,))
 
     def of_workspace(self, workspace_id: UUID) -> "Scope":
-        """The part of it in one workspace; a query where only workflows are seen there."""
+        """Return the part of it in one workspace; one query if only workflows are visible there."""
         if self.everything or workspace_id in self.workspaces:
             return Scope(workspaces=(workspace_id,))
         rows = Workflow.objects.filter(pk__in=self.workflows, workspace_id=workspace_id)

@@ -1,5 +1,5 @@
-"""Workspaces, who is in them, and what programs sign in with; the only writers of those rows.
+"""Workspaces, their members, and the credentials of programs; the only writers of those rows.
 
-Each change is one transaction together with its line in the audit trail. What concerns who may do
-what in a workspace is decided under the workspace's lock.
+Each change is one transaction together with its line in the audit trail. Changes of a workspace's
+permissions are made under the workspace's lock.
 """

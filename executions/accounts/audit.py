@@ -1,4 +1,4 @@
-"""The audit rows of accounts, tokens and tenants: one function writes them all."""
+"""Write the audit rows of accounts, tokens and tenants."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ def audit(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write down what was done to a row; a tier's, which has no workspace, is everybody's."""
+    """Record a change of a row; a tier's has no workspace and is visible to everybody."""
     own = isinstance(row, Workspace)
     record(
         actor,

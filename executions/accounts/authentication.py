@@ -1,4 +1,4 @@
-"""Authenticates callers: finds the account of a bearer token or session, and notes its use."""
+"""Authenticate callers: find the account of a bearer token or session, and note its use."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ def note(
     now: datetime,
     address: str | None,
 ) -> None:
-    """Store the use unless `last` is less than a minute ago; does not wait for a locked row."""
+    """Store the use unless `last` is less than a minute ago; skip a locked row."""
     if last is not None and now - last < NOTED_EVERY:
         return
     rows: Any = model._default_manager
@@ -64,7 +64,7 @@ _OF_USER, _OF_TOKEN = (
 
 @dataclass(frozen=True, slots=True)
 class AccountInSession:
-    """An account as a live session of it has it: the session's last use, and the time."""
+    """An account with its live session's last use, and the time."""
 
     user: Any
     now: datetime
@@ -76,7 +76,7 @@ Likely = Callable[[Any], Sequence[BoundStatement]]
 
 
 def nothing(user_id: Any) -> Sequence[BoundStatement]:
-    """Nothing is likely to follow."""
+    """Return no expected queries."""
     return ()
 
 
@@ -85,7 +85,7 @@ def account_in_session(
 ) -> AccountInSession:
     """Read the account and check the session in one statement.
 
-    Raises TokenRefused when the session is not a live one of that account.
+    Raises TokenRefused if the account has no such live session.
     """
     try:
         key = read_key(user_id)
@@ -101,7 +101,7 @@ def account_in_session(
 
 
 def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | None:
-    """The time and the session's last use; None when it is not a live one of that account."""
+    """Return the time and the session's last use; None without such a live session."""
     row = fetch_one("live_session", {"session": session_id, "id": user_id})
     return None if row is None else (row[0], row[1])
 
@@ -113,7 +113,7 @@ MOST_GUESSES = 10_000
 
 
 def token_of(digest: str, likely: Likely = nothing) -> tuple[ApiToken, datetime] | None:
-    """The API token with its user, and the time; None where there is none."""
+    """Return the API token with its user, and the time; None if there is none."""
     guess = _guesses.get(digest)
     following = () if guess is None else likely(guess)
     row = next(iter(ahead.fetch(asked("token", {"digest": digest}), following)), None)
@@ -134,9 +134,9 @@ def _user(columns: Sequence[Any]) -> Any:
 
 
 def signed_in(text: str, address: str | None, likely: Likely = nothing) -> tuple[Any, ApiToken]:
-    """The token's user, with `token_limits` set, and the token; raises TokenRefused.
+    """Return the token's user, with `token_limits` set, and the token; raises TokenRefused.
 
-    `address` is the peer's, kept as the token's last one.
+    `address` is the peer's, stored as the token's last one.
     """
     if not tokens.is_well_formed(text):
         raise TokenRefused(

@@ -1,7 +1,7 @@
-"""Sessions by browser: Django's session carries the id of ours, which each request checks.
+"""Browser sessions: Django's session has the ID of Valkyr's, which each request checks.
 
-Who signs in gets a row, who signs out ends it. The cookie of a row that ended signs nobody in,
-whatever keeps Django's sessions.
+Sign-in creates a row, sign-out ends it. The cookie of an ended row is rejected, with any store of
+Django's sessions.
 """
 
 from datetime import timedelta
@@ -36,7 +36,7 @@ class BrowserSessions(AuthenticationMiddleware):
     """Django's middleware, with a check that the session's row is live."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Give the request its user, who is looked up when somebody asks."""
+        """Set the request's user, which is loaded on first access."""
         super().process_request(request)
         user = cache(partial(_user, request))
         request.user = SimpleLazyObject(user)  # type: ignore[assignment]
@@ -44,7 +44,7 @@ class BrowserSessions(AuthenticationMiddleware):
 
 
 def open_for(request: Any, user: Any) -> None:
-    """Begin a session for this browser, in place of the one that it had."""
+    """Begin a session for this browser, in place of its earlier one."""
     _close(request)
     lifetime = timedelta(seconds=request.session.get_expiry_age())
     made = sessions.begin(user, SessionKind.BROWSER, lifetime, SessionClient.of(request))
@@ -52,7 +52,7 @@ def open_for(request: Any, user: Any) -> None:
 
 
 def current(request: Any) -> UUID | None:
-    """The id of the browser's session; None where there is none."""
+    """Return the ID of the browser's session, or None."""
     session = getattr(request, "session", None)
     try:
         return UUID(session[ENTRY]) if session is not None else None
@@ -61,9 +61,9 @@ def current(request: Any) -> UUID | None:
 
 
 def clear() -> int:
-    """Delete Django's sessions that are over, the oldest first, 10,000 at most; how many.
+    """Delete Django's expired sessions, the oldest first, at most 10,000; return how many.
 
-    Who begins to sign in at an identity provider and gives up leaves one, too.
+    An abandoned sign-in at an identity provider leaves one, too.
     """
     over = Session.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
     keys = list(over.values_list("pk", flat=True)[:MOST_CLEARED])
@@ -72,7 +72,7 @@ def clear() -> int:
 
 @cache
 def _checked() -> bool:
-    """Whether this project checks browsers' sessions; without the middleware there are none."""
+    """Return whether this project checks browser sessions, which needs the middleware."""
     path = f"{BrowserSessions.__module__}.{BrowserSessions.__qualname__}"
     return path in settings.MIDDLEWARE
 
@@ -95,7 +95,7 @@ def _close(request: Any) -> None:
 
 
 def _user(request: Any) -> Any:
-    """The signed-in user of a live session; otherwise nobody, and Django's session goes."""
+    """Return the user of a live session; otherwise end Django's session."""
     user: Any = auth.get_user(request)
     if not user.is_authenticated:
         return user

@@ -1,4 +1,4 @@
-"""Where one caller stands: the workspaces one is in, and what one may hand on to a token."""
+"""The caller's workspaces, and the permissions that the caller may give to a token."""
 
 from typing import Any
 from uuid import UUID
@@ -20,26 +20,26 @@ from executions.states import Permission
 
 
 def seen_workspaces(user: User) -> tuple[QuerySet[Workspace], Reach]:
-    """The workspaces the caller is in, whatever the role, and the powers in them. One query."""
+    """Return the caller's workspaces, for any role, and the powers in them. One query."""
     reach = reach_of(user)
     return Workspace.objects.filter(pk__in=list(reach.members)), reach
 
 
 def is_root(user: User) -> bool:
-    """Whether the caller may change the installation: a superuser, by no API token."""
+    """Return whether the caller may change the installation: a superuser without an API token."""
     person: Any = user
     limited = getattr(user, "token_limits", None) is not None
     return bool(person.is_active and getattr(person, "is_superuser", False)) and not limited
 
 
 def require_root(user: User, what: str) -> None:
-    """Raise Forbidden for who may not change the installation."""
+    """Raise Forbidden for callers who may not change the installation."""
     if not is_root(user):
         raise Forbidden(f"Only a superuser may {what}, signed in by password and no API token.")
 
 
 def refuse_narrow_token(user: User) -> None:
-    """Raise Forbidden for an API token without the scope `administer`: it makes no tokens."""
+    """Raise Forbidden for an API token without the scope `administer`: it creates no tokens."""
     limits = getattr(user, "token_limits", None)
     if limits is not None and Action.ADMINISTER not in limits.scopes:
         raise Forbidden(
@@ -48,7 +48,7 @@ def refuse_narrow_token(user: User) -> None:
 
 
 def permissions_of(powers: Powers) -> list[str]:
-    """The finer permissions one has in a workspace, on what one may see there."""
+    """Return the additional permissions in a workspace, on what the caller may see there."""
     limits = powers.limits
     included = INCLUDED.get(powers.role or "", frozenset())
     return [
@@ -64,7 +64,7 @@ def permissions_of(powers: Powers) -> list[str]:
 
 
 def scopes_of(user: User, workspace_id: UUID) -> frozenset[str]:
-    """What the caller may do in a workspace, by role or on single workflows, as scopes."""
+    """Return the caller's powers in a workspace, by role or on single workflows, as scopes."""
     reach = reach_of(user)
     powers = reach.members.get(workspace_id)
     if powers is None:

@@ -1,7 +1,7 @@
-"""Members of a workspace: who is in it, in which role, with which permissions beyond the role.
+"""Members of a workspace: their roles and additional permissions.
 
-A workspace keeps at least one active person as ADMIN: whoever takes the role away holds the
-workspace's lock, so that two administrators cannot demote each other at once.
+A workspace keeps at least one active ADMIN: removing the role takes the workspace's lock, so that
+two administrators cannot demote each other at once.
 """
 
 from collections.abc import Collection, Mapping
@@ -32,9 +32,9 @@ def add_member(
     permissions: Collection[str] = (),
     reason: str = "",
 ) -> Membership:
-    """Make a person a member, with that role at once.
+    """Make a user a member with a role, effective at once.
 
-    Raises Taken for who is one already, WithProblems for an unknown role or permission and for a
+    Raises Taken for an existing member, WithProblems for an unknown role or permission and for a
     service account, which stays in its own workspace.
     """
     check_role(role, permissions)
@@ -72,7 +72,7 @@ def change_member(
     permissions: Collection[str] | None = None,
     reason: str = "",
 ) -> Membership:
-    """Give a member another role, or other permissions, from the next request on.
+    """Change a member's role or permissions, from the next request on.
 
     Raises NotFound, LastAdministrator, WithProblems for an unknown role or permission.
     """
@@ -94,7 +94,7 @@ def change_member(
 
 
 def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Take a person out of a workspace; the tokens for it are revoked, should they come back.
+    """Remove a user from a workspace, and revoke the user's tokens for it.
 
     Raises NotFound, LastAdministrator, WrongState for a service account's membership.
     """
@@ -110,7 +110,7 @@ def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> Non
 
 
 def _delete(membership: Membership, actor: Actor, reason: str) -> None:
-    """Delete it and revoke the person's tokens for its workspace; audited."""
+    """Delete it and revoke the user's tokens for its workspace; audited."""
     tokens = ApiToken.objects.filter(
         user_id=membership.user_id, workspace_id=membership.workspace_id, revoked_at=None
     )
@@ -121,7 +121,7 @@ def _delete(membership: Membership, actor: Actor, reason: str) -> None:
 
 
 def locked(membership_id: UUID) -> Membership:
-    """A membership with its user, its workspace locked till the end; raises NotFound."""
+    """Return a membership with its user, its workspace locked; raises NotFound."""
     workspace_ids = Membership.objects.filter(pk=membership_id)
     workspace_id = workspace_ids.values_list("workspace_id", flat=True).first()
     membership = None
@@ -135,7 +135,7 @@ def locked(membership_id: UUID) -> Membership:
 
 
 def keep_administered(membership: Membership) -> None:
-    """Raise LastAdministrator where the workspace would lose its last active person as ADMIN.
+    """Raise LastAdministrator if the workspace would lose its last active ADMIN.
 
     The caller holds the workspace's lock.
     """
@@ -148,7 +148,7 @@ def keep_administered(membership: Membership) -> None:
 
 
 def administrators(workspace_id: UUID) -> Any:
-    """The memberships of the active people who administer a workspace."""
+    """Return the memberships of a workspace's active administrators."""
     people = Membership.objects.filter(
         workspace_id=workspace_id, role=Role.ADMIN, user__valkyr_service_account=None
     )
@@ -156,7 +156,7 @@ def administrators(workspace_id: UUID) -> Any:
 
 
 def check_role(role: str, permissions: Collection[str]) -> None:
-    """Raise WithProblems for a role or permission that there is not."""
+    """Raise WithProblems for an unknown role or permission."""
     found = []
     if role not in Role.values:
         message = f"There is no role {role!r}; there are: {', '.join(Role.values)}."
@@ -169,7 +169,7 @@ def check_role(role: str, permissions: Collection[str]) -> None:
 
 
 def facts(membership: Membership) -> dict[str, Any]:
-    """What the audit trail keeps of a membership."""
+    """Return a membership's values for the audit trail."""
     return {
         "user": membership.user.get_username(),
         "role": str(membership.role),
@@ -193,11 +193,11 @@ AT_A_DESK = (Role.ADMIN, Role.WORKFLOW)
 def follow(
     user: Any, roles: Mapping[str, str], source: str, *, actor: Actor, reason: str
 ) -> set[str]:
-    """Make the user's memberships from other systems those of `roles` (by workspace slug).
+    """Set the user's memberships from other systems to `roles` (by workspace slug).
 
-    Returns the slugs of which there is no workspace to join. A membership that was given by hand is
-    neither raised, lowered nor taken. Unlike people, another system may take a workspace's last
-    ADMIN: who left must not stay for that. Call it in a transaction that holds the user's row.
+    Returns the slugs without a workspace to join. A membership that was given by hand stays
+    unchanged. Another system may remove a workspace's last ADMIN, unlike users: a user who left
+    must not stay for that. Call it in a transaction that holds the user's row.
     """
     held = {
         row.workspace_id: row for row in user.valkyr_memberships.select_related("workspace", "user")
@@ -230,7 +230,7 @@ def _move(membership: Membership, role: str, source: str, actor: Actor, reason: 
 
 
 def _open_the_admin(user: Any, *, lost: bool) -> None:
-    """The admin is for those with a desk; who was given it by hand keeps it."""
+    """Open the admin to users with a role that needs it; manually granted access stays."""
     if not has_column("is_staff"):
         return
     desk = user.valkyr_memberships.filter(role__in=AT_A_DESK).exists()

@@ -1,6 +1,6 @@
 """Service accounts: programs of one workspace, which sign in by API tokens alone.
 
-The account's user has no password and no way into the admin; its membership is its role.
+The account's user has no password and no access to the admin; its membership is its role.
 """
 
 from collections.abc import Collection, Mapping
@@ -37,9 +37,9 @@ def create_service_account(
     role: str = Role.SYSTEM,
     permissions: Collection[str] = (),
 ) -> ServiceAccount:
-    """A new account with its user and membership.
+    """Create an account with its user and membership.
 
-    Raises Taken for a name there is in the workspace, WithProblems for one that is too long and
+    Raises Taken for an existing name in the workspace, WithProblems for a name that is too long and
     for an unknown role or permission.
     """
     check_role(role, permissions)
@@ -67,7 +67,7 @@ def create_service_account(
 def change_service_account(
     account_id: UUID, changes: Mapping[str, Any], *, actor: Actor, reason: str = ""
 ) -> ServiceAccount:
-    """Change name, description, role, permissions, or `enabled`; tokens obey at once.
+    """Change name, description, role, permissions, or `enabled`, effective at once.
 
     Raises NotFound, Taken, WithProblems as `create_service_account`.
     """
@@ -91,21 +91,21 @@ def change_service_account(
 
 
 def disable_service_account(account_id: UUID, *, actor: Actor, reason: str = "") -> ServiceAccount:
-    """Stop the account and all its tokens at once; its rows stay. Raises NotFound."""
+    """Disable the account and all its tokens at once; its rows stay. Raises NotFound."""
     return change_service_account(account_id, {"enabled": False}, actor=actor, reason=reason)
 
 
 def membership_of(account: ServiceAccount) -> Membership:
-    """The account's membership, made anew (USER, nothing allowed) should it be gone."""
+    """Return the account's membership, created again (USER, no permissions) if deleted."""
     return Membership.objects.get_or_create(
         user_id=account.user_id, workspace_id=account.workspace_id
     )[0]
 
 
 def program_user(username: str) -> Any:
-    """A new account that no password opens; raises WithProblems where the model wants more.
+    """Create an account without a password; raises WithProblems if the model requires more.
 
-    By `save`, not by the manager's `create_user`, whose arguments are the project's own.
+    Uses `save`, not the manager's `create_user`, whose arguments are the project's own.
     """
     model = get_user_model()
     user = model(**_name_fields(username))
@@ -127,12 +127,12 @@ def program_user(username: str) -> Any:
 
 
 def _has_text(user: Any, field: Any) -> bool:
-    """Whether nothing, or something, is fine for the field."""
+    """Return whether the field accepts no text, or any text."""
     return isinstance(field, models.CharField) and (field.blank or bool(getattr(user, field.name)))
 
 
 def _name_fields(username: str) -> dict[str, str]:
-    """What names an account, and what else must differ between two."""
+    """Return the fields that name an account or must be unique."""
     model = get_user_model()
     fields = {model.USERNAME_FIELD: username}
     for field in model._meta.concrete_fields:
@@ -146,7 +146,7 @@ def _name_fields(username: str) -> dict[str, str]:
 
 
 def username_of(workspace: Workspace, name: str) -> str:
-    """The name its user signs the audit trail with; raises WithProblems when it is too long."""
+    """Return the user's name in the audit trail; raises WithProblems if it is too long."""
     username = f"service:{workspace.slug}:{name}"
     field = get_user_model()._meta.get_field(get_user_model().USERNAME_FIELD)
     longest = min(getattr(field, "max_length", None) or MAX_USERNAME, MAX_USERNAME)
@@ -160,7 +160,7 @@ def username_of(workspace: Workspace, name: str) -> str:
 
 
 def facts(account: ServiceAccount) -> dict[str, Any]:
-    """What the audit trail keeps of an account."""
+    """Return an account's values for the audit trail."""
     membership = membership_of(account)
     return {
         "name": account.name,

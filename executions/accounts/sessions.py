@@ -1,6 +1,6 @@
-"""Sessions: what each sign-in begins, which of them an account has, and their ends.
+"""Sessions: begin them at sign-in, list an account's sessions, and end them.
 
-A session that ended stays ended: nothing but `ended_at` says so, and nothing clears it.
+A session that ended stays ended: only `ended_at` says so, and nothing clears it.
 """
 
 from collections.abc import Mapping
@@ -26,14 +26,14 @@ PRUNED_AT_ONCE, ROUNDS = 5_000, 20
 
 @dataclass(frozen=True, slots=True)
 class SessionClient:
-    """Where a request came from: the peer's address, and what its program says it is."""
+    """The origin of a request: the peer's address, and the name of its program."""
 
     address: str | None = None
     user_agent: str = ""
 
     @classmethod
     def of(cls, request: Any) -> "SessionClient":
-        """The client of a Django or DRF request; nothing is known without one."""
+        """Return the client of a Django or DRF request; empty without one."""
         if request is None:
             return cls()
         agent = str(request.META.get("HTTP_USER_AGENT", ""))
@@ -49,7 +49,7 @@ def begin(
     client: SessionClient,
     refresh_digest: str = "",
 ) -> AccountSession:
-    """A new session of `user`."""
+    """Begin a session of `user`."""
     now = database_now()
     return AccountSession.objects.create(
         user=user,
@@ -65,12 +65,12 @@ def begin(
 
 
 def live(rows: QuerySet[AccountSession]) -> QuerySet[AccountSession]:
-    """Those of the rows that neither ended nor expired."""
+    """Return those rows that have neither ended nor expired."""
     return rows.filter(ended_at=None, expires_at__gt=ClockTimestamp())
 
 
 def own_sessions(user: User) -> QuerySet[AccountSession]:
-    """The caller's live sessions; raises Forbidden for an API token, which is limited to less."""
+    """The caller's live sessions; raises Forbidden for an API token, which has less access."""
     if getattr(user, "token_limits", None) is not None:
         raise Forbidden(
             "An API token can neither see nor end sessions. Sign in with your user name and "
@@ -80,7 +80,7 @@ def own_sessions(user: User) -> QuerySet[AccountSession]:
 
 
 def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str = "") -> None:
-    """End one live session, of `user` if given; it opens nothing from the next request on.
+    """End one live session, of `user` if given, from the next request on.
 
     Raises NotFound.
     """
@@ -96,7 +96,7 @@ def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str
 
 
 def end_others(user: User, kept: UUID | None, *, actor: Actor) -> int:
-    """End all live sessions of `user` but the one that is `kept`; returns how many."""
+    """End all live sessions of `user` except `kept`; return how many."""
     with transaction.atomic():
         others = live(AccountSession.objects.filter(user=user.pk))
         if kept is not None:
@@ -110,21 +110,21 @@ def end_others(user: User, kept: UUID | None, *, actor: Actor) -> int:
 
 
 def close(session: AccountSession, reason: SessionEnd) -> bool:
-    """End a session for that reason; False when it had ended before."""
+    """End a session for a reason; return False if it had ended before."""
     rows = AccountSession.objects.filter(pk=session.pk, ended_at=None)
     return bool(rows.update(ended_at=ClockTimestamp(), end_reason=reason))
 
 
 def end_all() -> int:
-    """End every session of everybody, after a restore; returns how many."""
+    """End every session, after a restore; return how many."""
     rows = AccountSession.objects.filter(ended_at=None)
     return rows.update(ended_at=ClockTimestamp(), end_reason=SessionEnd.REVOKED)
 
 
 def prune() -> int:
-    """Delete sessions that expired; returns how many, 100,000 at most.
+    """Delete expired sessions, at most 100,000; return how many.
 
-    No token outlives its session, so nothing that could be presented again is forgotten.
+    No token outlives its session, so no usable token is lost.
     """
     total = 0
     for _ in range(ROUNDS):
@@ -140,7 +140,7 @@ def prune() -> int:
 
 
 def facts(session: AccountSession) -> Mapping[str, Any]:
-    """What the audit trail keeps of a session."""
+    """Return a session's values for the audit trail."""
     return {
         "user": session.user.get_username(),
         "kind": str(session.kind),

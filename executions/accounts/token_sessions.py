@@ -1,9 +1,9 @@
-"""Sessions by tokens: a pair at sign-in, a new pair for each refresh token, once, and the end.
+"""Token sessions: a pair at sign-in, a new pair once for each refresh token, and sign-out.
 
-A refresh token is exchanged by a guarded update of its session's row: it names the digest of the
-token presented. Of two exchanges at once one changes the row; the other finds another digest. A
-token that is not the current one was used before, by its owner or by a thief, and nobody can tell
-which of them holds the current one. So the session ends.
+A guarded update of the session's row exchanges a refresh token: it names the digest of the token
+presented. Of two exchanges at once one changes the row; the other finds another digest. A token
+that is not the current one was used before, by its owner or by a thief, and nobody can tell which
+of them has the current one. So the session ends.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ OF_PASSWORD = "hash_password"  # noqa: S105 - a name
 
 
 class SessionAccess(AccessToken):
-    """An access token of a session; a project's own SIMPLE_JWT does not take it for one of its."""
+    """An access token of a session, which a project's own SIMPLE_JWT does not accept."""
 
     token_type = "valkyr-access"  # noqa: S105
     lifetime = timedelta(minutes=30)
@@ -57,7 +57,7 @@ class SessionRefresh(RefreshToken):
 
     @classmethod
     def of(cls, user: Any) -> "SessionRefresh":
-        """A token of an account, until its password changes."""
+        """Return a token of an account, valid until its password changes."""
         token = cls()
         token[api_settings.USER_ID_CLAIM] = str(user.pk)
         token[OF_PASSWORD] = get_md5_hash_password(user.password)
@@ -83,10 +83,10 @@ def sign_in(user: Any, client: SessionClient) -> Pair:
 
 
 def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
-    """The next pair for a session's current refresh token; the session's end does not move.
+    """Return the next pair for a session's current refresh token; the session's end stays.
 
-    Raises TokenRefused for a token that is none, of a session that ended, of an account that may
-    not sign in, and, as the session ends, for one that was used before.
+    Raises TokenRefused for an invalid token, an ended session, an account that may not sign in, and
+    for a used token, which also ends the session.
     """
     token = _read(SessionRefresh, text)
     if token is None:
@@ -120,9 +120,9 @@ def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
 
 
 def revoke(text: str, request: Any) -> bool:
-    """End the session of a refresh or access token; False for what is no valid token.
+    """End the session of a refresh or access token; return False for an invalid token.
 
-    A refresh token that was used before ends it, too: who signs out means the session.
+    A used refresh token ends its session too: sign-out means the session.
     """
     token = _read(SessionRefresh, text) or _read(SessionAccess, text)
     if token is None:
@@ -143,7 +143,7 @@ def revoke(text: str, request: Any) -> bool:
 
 
 def session_of(token: Token) -> UUID:
-    """The session that a token belongs to; raises TokenRefused for a token without one."""
+    """Return a token's session; raises TokenRefused for a token without one."""
     try:
         return UUID(str(token[SESSION]))
     except (KeyError, ValueError):
@@ -151,7 +151,7 @@ def session_of(token: Token) -> UUID:
 
 
 def is_ours(text: str | bytes) -> bool:
-    """Whether a token calls itself one of a session, valid or not."""
+    """Return whether a token claims to be a session's, valid or not."""
     try:
         claims = jwt.decode(text, options={"verify_signature": False})
     except jwt.InvalidTokenError:
@@ -161,7 +161,7 @@ def is_ours(text: str | bytes) -> bool:
 
 
 def is_of_password(token: Token, user: Any) -> bool:
-    """Whether the account's password is still the one that the token was given for."""
+    """Return whether the account still has the password for which the token was given."""
     claim = str(token.get(OF_PASSWORD))
     return constant_time_compare(claim, get_md5_hash_password(user.password))
 
@@ -174,7 +174,7 @@ def _pair(refresh: SessionRefresh) -> Pair:
 
 
 def _read(kind: type[Any], text: str) -> Any:
-    """The token, if it is one of that kind, signed by us and not expired."""
+    """Parse a token of that kind, signed by Valkyr and not expired."""
     try:
         return kind(text)
     except TokenError:
@@ -197,7 +197,7 @@ def _require_standing(user_id: Any) -> None:
 
 
 def _end_reused(own: Any, request: Any) -> bool:
-    """End the session of a refresh token that is not its current one; False if it had ended."""
+    """End the session of an outdated refresh token; return False if it had ended."""
     session = sessions.live(own.select_related("user")).first()
     if session is None or not sessions.close(session, SessionEnd.REUSED):
         return False

@@ -1,4 +1,4 @@
-"""API tokens: made with no more than their maker may, shortened, renamed, revoked."""
+"""API tokens: created with at most their creator's permissions, shortened, renamed, revoked."""
 
 import re
 import secrets
@@ -40,25 +40,25 @@ _FORM = re.compile(rf"{BEGINNING}[0-9A-Za-z]{{{_SECRET_LENGTH + _CHECK_LENGTH}}}
 
 
 def make() -> str:
-    """A new token's text, 53 characters."""
+    """Return a new token's text, 53 characters."""
     body = BEGINNING + _base62(secrets.randbits(_BITS), _SECRET_LENGTH)
     return body + _check(body)
 
 
 def is_well_formed(text: str) -> bool:
-    """Whether the text was made by `make`, but for one chance in four thousand million."""
+    """Return whether `make` made the text, except for one chance in four thousand million."""
     if not _FORM.fullmatch(text):
         return False
     return text[-_CHECK_LENGTH:] == _check(text[:-_CHECK_LENGTH])
 
 
 def digest(text: str) -> str:
-    """What is stored of a token: its SHA-256 in hex. 256 random bits need no salt."""
+    """Return the stored form of a token: its SHA-256 in hex. 256 random bits need no salt."""
     return sha256(text.encode()).hexdigest()
 
 
 def beginning_of(text: str) -> str:
-    """As much of a token as may be shown, to know it by."""
+    """Return the beginning of a token, which may be shown to identify it."""
     return text[:_SHOWN]
 
 
@@ -75,7 +75,7 @@ def _base62(number: int, length: int) -> str:
 
 
 def visible_tokens(user: User) -> QuerySet[ApiToken]:
-    """The caller's own tokens, and all of the workspaces that the caller administers."""
+    """Return the caller's own tokens, and all of the workspaces that the caller administers."""
     reach = reach_of(user)
     own = Q(user_id=user.pk, workspace__in=list(reach.members))
     administered = Q(workspace__in=reach.workspaces(Action.ADMINISTER))
@@ -92,11 +92,11 @@ def create_token(
     scopes: Collection[str] | None = None,
     expires_at: datetime | None = None,
 ) -> tuple[ApiToken, str]:
-    """A token of `user` for one workspace, and its text, which nobody sees again.
+    """Create a token of `user` for one workspace; return it and its text, shown only now.
 
-    Without scopes it may do what both its maker and its user may now; without a time it expires
-    after VALKYR_TOKEN_DAYS. Raises Forbidden for scopes that the maker does not have, WithProblems
-    for unknown ones and for a time that is past or too far.
+    Without scopes it has the permissions of both its creator and its user; without a time it
+    expires after VALKYR_TOKEN_DAYS. Raises Forbidden for scopes that the creator does not have,
+    WithProblems for unknown ones and for a time that is past or too far.
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)
@@ -128,7 +128,7 @@ def change_token(
 ) -> ApiToken:
     """Rename a token, or let it expire earlier.
 
-    Raises NotFound, WrongState for one that is revoked, WithProblems for a later or past time.
+    Raises NotFound, WrongState for a revoked one, WithProblems for a later or past time.
     """
     refuse_narrow_token(maker)
     with transaction.atomic():
@@ -147,7 +147,7 @@ def change_token(
 
 
 def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "") -> ApiToken:
-    """Let a token open nothing any more, at once; nothing happens to a revoked one.
+    """Revoke a token at once; does nothing for a revoked one.
 
     Raises NotFound.
     """
@@ -162,7 +162,7 @@ def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "")
 
 
 def shut_out(user: User, *, actor: Actor, reason: str) -> None:
-    """End the sessions and tokens of a person who may not come in any more; audited."""
+    """End the sessions and tokens of a user who has lost access; audited."""
     with transaction.atomic():
         tokens = ApiToken.objects.filter(user=user.pk, revoked_at=None)
         sessions = AccountSession.objects.filter(user=user.pk, ended_at=None)
@@ -178,17 +178,17 @@ def shut_out(user: User, *, actor: Actor, reason: str) -> None:
 
 
 def longest() -> timedelta:
-    """How long a token may hold (VALKYR_TOKEN_MAX_DAYS)."""
+    """Return the maximum lifetime of a token (VALKYR_TOKEN_MAX_DAYS)."""
     return timedelta(days=valkyr_settings().token_max_days)
 
 
 def usual() -> timedelta:
-    """How long a token holds for which no time is given (VALKYR_TOKEN_DAYS)."""
+    """Return the default lifetime of a token (VALKYR_TOKEN_DAYS)."""
     return min(timedelta(days=valkyr_settings().token_days), longest())
 
 
 def facts(token: ApiToken) -> dict[str, Any]:
-    """What the audit trail keeps of a token."""
+    """Return a token's values for the audit trail."""
     return {
         "name": token.name,
         "user": token.user.get_username(),

@@ -1,6 +1,6 @@
-"""Workspaces and their tiers: made, renamed, put on another tier, archived and restored.
+"""Workspaces and their tiers: create, rename, move to another tier, archive and restore.
 
-Nothing triggers in an archived workspace; what was accepted before runs to its end, and every row
+Nothing triggers in an archived workspace; accepted executions run to their end, and every row
 stays.
 """
 
@@ -26,9 +26,9 @@ CHANGEABLE = ("name", "tier", "archived")
 
 
 def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> Workspace:
-    """A new workspace; its slug is made from the name if none is given, and stays.
+    """Create a workspace; without a slug, one is made from the name and never changes.
 
-    Raises Taken, and WithProblems for a name of which no slug can be made.
+    Raises Taken, and WithProblems for a name from which no slug can be made.
     """
     slug = slug or slugify(name)[:80].strip("-")
     if not slug:
@@ -74,7 +74,7 @@ def change_workspace(
 
 
 def archive_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Let nothing trigger in a workspace any more; nothing happens to an archived one."""
+    """Archive a workspace: nothing triggers there any more; does nothing for an archived one."""
     return change_workspace(workspace_id, {"archived": True}, actor=actor, reason=reason)
 
 
@@ -84,7 +84,7 @@ def restore_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> 
 
 
 def workspace_facts(workspace: Workspace) -> dict[str, Any]:
-    """What the audit trail keeps of a workspace."""
+    """Return a workspace's values for the audit trail."""
     return {
         "name": workspace.name,
         "slug": workspace.slug,
@@ -115,7 +115,7 @@ CHANGEABLE_LIMITS = ("name", *LIMITS)
 
 
 def create_tier(values: Mapping[str, Any], *, actor: Actor) -> Tier:
-    """A new tier from `name` and limits (None: no limit); raises Taken."""
+    """Create a tier from `name` and limits (None: no limit); raises Taken."""
     tier = Tier(created_at=database_now(), **values)
     with transaction.atomic():
         _save(tier, force_insert=True)
@@ -137,7 +137,7 @@ def change_tier(tier_id: UUID, changes: Mapping[str, Any], *, actor: Actor) -> T
 
 
 def delete_tier(tier_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Delete a tier that no workspace is on; raises NotFound, InUse."""
+    """Delete a tier without workspaces; raises NotFound, InUse."""
     with transaction.atomic():
         tier = _locked_tier(tier_id)
         slugs = list(tier.workspaces.values_list("slug", flat=True)[:3])
@@ -151,7 +151,7 @@ def delete_tier(tier_id: UUID, *, actor: Actor, reason: str = "") -> None:
 
 
 def tier_facts(tier: Tier) -> dict[str, Any]:
-    """What the audit trail keeps of a tier."""
+    """Return a tier's values for the audit trail."""
     return {name: getattr(tier, name) for name in CHANGEABLE_LIMITS}
 
 

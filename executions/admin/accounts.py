@@ -1,4 +1,4 @@
-"""Sessions: one's own, where they are used, and their end; superusers see everybody's."""
+"""Sessions: a user's own, with their devices; superusers see all."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -54,7 +54,7 @@ OTHERS = {
 
 @admin.register(AccountSession)
 class AccountSessionAdmin(OperatingAdmin, FactAdmin):
-    """Where somebody is signed in."""
+    """The user's live sessions."""
 
     operations = (END,)
     actions_list: ClassVar[Any] = ("end_others",)
@@ -67,24 +67,24 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No live sessions.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """The live ones of the person; everybody's for a superuser."""
+        """Return the user's live sessions; all for a superuser."""
         live = sessions.live(rows)
         return live if is_superuser(request) else live.filter(user=request.user.pk)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Everybody sees their own."""
+        """Allow every user to see their own."""
         return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
 
     def has_end_others_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Everybody ends their own."""
+        """Allow every user to end their own."""
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Who sees a session may end it."""
+        """Allow every user who sees a session to end it."""
         return self.has_view_permission(request, row)
 
     def end_others(self, request: HttpRequest) -> HttpResponse:
-        """The dialog that ends all sessions of the person but this browser's."""
+        """Show the dialog that ends all sessions of the user except this browser's."""
         form = DialogForm(data=request.POST or None, request=request)
         if request.method != "POST" or not form.is_valid():
             context = {"form": form, "dialog": OTHERS}
@@ -122,17 +122,17 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("device"))
     def device(self, row: AccountSession) -> str:
-        """The beginning of what the program says it is."""
+        """The beginning of the program's name."""
         return marks.clipped(row.user_agent, 60) or marks.EMPTY
 
     @display(description=lazy("last used"))
     def used(self, row: AccountSession) -> Any:
-        """When it was used last."""
+        """When it was last used."""
         return marks.ago(row.last_used_at)
 
     @display(description=lazy("expires"))
     def until(self, row: AccountSession) -> Any:
-        """When it ends by itself."""
+        """When it expires."""
         return marks.ago(row.expires_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -56,7 +56,7 @@ class OperatingAdmin(ScopedAdmin):
 
     @classmethod
     def show(cls, name: str, title: str, icon: str, view: Callable[..., HttpResponse]) -> None:
-        """Add a page of one object, at `<id>/<name>/`, which `view(admin, request, id)` answers."""
+        """Add a page of one object, at `<id>/<name>/`, answered by `view(admin, request, id)`."""
 
         def shown(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
             return view(admin, request, object_id)
@@ -77,7 +77,7 @@ class OperatingAdmin(ScopedAdmin):
         cls.offer()
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """The page's buttons: those that can be done to the object now."""
+        """Return the page's buttons for the operations that the object allows now."""
         row = self.get_object(request, str(object_id))
         can = {
             f"operate_{op.name}"
@@ -88,7 +88,7 @@ class OperatingAdmin(ScopedAdmin):
         return [action for action in offered if action.method.original_function_name in can]
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Whether the person may do it to this row, or to any."""
+        """Return whether the user may do it to this row, or to any."""
         if row is None:
             return holds(request, operation.needs)
         return may(request, row, operation.needs)
@@ -96,7 +96,7 @@ class OperatingAdmin(ScopedAdmin):
     def tell(
         self, request: HttpRequest, operation: AdminOperation, report: OperationReport
     ) -> None:
-        """Leave the report for the next page."""
+        """Store the report for the next page."""
         if report.skipped:
             level = messages.WARNING if report.done else messages.ERROR
         else:
@@ -105,7 +105,7 @@ class OperatingAdmin(ScopedAdmin):
 
 
 def _permission(operation: AdminOperation) -> Callable[..., bool]:
-    """What Django asks before it offers the operation; the row itself is asked about later."""
+    """Return what Django checks before it offers the operation; the row is checked later."""
 
     def permitted(admin: OperatingAdmin, request: HttpRequest, obj: Any = None) -> bool:
         return admin.may_operate(request, operation)
@@ -161,7 +161,7 @@ def _shown(
     row: Any,
     report: OperationReport,
 ) -> HttpResponse:
-    """The result, in the dialog alone: messages are stored on their way to the next page."""
+    """Return the result in the dialog alone: messages are stored on their way to the next page."""
     words = {"title": f"{operation.shows}: {row}"}
     result = report.result
     shown = result if isinstance(result, SafeString) else copyable(result)
@@ -175,7 +175,7 @@ def _leave(
     report: OperationReport,
     pk: UUID,
 ) -> HttpResponse:
-    """Back to the page the dialog was opened on; htmx follows a header, not a redirect."""
+    """Return to the page of the dialog; htmx follows a header, not a redirect."""
     if operation.destination is not None and report.done:
         target = operation.destination(report.result)
     else:
@@ -222,7 +222,7 @@ def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
 
 
 def newest_of(request: HttpRequest, rows: QuerySet[Any]) -> UUID | None:
-    """The newest row there was when the question was first asked; None where there is none."""
+    """Return the newest row when the question was first asked, or None."""
     given = request.POST.get("newest")
     if given:
         return _uuid_or_refuse(given)

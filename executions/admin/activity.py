@@ -1,4 +1,4 @@
-"""The audit trail, to read and to take away."""
+"""The audit trail: read and export it."""
 
 import json
 from collections.abc import Iterable
@@ -58,25 +58,25 @@ OBJECTS = (
 
 
 class PersonFilter(TextFilter):
-    """By the whole name of a user, or of the part of the engine that acted."""
+    """By the full name of a user, or of a part of the engine."""
 
     title = lazy("name")
     parameter_name = "who"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows of that name."""
+        """Return the rows of that name."""
         name = (self.value() or "").strip()
         return queryset.filter(actor_name=name) if name else queryset
 
 
 class AddressFilter(TextFilter):
-    """By the address it came from; what is none matches nothing."""
+    """By the origin's address; an invalid one matches nothing."""
 
     title = lazy("address")
     parameter_name = "address"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows from there."""
+        """Return the rows from that address."""
         text = (self.value() or "").strip()
         if not text:
             return queryset
@@ -87,45 +87,45 @@ class AddressFilter(TextFilter):
 
 
 class ActionFilter(SimpleListFilter):
-    """By what kind of thing was done."""
+    """By the kind of action."""
 
     title = lazy("action")
     parameter_name = "did"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """The groups there are."""
+        """Return the existing groups."""
         return list(GROUPS.items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows whose action begins so."""
+        """Return the rows whose action has this prefix."""
         start = self.value()
         return queryset.filter(action__startswith=start) if start in GROUPS else queryset
 
 
 class ObjectFilter(SimpleListFilter):
-    """By what it was done to."""
+    """By the kind of object."""
 
     title = lazy("object")
     parameter_name = "object"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """The kinds there are."""
+        """Return the existing kinds."""
         return [(name, name) for name in OBJECTS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows about that kind."""
+        """Return the rows about that kind."""
         return queryset.filter(object_type=self.value()) if self.value() else queryset
 
 
 class DaysFilter(RangeDateFilter):
-    """From one day to another, both whole, in UTC; what is no day narrows nothing."""
+    """From one day to another, both inclusive, in UTC; an invalid day is ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.title = lazy("day")
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows of these days."""
+        """Return the rows of these days."""
         first, last = (
             _day(self.used_parameters.get(f"created_at_{end}")) for end in ("from", "to")
         )
@@ -176,12 +176,12 @@ class ActivityAdmin(FactAdmin):
 
     @display(description=lazy("who"))
     def who(self, row: Activity) -> str:
-        """The account's name, or the part of the engine's."""
+        """The account's name, or that of the engine's part."""
         return row.actor_name or marks.EMPTY
 
     @display(description=lazy("id"))
     def object_link(self, row: Activity) -> Any:
-        """The object's page, where it has one, under its id."""
+        """The object's ID, linked to its page if there is one."""
         return _linked(row, marks.short(row.object_id)) if row.object_id else marks.EMPTY
 
     @display(description=lazy("reason"))
@@ -190,7 +190,7 @@ class ActivityAdmin(FactAdmin):
         return marks.clipped(row.reason) or marks.EMPTY
 
     def get_urls(self) -> Any:
-        """As Django's, and the export."""
+        """Return Django's URLs and the export's."""
         view = self.admin_site.admin_view(self.export_view)
         return [
             path("export/", view, name=f"{self.opts.app_label}_activity_export"),
@@ -198,7 +198,7 @@ class ActivityAdmin(FactAdmin):
         ]
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
-        """The rows of the list, as its filters are, as JSON lines; recorded, so not by GET."""
+        """Export the list's filtered rows as JSON lines; recorded, so not by GET."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_view_permission(request):
@@ -237,7 +237,7 @@ class ActivityAdmin(FactAdmin):
 
 
 def _difference(row: Activity) -> PageSection:
-    """A line a field, with what it was and what it is since."""
+    """Return one line per field, with its old and new value."""
     before, after = row.before or {}, row.after or {}
     names = sorted({*before, *after})
     return PageSection(
@@ -271,7 +271,7 @@ HEADERS = (lazy("When"), lazy("Who"), lazy("Via"), lazy("Did"), lazy("Why"))
 
 
 def done_to(pk: Any) -> PageSection:
-    """The newest rows of the audit trail about the object of that id."""
+    """Return the newest rows of the audit trail about an object's ID."""
     rows = Activity.objects.filter(object_id=str(pk)).order_by("-created_at", "-id")
     found = rows.only("created_at", "actor_name", "via", "action", "reason")[:SHOWN]
     return PageSection(

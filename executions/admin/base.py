@@ -1,4 +1,4 @@
-"""The base of our admins: scoped to the person's workspaces, bounded, read-only where needed."""
+"""The base of admins: scoped to the user's workspaces, bounded, read-only where needed."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -46,20 +46,20 @@ class AuditedAdmin(ModelAdmin):
 
     @property
     def media(self) -> forms.Media:
-        """The site's, and how our pages look."""
+        """The site's media, and the pages' styles."""
         both: forms.Media = super().media + MEDIA
         return both
 
     @property
     def urls(self) -> Any:
-        """Its pages; what they do renders no tenant's template, in any project."""
+        """The admin's pages, which never render a tenant's template."""
         found = super().urls
         for route in found:
             route.callback = guarded(route.callback)
         return found
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """As Django's, and one line for the object and each row of an inline form."""
+        """Save as Django does, and record the object and each row of an inline form."""
         super().save_related(request, form, formsets, change)
         if not _overrides(self, "save_model"):
             actor = Actor.of_request(request)
@@ -73,12 +73,12 @@ class AuditedAdmin(ModelAdmin):
             _note_inlines(Actor.of_request(request), formset)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """As Django's, recorded."""
+        """Delete as Django does, and record it."""
         note(Actor.of_request(request), "delete", obj, before=_row(obj))
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """As Django's, each row recorded."""
+        """Delete as Django does, and record each row."""
         for obj in queryset:
             note(Actor.of_request(request), "delete", obj, before=_row(obj))
         super().delete_queryset(request, queryset)
@@ -92,7 +92,7 @@ def note(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """One line: somebody did `verb` to a row by hand."""
+    """Record that a user did `verb` to a row by hand."""
     name = name_of(type(row))
     record(
         actor,
@@ -111,12 +111,12 @@ def _overrides(admin: Any, method: str) -> bool:
 
 
 def _values(form: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that were changed, as they are told: other rows by what they are called."""
+    """Return the changed fields for the audit trail; other rows by their names."""
     return {name: _called(values.get(name)) for name in form.changed_data}
 
 
 def _initial(form: Any, name: str) -> Any:
-    """What the field was; of a reference the row itself, which the form knows by its key."""
+    """Return a field's earlier value; for a reference the row, which the form knows by its key."""
     value, field = form.initial.get(name), form.fields.get(name)
     single = isinstance(field, ModelChoiceField) and not isinstance(field, ModelMultipleChoiceField)
     if single and value is not None:
@@ -153,7 +153,7 @@ def _note_inlines(actor: Actor, formset: Any) -> None:
 
 
 class ScopedAdmin(AuditedAdmin):
-    """Shows the rows of the person's workspaces, 25 a page, without exact counts."""
+    """Shows the rows of the user's workspaces, 25 per page, without exact counts."""
 
     list_per_page = 25
     list_max_show_all = 0
@@ -181,17 +181,17 @@ class ScopedAdmin(AuditedAdmin):
     empty_text = lazy("Nothing here yet.")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[BoundedChangeList]:
-        """Lists that count up to a bound."""
+        """Return lists that count up to a limit."""
         return BoundedChangeList
 
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
-        """Whether there is a search box at all."""
+        """Return whether there is a search box."""
         return self.search_ids + self.search_texts
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Rows with that id, or with that text within a text column."""
+        """Return rows with that ID, or with that text in a text column."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -207,7 +207,7 @@ class ScopedAdmin(AuditedAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """As Django's; filters and selections that cannot be asked of the database are a 400."""
+        """Show the list as Django does; invalid filters and selections are a 400."""
         if any("\x00" in value for values in request.GET.lists() for value in values[1]):
             raise BadRequest("A filter holds a NUL character.")
         try:
@@ -217,34 +217,34 @@ class ScopedAdmin(AuditedAdmin):
         return answer
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """The rows on which the person may do `action`."""
+        """Return the rows on which the user may do `action`."""
         return scoped(request, rows, action, self.workspace_path)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """The rows the person may see; lists leave big columns in the database."""
+        """Return the rows the user may see; lists leave out big columns."""
         rows = self.scope(request, super().get_queryset(request), self.needs)
         match = request.resolver_match
         is_list = match is not None and (match.url_name or "").endswith("_changelist")
         return rows.defer(*self.list_defer) if is_list and self.list_defer else rows
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Whether the list is offered at all."""
+        """Return whether the list is offered at all."""
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Who may see this row, or any."""
+        """Return whether the user may see this row, or any."""
         return self._may(request, obj, self.needs, "view")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Who may add rows in some workspace."""
+        """Return whether the user may add rows in some workspace."""
         return self._may(request, None, self.edits, "add")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Who may change this row, or any."""
+        """Return whether the user may change this row, or any."""
         return self._may(request, obj, self.edits, "change")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Who may delete this row, or any."""
+        """Return whether the user may delete this row, or any."""
         return self._may(request, obj, self.edits, "delete")
 
     def _may(self, request: HttpRequest, obj: Any, power: Power, verb: str) -> bool:
@@ -254,14 +254,14 @@ class ScopedAdmin(AuditedAdmin):
         return holds(request, power) if obj is None else may(request, obj, power)
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Only workspaces in which the person may add such rows can be chosen."""
+        """Offer only workspaces in which the user may add such rows."""
         if db_field.related_model is Workspace:
             rows = Workspace.objects.filter(archived_at=None)
             kwargs["queryset"] = scoped(request, rows, self.edits, "id")
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def get_or_refuse(self, request: HttpRequest, object_id: str) -> Any:
-        """The object, or PermissionDenied when there is none that the person may see."""
+        """Return the object; raises PermissionDenied if the user may not see such an object."""
         found = self.get_object(request, object_id)
         if found is None:
             raise PermissionDenied(
@@ -281,23 +281,23 @@ class FactAdmin(ScopedAdmin):
     actions_selection_counter = True
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody adds these by hand."""
+        """Forbid adding by hand."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody edits these by hand."""
+        """Forbid editing by hand."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They go by retention alone."""
+        """Forbid deletion, which is left to retention."""
         return False
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """The page shows facts, not form fields."""
+        """Return no form fields: the page shows facts."""
         return []
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """What the object's page says."""
+        """Return the content of the object's page."""
         raise NotImplementedError
 
     def render_change_form(
@@ -323,17 +323,17 @@ class FactAdmin(ScopedAdmin):
 
 
 class WritingAdmin(ScopedAdmin):
-    """Rows that people add and change in a form; `write` does it.
+    """Rows that users add and change in a form, by `write`.
 
-    A page that writes so leaves recording to the function it calls.
+    Such a page leaves recording to the function it calls.
     """
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:
-        """Make or change the row, and return it; raises ValkyrError."""
+        """Create or change the row, and return it; raises ValkyrError."""
         raise NotImplementedError
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Write by `write`; the page and the message that follow are the row's."""
+        """Save with `write`; the next page and message use the returned row."""
         obj.__dict__ |= self.write(request, obj, form, change).__dict__
 
     def changeform_view(
@@ -343,7 +343,7 @@ class WritingAdmin(ScopedAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """As Django's; what is refused is told, not a crash."""
+        """Show the form as Django does; report rejected changes as messages."""
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except ValkyrError as error:

@@ -1,4 +1,4 @@
-"""Lists of big tables: how they count their rows, their pages, and the tabs above them."""
+"""Lists of big tables: their counts, their pages, and the tabs above them."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ PAGED = 2_000
 
 
 def bounded_count(queryset: QuerySet[Any], bound: int = BOUND) -> int:
-    """How many rows there are, up to `bound`: the database stops counting there."""
+    """Return the number of rows up to `bound`, where the database stops counting."""
     return queryset.order_by().values("pk")[:bound].count()
 
 
@@ -37,21 +37,21 @@ class BoundedChangeList(ChangeList):
     """A list whose count stops at a bound and says so."""
 
     def get_results(self, request: HttpRequest) -> None:
-        """Read the page, from a replica where there is one."""
+        """Read the page, from a replica if there is one."""
         replica.read(request, lambda: self.read_page(request))
 
     def read_page(self, request: HttpRequest) -> None:
-        """As Django's, without the offer to "show all", which our bound cannot keep."""
+        """Read as Django does, without "show all", which the limit forbids."""
         super().get_results(request)
         self.full_result_count = self.result_count
         len(self.result_list)  # reads the rows now, not while the page is drawn
 
     @property
     def count_text(self) -> str:
-        """The number of rows: exact below the bound."""
+        """Return the number of rows: exact below the limit."""
         return f"{PAGED:,}+" if self.result_count >= PAGED else f"{self.result_count:,}"
 
     @property
     def tabs(self) -> list[Any]:
-        """The choices of the first filter, for those admins that show them as tabs."""
+        """Return the choices of the first filter, for admins that show them as tabs."""
         return list(self.filter_specs[0].choices(self)) if self.filter_specs else []

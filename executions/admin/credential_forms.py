@@ -1,4 +1,4 @@
-"""The form of a credential: its values are typed into inputs that are never filled."""
+"""The form of a credential, whose inputs for values are always empty."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -27,7 +27,7 @@ WORKFLOWS = lazy("The ids of the workflows that may have it, one a line; * is an
 
 
 def _lines(label: str, help_text: str) -> forms.CharField:
-    """An input for a list, an entry a line."""
+    """Return an input for a list, one entry per line."""
     widget = Textarea(attrs={"rows": 3, "autocomplete": "off"})
     return forms.CharField(required=False, label=label, help_text=help_text, widget=widget)
 
@@ -68,11 +68,11 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
     @property
     def adds(self) -> bool:
-        """Whether it makes a new one."""
+        """Whether it creates a credential."""
         return bool(self.instance._state.adding)
 
     def limits(self) -> CredentialLimits:
-        """The boundary that was typed; None for an empty list, which is suggested or stays."""
+        """The entered limits; None for an empty list, which gets the suggestion or stays."""
         data = self.cleaned_data
         typed: dict[str, Any] = {name: data.get(name, "").split() or None for name in self._lists()}
         if "remote" in self.fields:
@@ -83,7 +83,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return [name for name in LISTS if name in self.fields]
 
     def _present(self, name: str) -> Sequence[str]:
-        """What the input of a list shows at first: what is stored, or what the type suggests."""
+        """Return the initial lines of a list: the stored ones, or the type's suggestion."""
         if not self.adds:
             stored: list[str] = getattr(self.instance, name)
             return stored
@@ -91,7 +91,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return {"hosts": known.hosts, "modules": known.modules, "workflows": (ANY,)}[name]
 
     def values(self) -> dict[str, str | None]:
-        """What was typed, by field; None for what is to be taken away."""
+        """The entered values by field; None for values to remove."""
         data = self.cleaned_data
         typed = {name: data.get(f"value_{name}") for name in self.inputs}
         rows = range(1, BLANK_ROWS + 1)
@@ -100,7 +100,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return values | dict.fromkeys(data.get("take_away") or [])
 
     def clean(self) -> dict[str, Any]:
-        """Tell every problem of the values here, where the other answers are kept."""
+        """Report every problem of the values here, where the other answers are kept."""
         data = super().clean() or {}
         self._check_rows(data)
         try:
@@ -119,7 +119,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return data
 
     def _asked(self) -> CredentialLimits:
-        """The boundary of a new one, with what is suggested in the place of what was left out."""
+        """Return the limits of a new one, with suggestions for omitted ones."""
         asked = self.limits()
         if asked.get("hosts") is None:
             texts = {name: text for name, text in self.values().items() if text}
@@ -141,13 +141,13 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
                 self.add_error(f"new_value_{i}", gettext("Give the field a value."))
 
     def _check_name(self, data: dict[str, Any]) -> None:
-        """A taken name is told here; two at once meet the database's index."""
+        """Report a taken name here; the database's index catches concurrent ones."""
         workspace, name = data.get("workspace"), data.get("name")
         if self.adds and workspace and name and is_taken(workspace.pk, name):
             self.add_error("name", gettext("Another credential of this workspace has this name."))
 
     def _place(self, path: str) -> str | None:
-        """The form's field that a problem's path is about."""
+        """Return the form's field for a problem's path."""
         name = f"value_{path.removeprefix('fields.')}" if path.startswith("fields.") else path
         name = name.partition("[")[0]
         return name if name in self.fields else None
@@ -176,7 +176,7 @@ def form_for(kind: str, present: list[str] | None) -> type[CredentialForm]:
 
 
 def inputs_of(form: type[CredentialForm]) -> list[str]:
-    """The names of the form's inputs that belong to its type, in order."""
+    """Return the names of the form's inputs that belong to its type, in order."""
     known = CredentialForm.base_fields
     return [name for name in form.base_fields if name not in known]
 
@@ -194,7 +194,7 @@ def _rows() -> dict[str, forms.Field]:
 
 
 def _secret(label: str, help_text: str) -> forms.CharField:
-    """An input that shows dots and is never filled; the value is taken as it is typed."""
+    """Return an input that shows dots and is always empty; it keeps the value as entered."""
     widget = PasswordInput(attrs={"autocomplete": "new-password"}, render_value=False)
     return forms.CharField(
         required=False, label=label, strip=False, widget=widget, help_text=help_text

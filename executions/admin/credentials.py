@@ -1,4 +1,4 @@
-"""Credentials: names for authors, values to set for those who may configure, none to see."""
+"""Credentials: authors see names, users with configure set values, nobody reads them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -54,17 +54,17 @@ DELETE = AdminOperation(
 
 
 class ReachFilter(admin.SimpleListFilter):
-    """Credentials that may go to any host, or to named ones."""
+    """Credentials for any host, or for named ones."""
 
     title = lazy("may go to")
     parameter_name = "reach"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Both kinds."""
+        """Return both kinds."""
         return [("any", gettext("any host")), ("named", gettext("named hosts"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows of the chosen kind."""
+        """Return the rows of the chosen kind."""
         match self.value():
             case "any":
                 return queryset.filter(hosts__contains=[ANY])
@@ -75,7 +75,7 @@ class ReachFilter(admin.SimpleListFilter):
 
 @admin.register(Credential)
 class CredentialAdmin(OperatingAdmin, WritingAdmin):
-    """Secrets of a workspace; what was typed in is never shown."""
+    """Secrets of a workspace; entered values are never shown."""
 
     sensitive = True
     operations = (DELETE,)
@@ -97,7 +97,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("may go to"))
     def goes_to(self, row: Credential) -> Any:
-        """Its hosts; a warning where it may go to any."""
+        """Its hosts; a warning if any host is allowed."""
         if ANY in row.hosts:
             return marks.mark(gettext("any host"), "warning", "amber")
         return marks.clipped(", ".join(row.hosts), 60) or marks.mark(
@@ -106,32 +106,32 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("modules"))
     def for_modules(self, row: Credential) -> str:
-        """The modules that may have it."""
+        """The modules that may use it."""
         return marks.clipped(", ".join(row.modules), 200)
 
     @display(description=lazy("workflows"))
     def for_workflows(self, row: Credential) -> str:
-        """The workflows that may have it."""
+        """The workflows that may use it."""
         return marks.clipped(", ".join(row.workflows), 200)
 
     @display(description=lazy("remote runners"), boolean=True)
     def for_remote(self, row: Credential) -> bool:
-        """Whether remote runners may have it."""
+        """Whether remote runners may use it."""
         return row.remote
 
     @display(description=lazy("last used"))
     def used(self, row: Credential) -> Any:
-        """When a step was last given it."""
+        """When a step last used it."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
     @display(description=lazy("changed"))
     def changed(self, row: Credential) -> Any:
-        """When it was changed."""
+        """When it was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("made by"))
     def maker(self, row: Credential) -> str:
-        """Who made it."""
+        """The user who created it."""
         return row.created_by or marks.EMPTY
 
     @display(description=lazy("named by"))
@@ -149,7 +149,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("type"))
     def kinds(self, row: Credential) -> Any:
-        """Of a new one: its type, and the others, each a link to its form."""
+        """For a new one: links to the forms of its type and of the others."""
         address = f"{links.listing('executions_credential')}add/"
         others = format_html_join(
             " · ",
@@ -166,12 +166,12 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """The form of the credential's type; of a new one, of the type that the address names."""
+        """Return the form of the credential's type; for a new one, of the type in the URL."""
         kwargs["form"] = _form(request, obj)
         return super().get_form(request, obj, change, **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """What can be typed, to those who may; else what is known of it."""
+        """Return the inputs for users who may change it, else the facts."""
         inputs = inputs_of(_form(request, obj))
         if obj is None:
             return [
@@ -183,7 +183,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         return [*known, "description", *inputs, *BOUNDARY, "version_seen"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Name, type and workspace stay."""
+        """Keep name, type and workspace read-only."""
         if obj is None:
             return ("kinds",)
         return (
@@ -192,11 +192,11 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         )  # fmt: skip
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Only by the operation, which asks the published workflows."""
+        """Forbid it: only the operation checks the published workflows."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Credential:
-        """Make it, or set what was typed."""
+        """Create it, or set the entered values."""
         actor, data = Actor.of_request(request), form.cleaned_data
         if not change:
             return credentials.create(

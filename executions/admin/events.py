@@ -1,4 +1,4 @@
-"""Events that were told, and what became of each."""
+"""Published events and the result of each."""
 
 from typing import Any
 
@@ -37,12 +37,12 @@ class EventAdmin(FactAdmin):
 
     @display(description=lazy("sender's id"))
     def event_short(self, row: Event) -> str:
-        """The id the sender gave."""
+        """The sender's ID."""
         return marks.clipped(row.event_id, 40)
 
     @display(description=lazy("outcome"))
     def outcome(self, row: Event) -> str:
-        """How many executions it started, and how many it could not."""
+        """How many executions it started, and how many failed to start."""
         refused = sum("code" in made for made in row.started)
         text = gettext("{count} started").format(count=len(row.started) - refused)
         return (

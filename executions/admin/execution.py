@@ -140,12 +140,12 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("execution"))
     def short_id(self, row: WorkflowExecution) -> Any:
-        """The id's end; the whole on hover."""
+        """The end of the ID; the full ID on hover."""
         return marks.short(row.pk)
 
     @display(description=lazy("workflow"))
     def which(self, row: WorkflowExecution) -> Any:
-        """The workflow and its version; a test run says so."""
+        """The workflow and its version, and whether it is a test run."""
         name = marks.whole(marks.clipped(f"{row.workflow} v{row.version.number}", 50))
         return format_html("{} {}", name, marks.test_run()) if _is_test(row) else name
 
@@ -156,12 +156,12 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("trigger"))
     def trigger(self, row: WorkflowExecution) -> str:
-        """What asked for it."""
+        """What started it."""
         return str(TriggerType(row.trigger_type).label)
 
     @display(description=lazy("created"))
     def created(self, row: WorkflowExecution) -> Any:
-        """How long ago it was asked for."""
+        """How long ago it was created."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("duration"))
@@ -175,7 +175,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return marks.clipped(row.error_message) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """All that happened in one execution."""
+        """Return everything that happened in one execution."""
         sections: list[PageSection] = []
         if obj.error_message:
             sections.append(text_section(gettext("Error"), obj.error_message, error=True))

@@ -1,4 +1,4 @@
-"""Filters of the lists: tabs of states, age by the time in the id, workflows one may see."""
+"""Filters of the lists: tabs of states, age by the time in the ID, visible workflows."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -34,18 +34,18 @@ class TabFilter(SimpleListFilter):
     default: ClassVar[str | None] = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Each group under its own word, and "all" where a default narrows the list."""
+        """Return each group under its own word, and "all" if a default narrows the list."""
         words = [(word, gettext(word)) for word in self.groups]
         return [*words, ("all", gettext("all"))] if self.default else words
 
     def value(self) -> str | None:
-        """The chosen word; the default when none, or none that we know, was given."""
+        """Return the chosen word, or the default for a missing or unknown one."""
         chosen = super().value()
         known = chosen in self.groups or (chosen == "all" and self.default is not None)
         return chosen if known else self.default
 
     def choices(self, changelist: Any) -> Any:
-        """As Django's, without its "All" where we have our own."""
+        """Return Django's choices, without its "All" if there is another one."""
         given = list(super().choices(changelist))
         return given[1:] if self.default else given
 
@@ -65,23 +65,23 @@ class StateTabFilter(TabFilter):
     field = "state"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows of the chosen group, by the index of what lives or ended badly."""
+        """Return the rows of the chosen group, by the index of live and failed rows."""
         states = self.groups.get(self.value() or "")
         return queryset if states is None else queryset.filter(in_states(*states))
 
 
 class AgeFilter(SimpleListFilter):
-    """How long ago the row was made."""
+    """By the age of the row."""
 
     title = lazy("age")
     parameter_name = "since"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """The ages one can choose."""
+        """Return the ages to choose from."""
         return [(key, title) for key, (title, _) in AGES.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows whose id is young enough."""
+        """Return the rows whose ID is young enough."""
         chosen = AGES.get(self.value() or "")
         if chosen is None:
             return queryset
@@ -89,7 +89,7 @@ class AgeFilter(SimpleListFilter):
 
 
 class KindFilter(SimpleListFilter):
-    """Test runs, or all but those."""
+    """Test runs, or everything else."""
 
     title = lazy("kind")
     parameter_name = "kind"
@@ -107,13 +107,13 @@ class KindFilter(SimpleListFilter):
 
 
 class VersionKindFilter(KindFilter):
-    """Of versions themselves."""
+    """The kind filter for versions themselves."""
 
     path = "kind"
 
 
 class WorkflowFilter(SimpleListFilter):
-    """One of the workflows the person may see (the first hundred by name)."""
+    """One of the workflows that the user may see (the first hundred by name)."""
 
     title = lazy("workflow")
     parameter_name = "workflow"

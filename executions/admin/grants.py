@@ -1,4 +1,4 @@
-"""Object permissions in the admin: given from a workflow's page, listed and taken back here."""
+"""Object permissions in the admin: granted on a workflow's page, listed and revoked here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ EXPLAINED = (
 
 
 class ShareForm(DialogForm):
-    """Who gets what on one workflow."""
+    """The user or group and its permissions on one workflow."""
 
     name = forms.CharField(
         max_length=LONGEST_NAME,
@@ -99,7 +99,7 @@ def _take_back(model: Any) -> Any:
 
 
 def taking_back(model: Any) -> AdminOperation:
-    """The operation that takes one permission away."""
+    """Return the operation that revokes one permission."""
     return AdminOperation(
         Operation(
             name="take_back",
@@ -144,7 +144,7 @@ class GrantAdmin(OperatingAdmin, FactAdmin):
 
 @admin.register(WorkflowUserPermission)
 class UserGrantAdmin(GrantAdmin):
-    """What people were given."""
+    """Permissions of users."""
 
     operations = (taking_back(WorkflowUserPermission),)
     list_display = ("user", "permission_name", "workflow")
@@ -156,7 +156,7 @@ class UserGrantAdmin(GrantAdmin):
 
 @admin.register(WorkflowGroupPermission)
 class GroupGrantAdmin(GrantAdmin):
-    """What groups were given."""
+    """Permissions of groups."""
 
     operations = (taking_back(WorkflowGroupPermission),)
     list_display = ("group", "permission_name", "workflow")

@@ -10,21 +10,21 @@ from executions.addresses import admin
 
 
 def page(model: str, pk: Any) -> str:
-    """The address of one object's page; `model` is `app_model`, lower case."""
+    """Return the URL of one object's page; `model` is `app_model`, lower case."""
     return admin(f"{model}_change", pk)
 
 
 def listing(model: str, **filters: Any) -> str:
-    """The address of a list with its filters."""
+    """Return the URL of a list with its filters."""
     address = admin(f"{model}_changelist")
     return f"{address}?{urlencode(filters)}" if filters else address
 
 
 def link(address: str, text: Any) -> SafeString:
-    """A visible link; the text is escaped."""
+    """Return a visible link; the text is escaped."""
     return format_html('<a class="vk-link" href="{}">{}</a>', address, text)
 
 
 def to(model: str, pk: Any, text: Any) -> SafeString:
-    """A link to one object's page."""
+    """Return a link to one object's page."""
     return link(page(model, pk), text)

@@ -1,4 +1,4 @@
-"""How the admin shows small things: states, times, durations, ids. Everything is escaped here."""
+"""Render small values in the admin: states, times, durations, IDs. Everything is escaped here."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
 
 
 def mark(word: str, icon: str, colour: str) -> SafeString:
-    """A word with an icon in a border of one of grey, blue, amber, green, red."""
+    """Return a word with an icon in a border of one of grey, blue, amber, green, red."""
     return format_html(
         '<span class="vk-state vk-state-{}">'
         '<span class="material-symbols-outlined" aria-hidden="true">{}</span>{}</span>',
@@ -43,13 +43,13 @@ def mark(word: str, icon: str, colour: str) -> SafeString:
 
 
 def state(value: str, word: str = "") -> SafeString:
-    """The mark of an execution's or run's state; `word` replaces the usual one."""
+    """Return the mark of an execution's or run's state; `word` replaces the usual one."""
     usual, icon, colour = MARKS.get(value, (value.lower() or EMPTY, "help", "grey"))
     return mark(word or usual, icon, colour)
 
 
 def test_run() -> SafeString:
-    """The mark of what belongs to a test run."""
+    """Return the mark of a test run."""
     return mark(gettext("test"), "science", "grey")
 
 
@@ -69,7 +69,7 @@ def ago(at: datetime | None, now: datetime | None = None) -> SafeString | str:
 
 
 def span(length: timedelta) -> str:
-    """A length of time in its largest sensible unit: "12 s", "3 min", "5 h", "9 d"."""
+    """Return a length of time in its largest suitable unit: "12 s", "3 min", "5 h", "9 d"."""
     seconds = int(length.total_seconds())
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size * 2 or (seconds >= size and unit != "d"):
@@ -98,7 +98,7 @@ def _milliseconds(value: float) -> str:
 
 
 def times(number: int) -> str:
-    """How often: "once", "3 times"; "" for never."""
+    """Return how often: "once", "3 times"; "" for never."""
     if not number:
         return ""
     if number == 1:
@@ -107,7 +107,7 @@ def times(number: int) -> str:
 
 
 def between(start: datetime | None, end: datetime | None) -> str:
-    """How long it took from `start` to `end`; until now when it has not ended."""
+    """Return the time from `start` to `end`, or to now without an end."""
     if start is None:
         return EMPTY
     return took(((end or timezone.now()) - start).total_seconds() * 1_000)
@@ -127,25 +127,25 @@ def copyable(value: Any) -> SafeString | str:
 
 
 def short(value: Any) -> SafeString:
-    """The last characters of an id (a UUIDv7's first ones are its time), the whole on hover."""
+    """Return the end of an ID (a UUIDv7 begins with its time), with the full ID on hover."""
     text = str(value)
     return format_html('<span class="vk-mono vk-nowrap" title="{}">…{}</span>', text, text[-8:])
 
 
 def whole(text: str) -> SafeString | str:
-    """A short text that no column breaks; a dash for none."""
+    """Return a short text without line breaks; a dash for none."""
     return format_html('<span class="vk-nowrap">{}</span>', text) if text else EMPTY
 
 
 def path(text: str) -> SafeString:
-    """A step's path, which a column may break after its dots."""
+    """Return a step's path, which a column may break after its dots."""
     parts = text.split(".")
     broken = format_html_join(SafeString(".<wbr>"), "{}", ((part,) for part in parts))
     return format_html('<span class="vk-path">{}</span>', broken)
 
 
 def worker(name: str) -> SafeString | str:
-    """A worker's name without what only tells one life of it from another; that is on hover."""
+    """Return a worker's name without the part that varies by restart, which is shown on hover."""
     if not name:
         return EMPTY
     return format_html('<span class="vk-nowrap" title="{}">{}</span>', name, name.split("|", 1)[0])
@@ -161,19 +161,19 @@ def clipped(text: str, length: int = 90) -> str:
 
 
 def filled(template: str, name: str, value: Any) -> str:
-    """An address with `{name}` replaced; empty without a value, or for what no browser opens."""
+    """Return a URL with `{name}` replaced; empty without a value, or for an unsafe URL."""
     if not value or urlsplit(template).scheme not in ("http", "https"):
         return ""
     return template.replace(f"{{{name}}}", quote(str(value), safe=""))
 
 
 def trace(trace_id: str) -> str:
-    """Where a trace is shown (VALKYR_TRACE_URL); empty where this installation does not say."""
+    """Return the URL of a trace (VALKYR_TRACE_URL), or an empty string."""
     return filled(valkyr_settings().trace_url, "trace_id", trace_id)
 
 
 def trace_mark(trace_id: str) -> SafeString | str:
-    """A trace id to copy, and the way to the trace where there is one."""
+    """Return a trace ID to copy, and a link to the trace if there is one."""
     address, shown = trace(trace_id), copyable(trace_id)
     if not address:
         return shown

@@ -1,4 +1,4 @@
-"""Members of workspaces, for those who administer them."""
+"""Members of workspaces, for their administrators."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,12 +35,12 @@ ROLES = (
 
 
 def role_field(initial: str) -> forms.ChoiceField:
-    """The role, with what each allows."""
+    """Return the field of the role, with an explanation of each."""
     return forms.ChoiceField(choices=ROLES, initial=initial, widget=Select())
 
 
 def permissions_field() -> forms.MultipleChoiceField:
-    """The finer permissions, as checkboxes."""
+    """Return the additional permissions as checkboxes."""
     return forms.MultipleChoiceField(
         choices=[(p.value, f"{p.value}: {p.label}") for p in Permission],
         required=False,
@@ -52,7 +52,7 @@ def permissions_field() -> forms.MultipleChoiceField:
 
 
 class MembershipForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """What a member may."""
+    """The role and permissions of a member."""
 
     role = role_field(Role.USER)
     permissions = permissions_field()
@@ -63,7 +63,7 @@ class MembershipForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
 
 class NewMembershipForm(MembershipForm):
-    """A person to add; the name is typed, so that nobody reads a list of all people."""
+    """A user to add; the name is entered, so that no list of all users is shown."""
 
     username = forms.CharField(
         max_length=LONGEST_NAME,
@@ -76,7 +76,7 @@ class NewMembershipForm(MembershipForm):
         fields = ("workspace", "role", "permissions")
 
     def clean(self) -> dict[str, Any]:
-        """Find the person."""
+        """Find the user."""
         data = super().clean() or {}
         name = data.get("username")
         data["user"] = person_named(name)
@@ -121,7 +121,7 @@ MARKS = {
 
 
 def role_mark(role: str) -> Any:
-    """A role as icon and word."""
+    """Return a role as icon and word."""
     return marks.mark(str(role), *MARKS[Role(role)])
 
 
@@ -148,7 +148,7 @@ REMOVE = AdminOperation(
 
 @admin.register(Membership)
 class MembershipAdmin(OperatingAdmin, WritingAdmin):
-    """Who may do what in which workspace."""
+    """The roles of users in workspaces."""
 
     sensitive = True
     form = MembershipForm
@@ -167,43 +167,43 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("beyond the role"))
     def beyond(self, row: Membership) -> str:
-        """The finer permissions."""
+        """The additional permissions."""
         return ", ".join(row.permissions) or marks.EMPTY
 
     @display(description=lazy("given by"))
     def origin(self, row: Membership) -> str:
-        """Whether the identity provider or a person gave it."""
+        """Whether the identity provider or a user granted it."""
         if getattr(row.user, "valkyr_service_account", None) is not None:
             return gettext("service account")
         return row.source or "hand"
 
     @display(description=lazy("since"))
     def since(self, row: Membership) -> Any:
-        """How long they are in it."""
+        """How long they have been a member."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """The person is named once, and stays."""
+        """Return the fields; the user cannot be changed later."""
         who = "username" if obj is None else "user"
         return ("workspace", who, "role", "permissions")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """A membership is one person's in one workspace."""
+        """Keep the user and the workspace read-only."""
         return () if obj is None else ("workspace", "user")
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """The form that names a person, or the one that does not."""
+        """Return the form with or without the user's name."""
         kwargs["form"] = NewMembershipForm if obj is None else MembershipForm
         return super().get_form(request, obj, change, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They are removed by the operation, which keeps the last administrator."""
+        """Forbid it: the operation keeps the last administrator."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Membership:
-        """Add the person, or change role and permissions."""
+        """Add the user, or change role and permissions."""
         actor, data = Actor.of_request(request), form.cleaned_data
         granted = {"role": data["role"], "permissions": data["permissions"]}
         if change:

@@ -1,7 +1,7 @@
 """Operations of the admin: one description serves the row menu, the object's page and the bulk bar.
 
-Each asks first (GET shows the question, POST acts), does the operation that the API does, and
-reports what was done and what was skipped and why. Nothing changes state on GET.
+Each asks first (GET shows the question, POST acts), performs the API's operation, and reports what
+was done, what was skipped, and why. Nothing changes state on GET.
 """
 
 import json
@@ -34,7 +34,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 class JSONTextField(forms.CharField):
-    """A text area whose value is parsed; mistakes are told with line and column."""
+    """A text area whose value is parsed; errors have line and column."""
 
     def __init__(self, *, rows: int = 8, must_be_object: bool = False, **options: Any) -> None:
         self.must_be_object = must_be_object
@@ -68,7 +68,7 @@ class JSONTextField(forms.CharField):
 
 
 class ReasonForm(DialogForm):
-    """Asks why; the answer goes to the audit trail."""
+    """Asks for a reason for the audit trail."""
 
     reason = forms.CharField(
         required=False,
@@ -116,10 +116,10 @@ class NotesForm(DialogForm):
 
 @dataclass(frozen=True)
 class AdminOperation:
-    """How the admin offers an operation: its words, its form and where it leads.
+    """An operation in the admin: its texts, its form and its next page.
 
     `destination` gives the page to show after doing it to one row, from what the operation
-    returned. With `shows`, what it returned is shown once, under that label, and nowhere else.
+    returned. With `shows`, the result is shown once, under that label, and nowhere else.
     """
 
     operation: Operation
@@ -152,14 +152,14 @@ class AdminOperation:
 
 @dataclass
 class OperationReport:
-    """What an operation did: how many rows, and for each other one why not."""
+    """The result of an operation: the number of rows, and a reason for each other row."""
 
     done: int = 0
     skipped: list[str] = field(default_factory=list)
     result: Any = None
 
     def sentence(self, operation: AdminOperation, limit: int = 3) -> str:
-        """What was done and what not: "3 requeued, 2 skipped: …", `limit` reasons at most."""
+        """What was done and what was not: "3 requeued, 2 skipped: …", at most `limit` reasons."""
         text = f"{self.done} {operation.done}"
         if not self.skipped:
             return f"{text}."
@@ -178,7 +178,7 @@ class OperationReport:
 def perform(
     operation: AdminOperation, ids: Iterable[UUID], actor: Actor, data: Mapping[str, Any]
 ) -> OperationReport:
-    """Do it to each row, each in its own transaction; one that cannot be done stops no other."""
+    """Perform it on each row in its own transaction; a failure does not stop the others."""
     report = OperationReport()
     for pk in ids:
         try:
@@ -207,7 +207,7 @@ def _where(problem: Any) -> str:
 
 
 class GivenReasonForm(ReasonForm):
-    """Asks why; without an answer nothing is done."""
+    """Asks for a required reason."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

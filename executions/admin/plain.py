@@ -1,8 +1,8 @@
-"""The parts of pages for Django's own admin: buttons of lists, rows and objects, dialogs, filters.
+"""Page parts for Django's own admin: buttons of lists, rows and objects, dialogs, filters.
 
-They take the attributes that Unfold's have, so that each page is written once: `actions_list`,
-`actions_row`, `actions_detail`, `list_before_template`, `change_form_before_template`. What Unfold
-shows in a modal is a page of its own here; no page needs a script.
+They take the same attributes as Unfold's, so that each page is written once: `actions_list`,
+`actions_row`, `actions_detail`, `list_before_template`, `change_form_before_template`. Unfold's
+modals are separate pages here; no page needs a script.
 """
 
 import enum
@@ -22,7 +22,7 @@ from executions.language import lazy
 
 
 class ActionVariant(enum.Enum):
-    """Which of several buttons is the one to press."""
+    """Which of several buttons is the primary one."""
 
     DEFAULT = "default"
     PRIMARY = "primary"
@@ -39,7 +39,7 @@ class PageAction:
 
     @property
     def icon(self) -> str:
-        """Nothing is shown of it here."""
+        """Return nothing: icons are not shown here."""
         return str(getattr(self.method, "icon", ""))
 
 
@@ -52,12 +52,12 @@ def display(
     image: Any = None,
     **options: Any,
 ) -> Any:
-    """Django's decorator; what only Unfold knows changes nothing."""
+    """Apply Django's decorator, without Unfold's additional arguments."""
     return admin.display(function, **options)
 
 
 class DialogForm(forms.Form):
-    """A form that a dialog asks with; it knows the request and the object it is about."""
+    """A form in a dialog, with the request and its object."""
 
     def __init__(
         self, request: HttpRequest, object_id: Any = None, *args: Any, **kwargs: Any
@@ -68,7 +68,7 @@ class DialogForm(forms.Form):
 
 
 class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
-    """Django's, with buttons of lists, rows and objects, and pieces of template above both."""
+    """Django's admin, with buttons of lists, rows and objects, and templates above both."""
 
     change_list_template = "valkyr/plain/change_list.html"
     change_form_template = "valkyr/plain/change_form.html"
@@ -79,7 +79,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
     actions_detail: Sequence[str] = ()
 
     def get_urls(self) -> list[Any]:
-        """The actions' addresses before Django's, whose last one takes anything."""
+        """Return the actions' URLs before Django's, whose last one matches everything."""
         wrap = self.admin_site.admin_view
         of_lists = [
             path(f"{action.path}/", wrap(action.method), name=action.action_name)
@@ -92,19 +92,19 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         return [*of_lists, *of_rows, *super().get_urls()]
 
     def get_actions_list(self, request: HttpRequest) -> list[PageAction]:
-        """The list's buttons that the person may press."""
+        """Return the list's buttons that the user may use."""
         return self._permitted(request, self.actions_list)
 
     def get_actions_row(self, request: HttpRequest) -> list[PageAction]:
-        """Each row's."""
+        """Return the buttons of each row."""
         return self._permitted(request, self.actions_row)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[PageAction]:
-        """One object's."""
+        """Return the buttons of one object."""
         return self._permitted(request, self.actions_detail, object_id)
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """The columns, and one with the rows' menus where there are any."""
+        """Return the columns, and one with the rows' menus if there are any."""
         columns = super().get_list_display(request)
         offered = self.get_actions_row(request)
         if not offered:
@@ -123,7 +123,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         return (*columns, row_menu)
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """As Django's, with the list's buttons."""
+        """Show the list as Django does, with its buttons."""
         more = {
             "page_actions": self._buttons(self.get_actions_list(request)),
             "before_template": self.list_before_template,
@@ -137,7 +137,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         form_url: str = "",
         extra_context: Any = None,
     ) -> Any:
-        """As Django's, with the object's buttons."""
+        """Show the form as Django does, with the object's buttons."""
         offered = self.get_actions_detail(request, object_id) if object_id else []
         more = {
             "actions_detail": self._buttons(offered, object_id),
@@ -191,16 +191,16 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
 
 
 class _TypedFilter:
-    """Shows a small form beside the list; it keeps what else is asked for."""
+    """Shows a small form beside the list, which keeps the other parameters."""
 
     template = "valkyr/plain/filter.html"
 
     def has_output(self) -> bool:
-        """Always: one can type."""
+        """Return True: the form is always shown."""
         return True
 
     def choices(self, changelist: Any) -> Any:
-        """The fields, and the other parameters of the address."""
+        """Return the fields, and the other parameters of the URL."""
         names = [name for name, *_ in self.inputs()]
         yield {
             "inputs": self.inputs(),
@@ -214,7 +214,7 @@ class _TypedFilter:
         }
 
     def inputs(self) -> list[tuple[str, str, str, str]]:
-        """Each field: its name, type, label and value."""
+        """Return each field: its name, type, label and value."""
         raise NotImplementedError
 
 
@@ -222,7 +222,7 @@ class TextFilter(_TypedFilter, admin.SimpleListFilter):
     """One text."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        """None to click."""
+        """Return no choices."""
         return ()
 
     def inputs(self) -> list[tuple[str, str, str, str]]:

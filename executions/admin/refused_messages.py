@@ -1,4 +1,4 @@
-"""Messages of queues that could not start anything: start again, or discard."""
+"""Queue messages that could not start anything: start again, or discard."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,7 +36,7 @@ class _Instead(JSONTextField):
 
 
 class StartAgainForm(ReasonForm):
-    """Asks for another payload, if any, and why."""
+    """Asks for another payload, if any, and a reason."""
 
     payload = _Instead(
         label=lazy("Payload (JSON)"),
@@ -102,7 +102,7 @@ class ResolutionFilter(TabFilter):
 
 @admin.register(RefusedMessage)
 class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
-    """What `manage.py consume` took from a queue and could not start."""
+    """Messages that `manage.py consume` took from a queue and could not start."""
 
     operations = (START_AGAIN, DISCARD)
     list_display = ("when", "workflow", "code", "reason_short", "mark")
@@ -124,7 +124,7 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workflow"))
     def workflow(self, row: RefusedMessage) -> str:
-        """Whose queue it came from."""
+        """The workflow of its queue."""
         return str(row.trigger.workflow)
 
     @display(description=lazy("reason"))
@@ -134,7 +134,7 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("resolution"))
     def mark(self, row: RefusedMessage) -> Any:
-        """What became of it, in word, icon and colour."""
+        """Its state as word, icon and colour."""
         return marks.mark(*MARKS[row.resolution])
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -1,4 +1,4 @@
-"""What a person sees and may do in the admin: as everywhere else, by powers in workspaces."""
+"""What a user sees and may do in the admin, by powers in workspaces."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from executions.access.powers import Power
 
 
 def reach(request: HttpRequest) -> Reach:
-    """How far the signed-in person's powers reach; read once a request."""
+    """Return the signed-in user's reach, read once per request."""
     found: Reach | None = getattr(request, "reach", None)
     if found is None:
         found = request.reach = access.reach_of(request.user)  # type: ignore[attr-defined]
@@ -21,22 +21,22 @@ def reach(request: HttpRequest) -> Reach:
 
 
 def holds(request: HttpRequest, power: Power) -> bool:
-    """Whether there is anything to which the person may do `power`."""
+    """Return whether the user has `power` on anything."""
     return is_superuser(request) or reach(request).anywhere(power)
 
 
 def may(request: HttpRequest, row: Model, power: Power) -> bool:
-    """Whether the person may do `power` to this row."""
+    """Return whether the user has `power` on this row."""
     return is_superuser(request) or access.powers_on_row(request.user, row).allows(power)
 
 
 def user_of(actor: Actor) -> Any:
-    """The signed-in person behind an actor; raises DoesNotExist where it is no person."""
+    """Return the user behind an actor; raises DoesNotExist for another kind of actor."""
     return get_user_model()._default_manager.get(pk=actor.user_id)
 
 
 def is_superuser(request: HttpRequest) -> bool:
-    """Whether the person may do everything."""
+    """Return whether the user may do everything."""
     user: Any = request.user
     return bool(user.is_active and getattr(user, "is_superuser", False))
 
@@ -44,10 +44,10 @@ def is_superuser(request: HttpRequest) -> bool:
 def scoped(
     request: HttpRequest, queryset: QuerySet[Any], action: Power = Action.VIEW, path: str = ""
 ) -> QuerySet[Any]:
-    """The part of `queryset` to which the signed-in person may do `action`.
+    """Return the part of `queryset` to which the user may do `action`.
 
-    `path` is the look-up to the workspace's id where the model's own foreign keys do not tell.
-    Superusers see everything, without a comparison that would cost a big list its index.
+    `path` is the lookup to the workspace's ID if the model's own foreign keys do not show it.
+    Superusers see everything, without a comparison that would keep a big list from its index.
     """
     if is_superuser(request):
         return queryset

@@ -1,4 +1,4 @@
-"""What a read-only page is made of: a headline, facts, and sections below them."""
+"""The parts of a read-only page: a headline, facts, and sections below them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class PageSection:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A whole page: `lead` is a sentence (or a mark) that says what one looks at."""
+    """A whole page; `lead` is a sentence (or a mark) that introduces it."""
 
     lead: Sequence[Cell]
     facts: Sequence[PageFact]
@@ -49,29 +49,29 @@ class Page:
 
 
 def json_section(title: str, value: Any, *, folded: bool = True) -> PageSection:
-    """A panel with a JSON value; nothing stored says so."""
+    """Return a panel with a JSON value, or a note that nothing is stored."""
     if value is None:
         return PageSection(title, body=gettext("Nothing."), folded=folded)
     return PageSection(title, body=as_json(value), folded=folded)
 
 
 def payload_section(title: str, value: Any, *, shown: bool, folded: bool = True) -> PageSection:
-    """A panel with a value of somebody's business; who may not see it learns what it takes."""
+    """Return a panel with a payload, or the permission that it requires."""
     return json_section(title, value, folded=folded) if shown else hidden_section(title, folded)
 
 
 def hidden_section(title: str, folded: bool = True) -> PageSection:
-    """A panel in place of a payload that the person may not see."""
+    """Return a panel in place of a payload that the user may not see."""
     return PageSection(title, body=HIDDEN, folded=folded)
 
 
 def text_section(
     title: str, text: str, *, folded: bool = False, error: bool = False
 ) -> PageSection:
-    """A panel with text as it stands."""
+    """Return a panel with unchanged text."""
     return PageSection(title, body=preformatted(text), folded=folded, error=error)
 
 
 def facts(pairs: Iterable[tuple[str, Any]]) -> list[PageFact]:
-    """Facts from (label, value) pairs; an empty value shows as a dash."""
+    """Return facts from (label, value) pairs; an empty value is shown as a dash."""
     return [PageFact(label, EMPTY if value in (None, "") else value) for label, value in pairs]

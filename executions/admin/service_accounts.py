@@ -100,12 +100,12 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """With their memberships, which hold their roles."""
+        """Return the accounts with their memberships, which have their roles."""
         return super().get_queryset(request).prefetch_related("user__valkyr_memberships")
 
     @display(description=lazy("state"))
     def state(self, row: ServiceAccount) -> Any:
-        """Whether its tokens open anything."""
+        """Whether its tokens are accepted."""
         if row.disabled_at is None:
             return marks.mark(gettext("on"), "toggle_on", "green")
         return marks.mark(gettext("off"), "toggle_off", "grey")
@@ -119,29 +119,29 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("tokens"))
     def tokens(self, row: ServiceAccount) -> Any:
-        """A link to them."""
+        """A link to its tokens."""
         return links.link(links.listing("executions_apitoken", user=row.user_id), gettext("tokens"))
 
     @display(description=lazy("since"))
     def since(self, row: ServiceAccount) -> Any:
-        """How long it exists."""
+        """Its age."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """What it is called and what it may."""
+        """Return the fields of its name and permissions."""
         known = ("workspace", "name", "description", "role", "permissions")
         return known if obj is None else (*known, "state", "tokens")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """It stays in its workspace."""
+        """Keep its workspace read-only."""
         return () if obj is None else ("workspace", "state", "tokens")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They are switched off, so that the trail's names stay."""
+        """Forbid it: accounts are disabled, so that the audit trail keeps their names."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> ServiceAccount:
-        """Make it, or change it."""
+        """Create it, or change it."""
         actor, data = Actor.of_request(request), dict(form.cleaned_data)
         if change:
             return accounts.change_service_account(obj.pk, data, actor=actor)

@@ -1,4 +1,4 @@
-"""Our pages on an admin site of the project's own, beside or in place of Django's."""
+"""Register Valkyr's pages on a project's own admin site, beside or in place of Django's."""
 
 from django.apps import apps
 from django.contrib import admin
@@ -8,10 +8,10 @@ from executions.database.routing import is_ours
 
 
 def register_on(site: AdminSite) -> int:
-    """Register the pages of all our models on another site; returns how many.
+    """Register the pages of all Valkyr models on another site; return how many.
 
-    Call it where addresses are made (`urls.py`): all apps have registered their pages by then. What
-    is registered there already stays as it is.
+    Call it in `urls.py`, after all apps have registered their pages. Models that are registered
+    there already stay as they are.
     """
     found = 0
     for model in filter(admin.site.is_registered, filter(is_ours, apps.get_models())):

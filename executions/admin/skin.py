@@ -1,7 +1,7 @@
-"""What the admin's pages are made of: Unfold's parts where it is installed, else Django's own.
+"""The admin pages' building blocks: Unfold's parts if it is installed, else Django's own.
 
-Pages take classes, widgets and templates from here and from nowhere else. Whether Unfold is there
-is decided once, by INSTALLED_APPS: without its app its templates would not be found.
+Pages take classes, widgets and templates only from here. INSTALLED_APPS decides once whether Unfold
+is used: without its app its templates would not be found.
 """
 
 from collections.abc import Mapping
@@ -118,7 +118,7 @@ def dialog(admin: Any, request: HttpRequest, context: Mapping[str, Any]) -> Http
 
 
 def came_from(request: HttpRequest) -> str:
-    """The address on this host of the page that a dialog was opened on; "" where none is known."""
+    """Return the local URL of the page that opened a dialog; "" if unknown."""
     from urllib.parse import urlsplit
 
     given = request.POST.get(BACK) or request.headers.get("Referer", "")

@@ -1,4 +1,4 @@
-"""Ways from the admin into the studio: a workflow's draft, and one with an execution's data."""
+"""Links from the admin to the studio: a workflow's draft, and one with an execution's data."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -19,7 +19,7 @@ TITLE, ICON = lazy("Open in studio"), "draw"
 
 
 def studio_of(execution: WorkflowExecution) -> str:
-    """The studio with this execution's data on its tasks; "" where its workflow is archived."""
+    """Return the studio's URL with this execution's data; "" if its workflow is archived."""
     if execution.workflow.archived_at is not None:
         return ""
     address = reverse("valkyr-studio-workflow", args=[execution.workflow_id])
@@ -27,13 +27,13 @@ def studio_of(execution: WorkflowExecution) -> str:
 
 
 def open_workflow(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """To the studio, with the newest run's data."""
+    """Open the studio with the newest run's data."""
     workflow: Workflow = admin.get_or_refuse(request, object_id)
     return HttpResponseRedirect(reverse("valkyr-studio-workflow", args=[workflow.pk]))
 
 
 def open_execution(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """To the studio, with this execution's data; back to its page where there is no draft."""
+    """Open the studio with this execution's data; return to its page if there is no draft."""
     execution: Any = admin.get_or_refuse(request, object_id)
     address = studio_of(execution)
     if not address:

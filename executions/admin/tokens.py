@@ -1,4 +1,4 @@
-"""API tokens: one's own, and those of the workspaces one administers; made here, shown once."""
+"""API tokens: the user's own, and those of administered workspaces; created here, shown once."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -93,13 +93,13 @@ class TokenForm(DialogForm):
         self.order_fields(("name", "workspace", "days", "scopes"))
 
     def clean(self) -> dict[str, Any]:
-        """Say who makes it, since it may have no more scopes than they."""
+        """Set the creator, since the token may not have more scopes than they."""
         data = super().clean() or {}
         return {**data, "maker": self.request.user}
 
 
 class OwnTokenForm(TokenForm):
-    """A token of the person who makes it."""
+    """A token of its creator."""
 
     workspace = forms.ModelChoiceField(
         Workspace.objects.none(), empty_label=None, widget=Select(), label=lazy("Workspace")
@@ -113,7 +113,7 @@ class OwnTokenForm(TokenForm):
 
 
 def options_of(data: Any) -> dict[str, Any]:
-    """What `create_token` takes of a form's answers."""
+    """Return the arguments of `create_token` from a form's answers."""
     longest = database_now() + tokens.longest()
     until: datetime = database_now() + timedelta(days=data["days"])
     return {
@@ -125,10 +125,10 @@ def options_of(data: Any) -> dict[str, Any]:
 
 
 class RevokeForm(ReasonForm):
-    """Why, and by whom."""
+    """Asks for a reason, and notes the user."""
 
     def clean(self) -> dict[str, Any]:
-        """Say who revokes it."""
+        """Set the user who revokes it."""
         return {**(super().clean() or {}), "maker": self.request.user}
 
 
@@ -153,7 +153,7 @@ REVOKE = AdminOperation(
 
 
 def standing(token: ApiToken) -> Any:
-    """Whether the token opens anything, as a mark."""
+    """Return whether the token is accepted, as a mark."""
     if token.revoked_at is not None:
         return marks.mark(gettext("revoked"), "key_off", "grey")
     if token.expires_at is not None and token.expires_at <= timezone.now():
@@ -165,7 +165,7 @@ def standing(token: ApiToken) -> Any:
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(OperatingAdmin, FactAdmin):
-    """What programs sign in with."""
+    """Credentials of programs."""
 
     sensitive = True
     operations = (REVOKE,)
@@ -178,27 +178,27 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No API tokens: programs need one. Make it with “New token…”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """One's own, and those of workspaces that one administers."""
+        """Return the user's own, and those of administered workspaces."""
         if is_superuser(request):
             return rows
         return rows.filter(pk__in=tokens.visible_tokens(request.user).values("pk"))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Everybody sees their own."""
+        """Allow every user to see their own."""
         if obj is None or is_superuser(request) or obj.user_id == request.user.pk:
             return True
         return may(request, obj, Action.ADMINISTER)
 
     def has_make_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Everybody makes their own; it allows no more than they may."""
+        """Allow every user to create their own, with at most their own permissions."""
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """One's own token is one's own to revoke."""
+        """Allow users to revoke their own token."""
         return self.has_view_permission(request, row)
 
     def make(self, request: HttpRequest) -> HttpResponse:
-        """The dialog that makes one's own token, and shows it once."""
+        """Show the dialog that creates a user's own token, and show the token once."""
         form = OwnTokenForm(data=request.POST or None, request=request)
         context: dict[str, Any] = {"form": form, "dialog": DIALOG}
         if request.method == "POST" and form.is_valid():
@@ -221,22 +221,22 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: ApiToken) -> Any:
-        """Whether it opens anything."""
+        """Whether it is accepted."""
         return standing(row)
 
     @display(description=lazy("expires"))
     def expires(self, row: ApiToken) -> Any:
-        """When it ends by itself."""
+        """When it expires."""
         return marks.ago(row.expires_at)
 
     @display(description=lazy("last used"))
     def used(self, row: ApiToken) -> Any:
-        """When it was used last."""
+        """When it was last used."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
     @display(description=lazy("scopes"))
     def scope_names(self, row: ApiToken) -> str:
-        """What it allows at most."""
+        """Its maximum permissions."""
         return marks.clipped(", ".join(row.scopes), 60)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -272,14 +272,14 @@ DIALOG = {
 
 
 def once(text: str) -> Any:
-    """A new token's text with a button that copies it, and what to do with it."""
+    """Return a new token's text with a copy button and instructions."""
     return format_html(
         gettext("{}<br>Keep it now: nobody can show it again."), marks.copyable(text)
     )
 
 
 def _made(request: HttpRequest, form: Any) -> str:
-    """The new token's text; empty when it was refused, which the form then says."""
+    """Return the new token's text; empty after an error, which the form shows."""
     data = form.cleaned_data
     try:
         return tokens.create_token(

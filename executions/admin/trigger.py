@@ -27,7 +27,7 @@ from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
 
 
 class RotateForm(ReasonForm):
-    """Why, and until when the secret it has is accepted."""
+    """Asks for a reason, and until when the current secret stays valid."""
 
     overlap = forms.TypedChoiceField(
         label=lazy("The secret it has is accepted"),
@@ -104,7 +104,7 @@ HOW_SIGNED = {
 
 
 def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
-    """Labels and values for a webhook, an event's or a queue's trigger; none for a schedule."""
+    """Return labels and values of a webhook, an event or a queue; none for a schedule."""
     settings = trigger.settings
     if trigger.type == TriggerType.WEBHOOK:
         return [
@@ -126,7 +126,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
 
 
 def _former(trigger: Trigger) -> str:
-    """Until when the secret before the present one is accepted."""
+    """Until when the previous secret is accepted."""
     until = trigger.former_secret_until
     if until is None or until <= timezone.now():
         return gettext("refused") if trigger.secret_version > 1 else gettext("none")
@@ -134,7 +134,7 @@ def _former(trigger: Trigger) -> str:
 
 
 def standing(trigger: Trigger) -> str:
-    """Whether it starts anything, and if not, why."""
+    """Return whether it starts executions, and if not, why."""
     if trigger.enabled:
         return gettext("yes")
     return (
@@ -156,7 +156,7 @@ TICKS = {
 
 @admin.register(Trigger)
 class TriggerAdmin(OperatingAdmin, FactAdmin):
-    """Publishing keeps these in step with the definition's `triggers:`."""
+    """Publishing updates these from the definition's `triggers:`."""
 
     operations = OPERATIONS
     list_display = ("workflow", "type", "when_due", "enabled", "created")
@@ -170,16 +170,16 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("settings"))
     def when_due(self, row: Trigger) -> str:
-        """The trigger's settings in a line."""
+        """The trigger's settings in one line."""
         return ", ".join(f"{key}: {value}" for key, value in row.settings.items()) or marks.EMPTY
 
     @display(description=lazy("since"))
     def created(self, row: Trigger) -> Any:
-        """How long it exists."""
+        """Its age."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """The trigger and where its times are."""
+        """The trigger and its times."""
         ticks = links.listing("executions_crontick", q=str(obj.pk))
         return Page(
             [
@@ -222,7 +222,7 @@ def _next(trigger: Trigger) -> Any:
 
 
 def _entry(trigger: Trigger) -> Any:
-    """Where beat's own admin shows and changes the entry, and what it says."""
+    """Return a link to the entry in beat's own admin, and the entry's values."""
     entry = beat_entries.entry_of(trigger)
     if entry is None:
         return gettext("none: beat sends nothing for it")
@@ -236,13 +236,13 @@ def _entry(trigger: Trigger) -> Any:
 
 
 def _local(tick: CronTick) -> str:
-    """The fire time by the clocks that the schedule goes by."""
+    """The fire time in the schedule's time zone."""
     zone = tick.trigger.settings.get("timezone", "UTC")
     return f"{tick.fire_at.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M %Z} ({zone})"
 
 
 class StatusFilter(TabFilter):
-    """Ticks by what became of them."""
+    """Ticks by their result."""
 
     title = lazy("status")
     parameter_name = field = "status"
@@ -251,7 +251,7 @@ class StatusFilter(TabFilter):
 
 @admin.register(CronTick)
 class CronTickAdmin(FactAdmin):
-    """Each fire time of a schedule once, with what it started or why it started nothing."""
+    """One row per fire time of a schedule, with the started execution or the reason for none."""
 
     list_display = ("due", "workflow", "mark", "started", "reason")
     list_select_related = ("trigger__workflow",)
@@ -269,17 +269,17 @@ class CronTickAdmin(FactAdmin):
 
     @display(description=lazy("workflow"))
     def workflow(self, row: CronTick) -> str:
-        """Whose schedule it is."""
+        """The workflow of the schedule."""
         return str(row.trigger.workflow)
 
     @display(description=lazy("status"))
     def mark(self, row: CronTick) -> Any:
-        """What became of it, in word, icon and colour."""
+        """Its result as word, icon and colour."""
         return marks.mark(*TICKS[TickStatus(row.status)])
 
     @display(description=lazy("execution"))
     def started(self, row: CronTick) -> Any:
-        """The execution it started."""
+        """The started execution."""
         if row.execution_id is None:
             return marks.EMPTY
         text = marks.short(row.execution_id)

@@ -1,4 +1,4 @@
-"""How the admin shows stored JSON and long text: formatted, escaped, masked, bounded."""
+"""Render stored JSON and long text in the admin: formatted, escaped, masked, bounded."""
 
 import json
 import re
@@ -17,7 +17,7 @@ SECRET = re.compile(
 
 
 def masked(value: Any) -> Any:
-    """The value with whatever stands under a secret's usual name replaced by dots."""
+    """Return the value with dots for values under common names of secrets."""
     if isinstance(value, dict):
         return {
             key: MASK if SECRET.match(str(key)) and inner not in (None, "") else masked(inner)
@@ -29,12 +29,12 @@ def masked(value: Any) -> Any:
 
 
 def as_json(value: Any) -> SafeString:
-    """A JSON value on lines of its own, secrets masked, at most `SHOWN_CHARACTERS`."""
+    """Return a JSON value on separate lines, secrets masked, at most `SHOWN_CHARACTERS`."""
     return preformatted(json.dumps(masked(value), ensure_ascii=False, indent=2, default=str))
 
 
 def preformatted(text: str) -> SafeString:
-    """Text as it stands, escaped; a very long one ends with a note of how much there is."""
+    """Return text unchanged but escaped; a very long one is cut, with a note of its length."""
     if len(text) > SHOWN_CHARACTERS:
         rest = len(text) - SHOWN_CHARACTERS
         text = gettext("{text}\n… {rest:,} characters more; the API gives the whole.").format(

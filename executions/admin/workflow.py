@@ -58,7 +58,7 @@ def as_yaml(definition: Any) -> str:
 
 
 class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """Name, slug, switch and the definition's text."""
+    """Name, slug, enabled, and the definition's text."""
 
     draft = forms.CharField(
         label=lazy("Definition"),
@@ -97,7 +97,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             ) from None
 
     def clean(self) -> dict[str, Any]:
-        """Refuse to overwrite what somebody else saved meanwhile."""
+        """Refuse to overwrite concurrent changes."""
         data = super().clean() or {}
         seen = data.get("revision_seen")
         if self.instance.pk and seen and not self.instance._state.adding:
@@ -113,7 +113,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         return data
 
     def _check_slug(self, data: dict[str, Any]) -> None:
-        """A taken slug is told here, with the text kept; two at once meet the database's index."""
+        """Report a taken slug here, keeping the text; the index catches concurrent ones."""
         slug = data.get("slug") or slugify(data.get("name", ""))[:80]
         workspace = data.get("workspace") or (
             None if self.instance._state.adding else self.instance.workspace
@@ -221,7 +221,7 @@ ARCHIVE = AdminOperation(
 
 @admin.register(Workflow)
 class WorkflowAdmin(OperatingAdmin):
-    """Definitions that people edit; publishing makes versions of them."""
+    """Definitions that users edit; publishing makes versions of them."""
 
     form = DraftForm
     operations = (RUN, TAKE_OVER, PUBLISH, SHARE, ARCHIVE)
@@ -238,12 +238,12 @@ class WorkflowAdmin(OperatingAdmin):
     warn_unsaved_form = True
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Those that are not put away."""
+        """Return those that are not archived."""
         return super().get_queryset(request).filter(archived_at=None)
 
     @display(description=lazy("state"))
     def switch(self, row: Workflow) -> Any:
-        """Whether anything can trigger it."""
+        """Whether triggers can start it."""
         if row.enabled:
             return marks.mark(gettext("enabled"), "toggle_on", "green")
         return marks.mark(gettext("off"), "toggle_off", "grey")
@@ -258,7 +258,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("changed"))
     def updated(self, row: Workflow) -> Any:
-        """How long ago the draft changed."""
+        """When the draft was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("executions"))
@@ -268,29 +268,29 @@ class WorkflowAdmin(OperatingAdmin):
         return links.link(address, gettext("executions"))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Workflows are archived, never deleted."""
+        """Forbid it: workflows are archived, never deleted."""
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Those of the form, and where its code is if it has some."""
+        """Return the form's fields, and the place of its code if it has one."""
         return ("code", *self.fields) if obj and obj.origin else self.fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """A workflow stays in its workspace; of one from code only the switch can be changed."""
+        """Keep the workspace read-only; of a workflow from code, everything but the switch."""
         if obj is None:
             return ()
         return FROM_CODE if obj.origin else ("workspace",)
 
     @display(description=lazy("from code"))
     def code(self, row: Workflow) -> str:
-        """Where its code is."""
+        """The place of its code."""
         return gettext(
             "{origin_place}. Change it there, or take it over to edit a copy here."
         ).format(origin_place=row.origin_place)
 
     @display(description=lazy("definition"))
     def draft(self, row: Workflow) -> Any:
-        """The definition that its code has."""
+        """The definition in its code."""
         return preformatted(as_yaml(row.definition))
 
     def changeform_view(
@@ -300,7 +300,7 @@ class WorkflowAdmin(OperatingAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """As Django's; what another person's simultaneous change forbids is told, not a crash."""
+        """Show the form as Django does; report another user's conflicting change."""
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except ValkyrError as error:
@@ -319,7 +319,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """As for every operation; a copy is a new workflow of the workspace, which needs more."""
+        """Allow it as usual; a copy is a new workflow of the workspace, which needs more."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)
@@ -328,7 +328,7 @@ class WorkflowAdmin(OperatingAdmin):
     def tell(
         self, request: HttpRequest, operation: AdminOperation, report: OperationReport
     ) -> None:
-        """Leave the report; after publishing also what is probably a mistake in the definition."""
+        """Store the report; after publishing also the definition's warnings."""
         super().tell(request, operation, report)
         if operation is PUBLISH and isinstance(report.result, WorkflowVersion):
             version = report.result
@@ -351,7 +351,7 @@ class WorkflowAdmin(OperatingAdmin):
 
 @admin.register(WorkflowVersion)
 class WorkflowVersionAdmin(FactAdmin):
-    """What runs: definitions with everything resolved into them."""
+    """Published definitions with everything resolved."""
 
     list_display = ("__str__", "kind", "published_by", "created")
     list_select_related = ("workflow", "published_by")

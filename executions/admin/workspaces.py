@@ -82,24 +82,24 @@ DELETE_TIER = AdminOperation(
 
 
 class RootAdmin(OperatingAdmin, WritingAdmin):
-    """Pages on which superusers alone add, and operate."""
+    """Pages on which only superusers add and operate."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Superusers."""
+        """Allow superusers."""
         return is_superuser(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody by Django's page, which would say nothing to the audit trail of why."""
+        """Forbid it: Django's page records no reason in the audit trail."""
         return False
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Superusers."""
+        """Allow superusers."""
         return is_superuser(request)
 
 
 @admin.register(Workspace)
 class WorkspaceAdmin(RootAdmin):
-    """Tenants, for who administers them; superusers make, move and archive them."""
+    """Tenants, for their administrators; superusers create, move and archive them."""
 
     operations = (ARCHIVE, RESTORE)
     list_display = ("name", "slug", "tier", "standing", "members", "programs", "made")
@@ -111,19 +111,19 @@ class WorkspaceAdmin(RootAdmin):
     empty_text = lazy("No workspaces that you administer.")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """What is known of it."""
+        """Return its facts."""
         known = ("name", "slug", "tier")
         return known if obj is None else (*known, "standing", "members", "programs", "made")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """A slug stays, and a workspace's limits are no business of its own administrators."""
+        """Keep the slug and, for its own administrators, the limits read-only."""
         if obj is None:
             return ()
         shown = ("slug", "standing", "members", "programs", "made")
         return shown if is_superuser(request) else ("tier", *shown)
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Workspace:
-        """Make it, or change its name and tier."""
+        """Create it, or change its name and tier."""
         actor, data = Actor.of_request(request), form.cleaned_data
         if change:
             changes = {name: data[name] for name in ("name", "tier") if name in data}
@@ -134,14 +134,14 @@ class WorkspaceAdmin(RootAdmin):
 
     @display(description=lazy("state"))
     def standing(self, row: Workspace) -> Any:
-        """Whether anything starts there."""
+        """Whether triggers start anything there."""
         if row.archived_at is None:
             return marks.mark(gettext("open"), "door_open", "green")
         return marks.mark(gettext("archived"), "archive", "grey")
 
     @display(description=lazy("members"))
     def members(self, row: Workspace) -> Any:
-        """A link to them."""
+        """A link to its members."""
         return links.link(
             links.listing("executions_membership", workspace=row.pk), gettext("members")
         )
@@ -154,13 +154,13 @@ class WorkspaceAdmin(RootAdmin):
 
     @display(description=lazy("made"))
     def made(self, row: Workspace) -> Any:
-        """How long it exists."""
+        """Its age."""
         return marks.ago(row.created_at)
 
 
 @admin.register(Tier)
 class TierAdmin(RootAdmin):
-    """Limits; an empty one means none."""
+    """Limits; empty means unlimited."""
 
     shared = True
     operations = (DELETE_TIER,)
@@ -170,15 +170,15 @@ class TierAdmin(RootAdmin):
     empty_text = lazy("No tiers: a workspace needs one, so make it first.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Tiers belong to nobody; Django's permissions decide who sees them."""
+        """Return all tiers; Django's permissions decide who sees them."""
         return rows
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Superusers."""
+        """Allow superusers."""
         return is_superuser(request)
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Tier:
-        """Make it, or change its limits."""
+        """Create it, or change its limits."""
         actor = Actor.of_request(request)
         if change:
             return workspaces.change_tier(obj.pk, form.cleaned_data, actor=actor)

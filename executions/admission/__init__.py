@@ -1,1 +1,1 @@
-"""Which executions may begin now: capacity, concurrency keys, request rates; what an end frees."""
+"""Admission of executions: capacity, concurrency keys, request rates; and what an end frees."""

@@ -1,9 +1,8 @@
-"""Capacity: how many executions of a workspace may be active, and who is next.
+"""Capacity: how many executions of a workspace may be active, and which is next.
 
-An unlimited workspace is never locked. In a limited one, whoever starts or admits holds the
-workspace's row, so that the limit is never exceeded under any concurrency. An execution in which
-everything waits gives its place up (`release_slot`) and asks for one again when it wakes
-(`request_slot`).
+An unlimited workspace is never locked. In a limited one, starts and admissions lock the workspace's
+row, so that the limit is never exceeded. A fully suspended execution gives up its slot
+(`release_slot`) and requests one again when it wakes (`request_slot`).
 """
 
 from collections.abc import Collection, Sequence
@@ -43,18 +42,18 @@ class Admitted:
 
 
 def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
-    """The facts a runner needs of an admitted execution."""
+    """Return the facts a runner needs of an admitted execution."""
     return Admitted(execution.pk, execution.version_id, execution.priority, execution.epoch, fresh)
 
 
 def announce(executions: Sequence[Admitted], sender: Any) -> None:
-    """Begin what was admitted in this transaction, and tell who listens."""
+    """Start what this transaction admitted, and send the signals."""
     ports.begin(executions)
     execution_admitted.send(sender, executions=executions)
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """What limits the workspace and a user in it; the workspace is locked if places are counted.
+    """Return the limits of the workspace and a user in it; lock the workspace if slots are counted.
 
     Call inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
@@ -66,7 +65,7 @@ def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
 
 
 def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """What limits the workspace and a user in it, without its lock. Raises WorkspaceArchived."""
+    """Return the limits of the workspace and a user, without its lock. Raises WorkspaceArchived."""
     found = ceilings(workspace_id, user_id)
     if found.archived:
         raise WorkspaceArchived
@@ -74,7 +73,7 @@ def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
 
 
 def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
-    """Which of new executions, of which some are ready, run at once: none before those that wait.
+    """Return which new executions run at once: none before those that wait.
 
     The caller has the workspace from `hold`.
     """
@@ -90,7 +89,7 @@ def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> li
 
 
 def check_waiting(tier: Ceilings, workspace_id: UUID, more: int) -> None:
-    """Raise QuotaExceeded when `more` executions would wait than the tier allows."""
+    """Raise QuotaExceeded if `more` executions would exceed the tier's limit of waiting ones."""
     if tier.max_pending is None or not more:
         return
     count = waiting(workspace_id, tier.max_pending + 1)
@@ -112,13 +111,13 @@ def lock_workspace(workspace_id: UUID) -> None:
 
 
 def active(workspace_id: UUID) -> int:
-    """How many root executions hold a place."""
+    """Return how many root executions hold a slot."""
     [(count,)] = statements.fetch("active", {"workspace": workspace_id})
     return int(count)
 
 
 def waiting(workspace_id: UUID, most: int) -> int:
-    """How many executions wait; those with and without a key are each counted up to `most`."""
+    """Return how many executions wait, with and without a key, each counted up to `most`."""
     rows = WorkflowExecution.objects.filter(
         workspace_id=workspace_id, state=ExecutionState.PENDING
     ).order_by()
@@ -129,15 +128,15 @@ def waiting(workspace_id: UUID, most: int) -> int:
 
 
 def limited(workspace_id: UUID) -> bool:
-    """Whether the workspace's tier limits how many executions run at once."""
+    """Return whether the workspace's tier limits how many executions run at once."""
     return Tier.objects.filter(workspaces=workspace_id, max_concurrent__isnull=False).exists()
 
 
 def admit(workspace_id: UUID, key: ConcurrencyKey | None = None) -> int:
-    """Let executions run while places are free: the highest priority first, then the oldest.
+    """Admit executions while slots are free: the highest priority first, then the oldest.
 
-    Those that woke come before those that wait, at equal priority. With `key`, only executions
-    with that key are looked at. Returns how many may run, at most 100 a call.
+    Those that woke come before those that wait, at equal priority. With `key`, only executions with
+    that key are considered. Returns how many may run, at most 100 per call.
     """
     with transaction.atomic():
         free = _room(workspace_id)
@@ -153,7 +152,7 @@ def admit(workspace_id: UUID, key: ConcurrencyKey | None = None) -> int:
 
 
 def admit_next(ended_id: UUID) -> None:
-    """An execution ended or fell asleep: let what waits have its place and its key."""
+    """Give the slot and the key of an ended or suspended execution to waiting ones."""
     row = statements.fetch_one("waiting", {"ended": ended_id})
     if row is None:
         return
@@ -162,10 +161,10 @@ def admit_next(ended_id: UUID) -> None:
 
 
 def release_slot(*execution_ids: UUID) -> None:
-    """Everything in these executions waits: they give their places up until something wakes them.
+    """Free the slots of fully suspended executions until something wakes them.
 
-    The caller holds the executions' locks and saw that all their live runs wait, none of them for
-    a child. After the commit, those that wait for places get them.
+    The caller holds the executions' locks and saw that all their live runs wait, none of them for a
+    child. After the commit, waiting executions get the slots.
     """
     (freed,) = _about(execution_ids, "release_slot")
     admitting = {workspace_id: pk for pk, workspace_id, limited in freed if limited}
@@ -174,11 +173,10 @@ def release_slot(*execution_ids: UUID) -> None:
 
 
 def request_slot(execution_ids: Collection[UUID]) -> None:
-    """Something in these executions wakes: those that gave their places up want them again.
+    """Request slots for executions that wake after giving theirs up.
 
-    Call it in the transaction that wakes, before runs are locked; it locks those that sleep.
-    After the commit they get places as far as there are any; until then nothing of them is
-    claimed.
+    Call it in the transaction that wakes, before runs are locked; it locks suspended ones. After
+    the commit they get the free slots; until then nothing of them is claimed.
     """
     _, woken = _about(execution_ids, "lock_awake", "request_slot")
     for workspace_id in {workspace for workspace, place in woken if place == CapacityState.WANTED}:
@@ -192,7 +190,7 @@ def _about(execution_ids: Collection[UUID], *names: str) -> list[list[tuple[Any,
 
 
 def set_running(ids: list[UUID]) -> None:
-    """PENDING → RUNNING for locked rows; the clock of the execution's time-out starts."""
+    """Move locked rows from PENDING to RUNNING; the execution's timeout begins."""
     WorkflowExecution.objects.filter(pk__in=ids, state=ExecutionState.PENDING).update(
         state=ExecutionState.RUNNING,
         started_at=Coalesce("started_at", ClockTimestamp()),
@@ -202,7 +200,7 @@ def set_running(ids: list[UUID]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """Somebody who may be next; `key` only of one that does not hold it yet."""
+    """A candidate for admission; `key` only if it does not hold the key yet."""
 
     id: UUID
     key: ConcurrencyKey | None
@@ -243,7 +241,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock the candidates; of those with a key only as many as the key, now locked, has left."""
+    """Lock the candidates; of those with a key only as many as the locked key has left."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)
@@ -273,7 +271,7 @@ def _begin(chosen: list[_Chosen]) -> None:
 
 
 def _give_places(chosen: list[_Chosen]) -> None:
-    """WANTED → HELD; what a paused one has to do waits for its resume."""
+    """Move WANTED to HELD; the work of a paused execution waits for its resume."""
     ids = [row.admitted.execution_id for row in chosen]
     if not ids:
         return
@@ -291,9 +289,9 @@ MOST_COUNTED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceUsage:
-    """What runs and waits, and what was started in this hour and today (UTC).
+    """Running and waiting executions, and starts in this hour and today (UTC).
 
-    `running` are the root executions that hold a place. The limits of `hour` and `day` are the
+    `running` are the root executions that hold a slot. The limits of `hour` and `day` are the
     tighter ones of the tier and of the workspace's own quota.
     """
 
@@ -306,7 +304,7 @@ class WorkspaceUsage:
 
 
 def usage_of(workspace_id: UUID) -> WorkspaceUsage:
-    """A workspace's usage; seven queries."""
+    """Return a workspace's usage; seven queries."""
     limits = {limit.window: limit.most for limit in ceilings(workspace_id).limits}
     counter = Counter(workspace_id, None)
     counters = present([counter])

@@ -1,8 +1,8 @@
-"""Concurrency keys: at most so many executions of a workflow with the same key are under way.
+"""Concurrency keys: limit a workflow's executions under way with the same key.
 
-A key is held by the root executions that are RUNNING or PAUSED, asleep ones too. Who starts or
-admits an execution with a key holds the key's lock until its transaction ends; keys are locked
-after the workspace's row and before executions, in one order.
+RUNNING and PAUSED root executions hold a key, suspended ones too. Starting or admitting an
+execution with a key locks the key until the transaction ends; keys are locked after the workspace's
+row and before executions, in one order.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -23,7 +23,7 @@ MAX_KEY = 300
 
 
 class ConcurrencyKey(NamedTuple):
-    """What executions share that must not run at once: a workflow, and the text of its key."""
+    """The key of executions that must not run at once: a workflow, and the text of the key."""
 
     workflow_id: UUID
     text: str
@@ -55,7 +55,7 @@ def one_budget() -> Iterator[None]:
 def render_all(
     rule: Concurrency | None, workflow_id: UUID, payload_list: Sequence[Any]
 ) -> list[ConcurrencyKey | None]:
-    """The key of an execution with each payload; None where the rule does not apply.
+    """Return the key of an execution with each payload; None if the rule does not apply.
 
     Raises InvalidPayload with the problems of all payloads from which no key can be made.
     """
@@ -92,10 +92,10 @@ def _render_all(
 
 
 def render(rule: Concurrency, payload: Any, budget: RenderBudget | None = None) -> str | None:
-    """The text of a payload's key; None when it yields null or "": then no rule applies.
+    """Return the text of a payload's key; None if it yields null or "": then no rule applies.
 
-    A value that is no text counts as its canonical JSON, a key longer than 300 characters as its
-    digest. Raises TemplateError, PayloadError.
+    Other values count as canonical JSON, a key longer than 300 characters as its digest. Raises
+    TemplateError, PayloadError.
     """
     value = rule.key.render({"input": payload}, budget)
     if value is None or value == "":
@@ -105,7 +105,7 @@ def render(rule: Concurrency, payload: Any, budget: RenderBudget | None = None) 
 
 
 def lock(keys: Collection[ConcurrencyKey]) -> None:
-    """Hold these keys until the transaction ends; before any execution is locked."""
+    """Lock these keys until the transaction ends, before any execution is locked."""
     if keys:
         statements.fetch("lock_keys", {"numbers": sorted({_number(key) for key in keys})})
 
@@ -113,7 +113,7 @@ def lock(keys: Collection[ConcurrencyKey]) -> None:
 def uses(
     keys: Collection[ConcurrencyKey], *, waiting: int = 0
 ) -> dict[ConcurrencyKey, ConcurrencyUse]:
-    """How each of the keys is used now; those that wait are counted up to `waiting`."""
+    """Return the use of each key; waiting executions are counted up to `waiting`."""
     if not keys:
         return {}
     wanted = sorted(set(keys))
@@ -132,6 +132,6 @@ def uses(
 
 
 def _number(key: ConcurrencyKey) -> int:
-    """The advisory lock of a key: 64 bits of its digest."""
+    """Return the advisory lock of a key: 64 bits of its digest."""
     digest = payloads.digest(f"concurrency {key.workflow_id} {key.text}")
     return int(digest[:16], 16) - 2**63

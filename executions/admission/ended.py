@@ -1,4 +1,4 @@
-"""Tell that an execution ended: who commits with its end, and after the commit everybody else."""
+"""Send the signals of an execution's end: in its transaction, and after the commit."""
 
 from functools import partial
 from uuid import UUID
@@ -13,7 +13,7 @@ FAILURES = (ExecutionState.FAILED, ExecutionState.TIMEOUT)
 
 
 def commits_alone() -> bool:
-    """Whether an end as SUCCESS may be committed before anybody is told of it."""
+    """Return whether an end as SUCCESS may be committed before any signal is sent."""
     return not execution_finished.has_listeners(WorkflowExecution)
 
 
@@ -25,9 +25,9 @@ def tell(
     *,
     frees: bool = True,
 ) -> None:
-    """Tell of an end that was just written, in its transaction; or after it if it `commits_alone`.
+    """Send the signals of an end in its transaction, or after it if it `commits_alone`.
 
-    `frees` says whether somebody may wait for the execution's key or for a place.
+    `frees` says whether another execution may wait for its key or slot.
     """
     if frees:
         transaction.on_commit(partial(admit_next, execution_id), robust=True)

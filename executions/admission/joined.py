@@ -1,9 +1,9 @@
-"""Count starts that were part of their callers' transactions, and put them in line, afterwards.
+"""Count and queue starts after their callers' transactions commit.
 
-A counter, or the workspace's row, that a start locks stays locked until its caller commits. So
-where executions are counted by the hour and the day, or the line of those that wait has a limit, a
-joined start is inserted ASKED: counted nowhere and in no line. After the commit, and by the
-sweeper, as many enter as there is room for. The others stay outside, so no limit is exceeded.
+A start locks its counters, or the workspace's row, until its caller commits. So with hourly, daily
+or queue limits, a joined start is inserted as ASKED: it is neither counted nor queued. After the
+commit, and by the sweeper, as many enter as there is room for. The others stay outside, so no limit
+is exceeded.
 """
 
 from uuid import UUID
@@ -22,14 +22,14 @@ ROUNDS = 20
 
 
 def is_counted_later(tier: Ceilings) -> bool:
-    """Whether what limits the workspace cannot be held to without a lock."""
+    """Return whether the workspace's limits need a lock."""
     return bool(tier.limits) or tier.max_pending is not None
 
 
 def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
-    """Raise QuotaExceeded where there is no room for `more` that wait; takes no lock.
+    """Raise QuotaExceeded if there is no room for `more` waiting ones; takes no lock.
 
-    It sees what is committed, and the caller's own rows.
+    It sees committed rows and the caller's own.
     """
     check_waiting(tier, workspace_id, more)
     if tier.limits:
@@ -37,7 +37,7 @@ def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
 
 
 def enter(workspace_id: UUID) -> int:
-    """Let as many as there is room for enter, and run where places are free; how many may run."""
+    """Queue as many as there is room for, and run them in free slots; return how many may run."""
     running = 0
     for _ in range(ROUNDS):
         entered = _enter(workspace_id)
@@ -62,7 +62,7 @@ def _enter(workspace_id: UUID) -> int:
 
 
 def _room_in_line(tier: Ceilings, workspace_id: UUID) -> int | None:
-    """How many more may stand in line; locks the workspace where that is limited."""
+    """Return how many more may be queued; locks the workspace if the queue is limited."""
     if tier.max_pending is None:
         return None
     lock_workspace(workspace_id)

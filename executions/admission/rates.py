@@ -1,9 +1,8 @@
-"""How often something may happen in a minute, counted in Redis for all processes together.
+"""Rates per minute, counted in Redis for all processes together.
 
-A minute begins with the first one counted. While Redis does not answer, or where there is none,
-sign-ins are counted in the database; of the rest each process counts by itself. It looks for Redis
-again every few seconds: nobody is refused because Redis is away. What is known to be over its limit
-is refused without asking again.
+A minute begins with its first count. Without Redis, sign-ins are counted in the database, and each
+process counts the rest by itself. It tries Redis again every few seconds: an unavailable Redis
+rejects nobody. An exceeded limit that is known rejects without asking again.
 """
 
 import logging
@@ -53,10 +52,10 @@ return found
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """At most `most` of something a minute, for somebody; 0 means no limit.
+    """At most `most` of something per minute; 0 means no limit.
 
-    `what` is for people ("sign-ins from your address"), `whom` tells one counter from another.
-    `strict` ones bind all processes together also while there is no Redis.
+    `what` is for people ("sign-ins from your address"), `whom` distinguishes counters. `strict`
+    ones bind all processes together even without Redis.
     """
 
     what: str
@@ -66,20 +65,20 @@ class Rate:
 
     @property
     def key(self) -> str:
-        """The counter's name: it shows neither names nor addresses."""
+        """The counter's name, which shows neither names nor addresses."""
         return sha256(f"{self.what}\n{self.whom}".encode(errors="replace")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A rate that is exceeded, and for how many seconds still."""
+    """An exceeded rate, and the seconds until it ends."""
 
     rate: Rate
     seconds: float
 
     @property
     def whole_seconds(self) -> int:
-        """How long to wait, in whole seconds."""
+        """Return the wait in whole seconds."""
         return max(1, ceil(self.seconds))
 
     def __str__(self) -> str:
@@ -90,9 +89,9 @@ class Excess:
 
 
 def count(rates: Sequence[Rate]) -> Excess | None:
-    """Count one more for each rate; the exceeded one that lasts longest, or None.
+    """Count one for each rate; return the exceeded one that lasts longest, or None.
 
-    One round trip to Redis; none where nothing is limited, or an excess is known already.
+    One round trip to Redis; none if nothing is limited, or an excess is known already.
     """
     limited = [rate for rate in rates if rate.most > 0]
     known = [excess for rate in limited if (excess := exceeded(rate))]
@@ -110,13 +109,13 @@ def count(rates: Sequence[Rate]) -> Excess | None:
 
 
 def exceeded(rate: Rate) -> Excess | None:
-    """The excess of a rate as far as this process knows of it; counts and asks nothing."""
+    """Return the excess of a rate if this process knows it; counts nothing."""
     left = _memory.left(f"over {rate.key}") if rate.most > 0 else 0.0
     return Excess(rate, left) if left > 0 else None
 
 
 def of_sign_in(address: str, name: str | None) -> list[Rate]:
-    """What a try to sign in counts against, through whichever door."""
+    """Return the rates of an attempt to sign in, for any entry point."""
     whom = network_of(address)
     found = [Rate("sign-ins from your address", whom, SIGN_INS_BY_ADDRESS, strict=True)]
     if name is not None:
@@ -127,7 +126,7 @@ def of_sign_in(address: str, name: str | None) -> list[Rate]:
 
 
 def network_of(address: str) -> str:
-    """Whom an address stands for: itself, or in IPv6 its network of 64 bits."""
+    """Return the network of an address: itself, or for IPv6 its /64 network."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -139,7 +138,7 @@ def network_of(address: str) -> str:
 
 
 def prune() -> int:
-    """Forget counters of the database whose minute is over; how many, 5,000 at most."""
+    """Delete expired counters of the database, at most 5,000; return how many."""
     over = RateCount.objects.filter(ends_at__lt=database_now())
     with transaction.atomic():
         rows = over.select_for_update(skip_locked=True).order_by("ends_at")
@@ -148,7 +147,7 @@ def prune() -> int:
 
 
 def forget() -> None:
-    """Begin anew in this process: forget its counts, and that Redis was away."""
+    """Reset this process: forget its counts, and the outage of Redis."""
     _memory.clear()
     _absence.over()
 
@@ -161,7 +160,7 @@ class _Memory:
         self._found: dict[str, tuple[int, float]] = {}
 
     def count(self, name: str) -> tuple[int, float]:
-        """One more under a name: how many in its minute, and how many seconds are left of it."""
+        """Count one for a name; return its count and the seconds left of its minute."""
         now = monotonic()
         with self._lock:
             number, until = self._found.get(name, (0, 0.0))
@@ -171,12 +170,12 @@ class _Memory:
         return number + 1, until - now
 
     def set(self, name: str, seconds: float) -> None:
-        """Remember a name for so long."""
+        """Remember a name for this many seconds."""
         with self._lock:
             self._put(name, 1, monotonic() + seconds)
 
     def left(self, name: str) -> float:
-        """For how many seconds a name is still remembered; 0 or less if it is not."""
+        """Return for how many seconds a name is still remembered; 0 or less if it is not."""
         _, until = self._found.get(name, (0, 0.0))
         return until - monotonic()
 
@@ -194,7 +193,7 @@ class _Memory:
 
 
 class _Absence:
-    """Whether Redis was away a moment ago; a log line at each end of it."""
+    """Whether Redis was unavailable a moment ago; a log line at the start and the end."""
 
     def __init__(self) -> None:
         self._until: float | None = None
@@ -222,7 +221,7 @@ _absence = _Absence()
 
 
 def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
-    """Count and seconds left by key; None while Redis is away."""
+    """Return counts and remaining seconds by key; None without Redis."""
     if not redis_url() or _absence.lasts():
         return None
     names = [f"{valkyr_settings().key_prefix}rate:{key}" for key in keys]
@@ -236,7 +235,7 @@ def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
 
 
 def _without_redis(limited: Sequence[Rate]) -> list[tuple[int, float]]:
-    """Count and seconds left of each rate: strict ones in the database, others in this process."""
+    """Return each rate's count and remaining seconds: strict ones from the database."""
     keys = [rate.key for rate in limited if rate.strict]
     rows = statements.fetch("count_rates", {"keys": keys, "seconds": SECONDS}) if keys else []
     found = {key: (used, left) for key, used, left in rows}

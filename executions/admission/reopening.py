@@ -1,4 +1,4 @@
-"""Whether an execution that had failed may go on at once."""
+"""Whether a failed execution may continue at once."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from executions.models import Tier, WorkflowExecution
 
 
 def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
-    """Whether no place is free or others hold its key; locks both. A child needs neither."""
+    """Return whether all slots or its key are taken; locks both. A child needs neither."""
     row = (
         WorkflowExecution.objects.filter(pk=execution_id, parent=None)
         .values_list("workflow_id", "concurrency_key", "concurrency_limit")
@@ -26,7 +26,7 @@ def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
 
 
 def _full(workspace_id: UUID) -> bool:
-    """Whether no place is free; locks the workspace where places are counted."""
+    """Return whether no slot is free; locks the workspace if slots are counted."""
     if not limited(workspace_id):
         return False
     lock_workspace(workspace_id)

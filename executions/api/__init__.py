@@ -1,1 +1,1 @@
-"""HTTP doors of this app."""
+"""The HTTP API of this app."""

@@ -1,4 +1,4 @@
-"""The audit trail over HTTP: list, read, take away as JSON lines."""
+"""The audit trail over HTTP: list, read, export as JSON lines."""
 
 from uuid import UUID
 
@@ -28,7 +28,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class ActivitySummary(CamelCase, serializers.ModelSerializer[Activity]):
-    """A row of the audit trail in a list: everything but what changed."""
+    """A row of the audit trail in a list, without the changed values."""
 
     workspace_id = serializers.UUIDField(
         allow_null=True,
@@ -73,11 +73,11 @@ class AuditHead(CamelCase, serializers.ModelSerializer[AuditSeal]):
         fields = ["head", "number", "digest", "sealed_at"]
 
     def get_head(self, seal: AuditSeal) -> str:
-        """Number and digest."""
+        """Return the number and the digest."""
         return str(seal)
 
     def get_digest(self, seal: AuditSeal) -> str:
-        """The digest alone."""
+        """Return only the digest."""
         return bytes(seal.digest).hex()
 
 
@@ -104,7 +104,7 @@ LARGE = ("before", "after", "details")
 
 
 class LinesRenderer(BaseRenderer):
-    """Names the media type; the lines are written as they are read."""
+    """Declares the media type; the lines are written as they are read."""
 
     media_type = LINES
     format = "jsonl"
@@ -120,10 +120,10 @@ class Activities(Endpoint):
         parameters=[ActivityQuery],
     )
     def get(self, request: Request) -> Response:
-        """Who did what, newest first.
+        """List who did what, newest first.
 
         Administrators see all of their workspaces, superusers the whole installation. With
-        `objectId`, the right to see that workflow (or what it ran) is enough.
+        `objectId`, permission to view that workflow (or its executions) is enough.
         """
         query = self.query(ActivityQuery)
         found = trail.readable(self.user, query.get("objectId", ""))
@@ -133,11 +133,11 @@ class Activities(Endpoint):
 
 
 class OneActivity(Endpoint):
-    """One row of it."""
+    """One row of the audit trail."""
 
     @operation("getActivity", "Activity", {200: ActivityShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One row, with what changed."""
+        """Return one row, with its changes."""
         return Response(ActivityShape(trail.one(self.user, id)).data)
 
 
@@ -146,10 +146,10 @@ class NewestSeal(Endpoint):
 
     @operation("getAuditHead", "Activity", {200: AuditHead}, errors=[403, 404])
     def get(self, request: Request) -> Response:
-        """The newest seal, for administrators.
+        """Return the newest seal, for administrators.
 
-        Keep it outside the database: `manage.py verify_audit --head` then finds what was done to
-        the rows that it covers. It is of the whole installation.
+        Keep it outside the database: `manage.py verify_audit --head` then detects changes to the
+        rows that it covers. It covers the whole installation.
         """
         if trail.administered(self.user).workspaces == []:
             raise refused(None, Action.ADMINISTER)
@@ -172,9 +172,9 @@ class ExportActivity(Endpoint):
         parameters=[ActivityFilters],
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """All rows that fit, oldest first, one JSON object a line; for administrators.
+        """Export all matching rows, oldest first, one JSON object per line; for administrators.
 
-        It ends with what there was when it began. That it was exported is recorded itself.
+        The export contains the rows that existed when it began. The export itself is recorded.
         """
         query = self.query(ActivityFilters)
         if wanted := query.get("workspaceId"):

@@ -1,4 +1,4 @@
-"""API tokens: list, make, read, shorten, revoke. One's own; who administers, the workspace's."""
+"""API tokens: list, create, read, shorten, revoke your own or, as admin, the workspace's."""
 
 from typing import Any
 from uuid import UUID
@@ -29,7 +29,7 @@ SCOPE_HELP = "Names of actions and permissions; see `createApiToken`."
 
 
 class ApiTokenShape(CamelCase, serializers.ModelSerializer[ApiToken]):
-    """An API token; its text is never part of it."""
+    """An API token, without its text."""
 
     workspace_id = serializers.UUIDField()
     user_id = shown_user_id()
@@ -54,7 +54,7 @@ class ApiTokenShape(CamelCase, serializers.ModelSerializer[ApiToken]):
 
 
 class NewApiTokenShape(ApiTokenShape):
-    """An API token as it is made: the only time that its text is shown."""
+    """A new API token: the only response that has its text."""
 
     token = serializers.SerializerMethodField(help_text="Keep it: nobody can show it again.")
 
@@ -62,12 +62,12 @@ class NewApiTokenShape(ApiTokenShape):
         fields = [*ApiTokenShape.Meta.fields, "token"]
 
     def get_token(self, token: ApiToken) -> str:
-        """The text."""
+        """Return the token's text."""
         return str(self.context["text"])
 
 
 class NewApiToken(Body):
-    """What `createApiToken` takes."""
+    """The body of `createApiToken`."""
 
     name = Text(max_length=80)
     workspaceId = serializers.UUIDField(
@@ -88,7 +88,7 @@ class NewApiToken(Body):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """A service account's token is of its own workspace."""
+        """Check that a service account's token is for its own workspace."""
         if "serviceAccountId" in attrs and "workspaceId" in attrs:
             raise serializers.ValidationError(
                 {"workspaceId": "Leave it out: a service account has one workspace."},
@@ -98,14 +98,14 @@ class NewApiToken(Body):
 
 
 class ApiTokenChange(Body):
-    """What `patchApiToken` takes."""
+    """The body of `patchApiToken`."""
 
     name = Text(max_length=80, required=False)
     expiresAt = serializers.DateTimeField(required=False, help_text="Earlier than now set.")
 
 
 class ApiTokenQuery(PageQuery):
-    """What `listApiTokens` takes."""
+    """The query of `listApiTokens`."""
 
     workspaceId = serializers.UUIDField(required=False)
     userId = asked_user_id(required=False)
@@ -115,12 +115,12 @@ FILTERS = {"workspaceId": "workspace_id", "userId": "user_id"}
 
 
 def api_tokens(user: User) -> QuerySet[ApiToken]:
-    """The tokens that the caller may see, with their users."""
+    """Return the tokens that the caller may see, with their users."""
     return tokens.visible_tokens(user).select_related("user")
 
 
 def found(user: User, pk: UUID) -> ApiToken:
-    """One of `api_tokens`; raises NotFound."""
+    """Return one of `api_tokens`; raises NotFound."""
     token = api_tokens(user).filter(pk=pk).first()
     if token is None:
         raise NotFound(f"You have no API token {pk}, and no workspace you administer has it.")
@@ -134,7 +134,7 @@ class ApiTokens(Endpoint):
         "listApiTokens", "ApiToken", {200: ApiTokenShape(many=True)}, parameters=[ApiTokenQuery]
     )
     def get(self, request: Request) -> Response:
-        """Your own tokens and those of the workspaces you administer, newest first."""
+        """List your own tokens and those of the workspaces you administer, newest first."""
         query = self.query(ApiTokenQuery)
         filters = {path: query[name] for name, path in FILTERS.items() if name in query}
         rows = page(request, api_tokens(self.user).filter(**filters), query)
@@ -149,9 +149,10 @@ class ApiTokens(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """A token of yours, or of a service account; its text is in this answer and nowhere else.
+        """Create a token for yourself or a service account; only this response has its text.
 
-        It never allows more than its user may at the time of use, nor anything outside its scopes.
+        It never allows more than its user may do at the time of use, nor anything outside its
+        scopes.
         """
         given = self.body(NewApiToken)
         workspace, owner = self._whose(given)
@@ -168,7 +169,7 @@ class ApiTokens(Endpoint):
         return Response(shown, 201, headers={"Location": addresses.api("api-token", token.pk)})
 
     def _whose(self, given: dict[str, Any]) -> tuple[Workspace, Any]:
-        """The workspace, and the user whom the token stands for."""
+        """Return the workspace, and the user that the token represents."""
         if "serviceAccountId" in given:
             rows = ServiceAccount.objects.select_related("user", "workspace")
             account, _ = obtain(self.user, rows, given["serviceAccountId"], Action.ADMINISTER)
@@ -182,9 +183,9 @@ class ApiTokens(Endpoint):
 
 
 def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
-    """The workspace named, or the only one that the caller is in, whatever the role.
+    """Return the named workspace, or the caller's only one, for any role.
 
-    Raises NotFound, Forbidden for who is in none, AmbiguousWorkspace.
+    Raises NotFound, Forbidden for a caller without a workspace, AmbiguousWorkspace.
     """
     rows = seen_workspaces(user)[0].filter(archived_at=None)
     if workspace_id is not None:
@@ -205,7 +206,7 @@ class OneApiToken(Endpoint):
 
     @operation("getApiToken", "ApiToken", {200: ApiTokenShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One token, without its text."""
+        """Return one token, without its text."""
         return Response(ApiTokenShape(found(self.user, id)).data)
 
     @operation(
@@ -216,7 +217,7 @@ class OneApiToken(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Rename it, or let it expire earlier."""
+        """Rename a token, or let it expire earlier."""
         token = found(self.user, id)
         given = self.body(ApiTokenChange)
         if not given:
@@ -232,6 +233,6 @@ class OneApiToken(Endpoint):
 
     @operation("revokeApiToken", "ApiToken", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Revoke it: it opens nothing any more, from the next request on."""
+        """Revoke a token, from the next request on."""
         tokens.revoke_token(found(self.user, id).pk, actor=self.actor, maker=self.user)
         return Response(status=204)

@@ -1,4 +1,4 @@
-"""Who calls: an API token, a JWT, or the admin's session with its CSRF token."""
+"""Authenticate callers: an API token, a JWT, or the admin's session with its CSRF token."""
 
 from typing import Any
 
@@ -30,10 +30,10 @@ REALM = "valkyr"
 
 
 class ApiTokenAuthentication(authentication.BaseAuthentication):
-    """`Authorization: Bearer vlk_…`. It comes first: its challenge makes refusals a 401."""
+    """`Authorization: Bearer vlk_…`. It comes first, so that its challenge makes refusals a 401."""
 
     def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
-        """The token's user and the token; None for what is no API token of ours."""
+        """Return the token's user and the token; None for anything but a Valkyr API token."""
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
         text = text.strip()
         if scheme.lower() != "bearer" or not text.startswith(tokens.BEGINNING):
@@ -45,23 +45,23 @@ class ApiTokenAuthentication(authentication.BaseAuthentication):
             raise AuthenticationFailed(error.message, error.code) from None
 
     def authenticate_header(self, request: Request) -> str:
-        """The challenge of a refusal."""
+        """Return the challenge of a refusal."""
         return f'Bearer realm="{REALM}"'
 
 
 class TokenAuthentication(JWTAuthentication):
     """`Authorization: Bearer <access>`, a JWT for a user name and password.
 
-    A project's SIMPLE_JWT says how tokens are signed, and no more.
+    A project's SIMPLE_JWT only decides how tokens are signed.
     """
 
     www_authenticate_realm = REALM
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """The account of a live session and the token; None for what is no bearer token.
+        """Return a live session's account and the token; None for anything but a bearer token.
 
         Also None for a bearer token that Valkyr did not issue, if the project added authentication
-        classes: one of them may know it.
+        classes, which may know it.
         """
         self.likely = _likely(request)
         try:
@@ -79,11 +79,11 @@ class TokenAuthentication(JWTAuthentication):
         return found
 
     def get_header(self, request: Request) -> Any:
-        """The header, whatever AUTH_HEADER_NAME is."""
+        """Return the header, for any AUTH_HEADER_NAME."""
         return request.META.get("HTTP_AUTHORIZATION", "").encode("iso-8859-1") or None
 
     def get_raw_token(self, header: bytes) -> bytes | None:
-        """The token of `Bearer …`, whatever AUTH_HEADER_TYPES are."""
+        """Return the token of `Bearer …`, for any AUTH_HEADER_TYPES."""
         scheme, *tokens = header.split() or [b""]
         if scheme != b"Bearer":
             return None
@@ -94,14 +94,14 @@ class TokenAuthentication(JWTAuthentication):
         return tokens[0]
 
     def get_validated_token(self, raw_token: bytes) -> Any:
-        """An access token of a session, signed and not expired."""
+        """Return a session's access token, signed and not expired."""
         try:
             return SessionAccess(raw_token)  # type: ignore[arg-type]
         except TokenError:
             raise InvalidToken("This is no valid access token. Sign in again.") from None
 
     def get_user(self, validated_token: Any) -> Any:
-        """The account, read together with its session by one prepared statement."""
+        """Return the account, read together with its session by one prepared statement."""
         self.seen = account_in_session(
             session_of(validated_token),
             validated_token.get(api_settings.USER_ID_CLAIM),
@@ -121,17 +121,17 @@ class TokenAuthentication(JWTAuthentication):
 
 
 def _likely(request: Request) -> signing_in.Likely:
-    """What the view asks for once it knows who calls."""
+    """Return the data that the view needs after authentication."""
     view = (request.parser_context or {}).get("view")
     found: signing_in.Likely = getattr(view, "likely", signing_in.nothing)
     return found
 
 
 class SessionAuthentication(authentication.SessionAuthentication):
-    """The admin's cookie; whatever changes something must carry the CSRF token."""
+    """The admin's cookie; unsafe requests need the CSRF token."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """The session's user; a session whose sign-in is not complete is refused with why."""
+        """Return the session's user; reject an incomplete sign-in with the reason."""
         refusal = getattr(request, signing_in.SESSION_REFUSAL, None)
         if refusal is not None:
             raise AuthenticationFailed(refusal.message, refusal.code)
@@ -139,13 +139,13 @@ class SessionAuthentication(authentication.SessionAuthentication):
 
 
 class ApiTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the OpenAPI document describes API tokens."""
+    """Describes API tokens in the OpenAPI document."""
 
     target_class: Any = "executions.api.authentication.ApiTokenAuthentication"
     name: Any = "apiToken"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
-        """The scheme's entry."""
+        """Return the scheme's entry."""
         return {
             "type": "http",
             "scheme": "bearer",
@@ -155,12 +155,12 @@ class ApiTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped
 
 
 class TokenScheme(SimpleJWTScheme):  # type: ignore[no-untyped-call]
-    """How the OpenAPI document describes JWTs."""
+    """Describes JWTs in the OpenAPI document."""
 
     target_class: Any = "executions.api.authentication.TokenAuthentication"
 
 
 class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
-    """How the OpenAPI document describes the session."""
+    """Describes the session in the OpenAPI document."""
 
     target_class: Any = "executions.api.authentication.SessionAuthentication"

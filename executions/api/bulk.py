@@ -1,4 +1,4 @@
-"""One operation on many objects: each in a transaction of its own, one refusal stops no other."""
+"""One operation on many objects, each in its own transaction, whether others fail or not."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,7 +27,7 @@ FREE_IDS = 20
 
 
 class Many(Body):
-    """Which objects."""
+    """The IDs of the objects."""
 
     ids = serializers.ListField(
         child=Id(),
@@ -38,13 +38,13 @@ class Many(Body):
 
 
 class ManyWithReason(Many):
-    """Which objects, and why."""
+    """The IDs of the objects, and a reason."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
 
 class RefusedItem(CamelCaseSerializer):
-    """One to which it was not done, and why."""
+    """An object that was refused, and the reason."""
 
     id = serializers.UUIDField()
     code = serializers.CharField(help_text="As in the problem that one request would get.")
@@ -52,7 +52,7 @@ class RefusedItem(CamelCaseSerializer):
 
 
 class ManyDone(CamelCaseSerializer):
-    """What became of each, in the order of the request."""
+    """The result for each object, in the order of the request."""
 
     done = serializers.ListField(child=serializers.UUIDField())
     refused = RefusedItem(many=True)
@@ -65,9 +65,9 @@ def each(
     actor: Actor,
     given: Mapping[str, Any],
 ) -> Response:
-    """Do the operation to each of `given["ids"]`; answers with done and refused.
+    """Perform the operation on each of `given["ids"]`; the response lists done and refused.
 
-    `given` is a body of the form `Many`, with the operation's data. An id given twice counts once.
+    `given` is a body of the form `Many`, with the operation's data. A repeated ID counts once.
     """
     wanted = list(dict.fromkeys(given["ids"]))
     refusals = _forbidden(user, rows.filter(pk__in=wanted).order_by(), wanted, operation.needs)
@@ -94,7 +94,7 @@ def each(
 def _forbidden(
     user: User, rows: QuerySet[Model], wanted: list[UUID], power: Power
 ) -> dict[UUID, tuple[str, str]]:
-    """Why not, for those the user may not touch; a handful of queries however many they are."""
+    """The reasons for the objects that the user may not change; a constant number of queries."""
     needed: list[Power] = [power]
     if len(wanted) > FREE_IDS:
         needed.append(Permission.BULK)
@@ -117,7 +117,7 @@ def _ids(rows: QuerySet[Any]) -> set[UUID]:
 
 
 class MoveMany(Endpoint):
-    """A change of state of many executions by a person."""
+    """A user's change of state of many executions."""
 
     move: Operation
     urgent = True
@@ -140,7 +140,10 @@ class CancelMany(MoveMany):
 
     @_described("cancel")
     def post(self, request: Any) -> Response:
-        """End each execution; one that is over already is refused and stops no other."""
+        """End each execution.
+
+        An execution that has already ended is refused without stopping the others.
+        """
         return self._moved()
 
 
@@ -151,7 +154,7 @@ class PauseMany(MoveMany):
 
     @_described("pause")
     def post(self, request: Any) -> Response:
-        """Start nothing new in each execution; steps that run finish and are recorded."""
+        """Start no new step in each execution; running steps finish and are recorded."""
         return self._moved()
 
 
@@ -162,5 +165,5 @@ class ResumeMany(MoveMany):
 
     @_described("resume")
     def post(self, request: Any) -> Response:
-        """Go on in each execution where a pause stopped it."""
+        """Continue each paused execution from where it stopped."""
         return self._moved()

@@ -1,4 +1,4 @@
-"""Credentials: list, keep, change, delete. No answer holds a value."""
+"""Credentials: list, create, change, delete. No response contains a value."""
 
 from typing import Any
 from uuid import UUID
@@ -55,11 +55,11 @@ class SecretFields(JsonObject):
     {"type": "object", "additionalProperties": {**_VALUE, "type": ["string", "null"]}}
 )
 class ChangedFields(JsonObject):
-    """The values of some fields; null takes a field away."""
+    """The values of some fields; null removes a field."""
 
 
 class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):
-    """A credential: the names of its fields, no value."""
+    """A credential with the names of its fields, without values."""
 
     workspace_id = serializers.UUIDField()
     fields = serializers.ListField(  # type: ignore[assignment]
@@ -86,7 +86,7 @@ class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):
 
 
 class CredentialChange(Body):
-    """What `patchCredential` takes: its name and type stay."""
+    """The body of `patchCredential`: its name and type stay."""
 
     description = Text(allow_blank=True, max_length=10_000, required=False)
     fields = ChangedFields(  # type: ignore[assignment]
@@ -100,7 +100,7 @@ class CredentialChange(Body):
 
 
 class NewCredential(Body):
-    """What `createCredential` takes."""
+    """The body of `createCredential`."""
 
     name = Text(max_length=MAX_NAME, help_text="As workflows name it: `secrets.<name>`.")
     type = Text(
@@ -124,7 +124,7 @@ class NewCredential(Body):
     workspaceId = Id(required=False, help_text="Optional if you have only one workspace.")
 
     def to_representation(self, instance: Any) -> Any:
-        """Never: what came in does not go out again."""
+        """Raise: a request's values are never returned."""
         raise TypeError("A credential's values are not shown.")
 
 
@@ -140,12 +140,12 @@ IF_MATCH = header("If-Match", "The ETag of what you changed; 412 when it is anot
 
 
 def rows() -> QuerySet[Credential]:
-    """Credentials without what is sealed."""
+    """Return credentials without their sealed values."""
     return Credential.objects.defer("sealed")
 
 
 def to_read(user: User) -> Power:
-    """What reading names and types needs: authors write them into workflows, others set them."""
+    """Return the power to read names and types: authors use them, others set them."""
     limits = limits_of(user)
     if limits is not None and Action.AUTHOR not in limits.scopes:
         return Permission.CONFIGURE
@@ -153,7 +153,7 @@ def to_read(user: User) -> Power:
 
 
 def shown(credential: Credential, status: int = 200) -> Response:
-    """A credential with its ETag."""
+    """Return a credential with its ETag."""
     headers = {"ETag": etags.tag(credential.version)}
     if status == 201:
         headers["Location"] = addresses.api("credential", credential.pk)
@@ -170,7 +170,7 @@ class CredentialList(Endpoint):
         parameters=[CredentialQuery],
     )
     def get(self, request: Request) -> Response:
-        """Names, types and fields of the credentials you may name in workflows, newest first."""
+        """List names, types and fields of the credentials for your workflows, newest first."""
         query = self.query(CredentialQuery)
         found = narrowed(visible(self.user, rows(), to_read(self.user)), query, FILTERS)
         listed = page(request, found, query)
@@ -185,7 +185,7 @@ class CredentialList(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Keep a new credential; its values are sealed and never shown again."""
+        """Create a credential; its values are sealed and never shown again."""
         given = self.body(NewCredential)
         workspace = workspace_for(self.user, given.pop("workspaceId", None), Permission.CONFIGURE)
         return shown(credentials.create(workspace, actor=self.actor, **given), 201)
@@ -196,7 +196,7 @@ class OneCredential(Endpoint):
 
     @operation("getCredential", "Credential", {200: CredentialShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """One credential without its values; the ETag counts its changes."""
+        """Return one credential without its values; the ETag counts its changes."""
         credential, _ = obtain(self.user, rows(), id, to_read(self.user))
         return shown(credential)
 
@@ -225,7 +225,7 @@ class OneCredential(Endpoint):
         parameters=[IF_MATCH],
     )
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Delete one that no published workflow names; 409 lists those that do."""
+        """Delete a credential that no published workflow names; 409 lists those that do."""
         credential, _ = obtain(self.user, rows(), id, Permission.CONFIGURE)
         credentials.delete(
             id, actor=self.actor, expected_version=etags.asked(request, credential.version)

@@ -1,4 +1,4 @@
-"""How operations are described in the OpenAPI document: name, group, answers and errors."""
+"""Describe operations for the OpenAPI document: name, group, responses and errors."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -48,7 +48,7 @@ REPLAYED = OpenApiParameter(
 
 
 class ProblemItem(CamelCaseSerializer):
-    """One mistake: where, a stable code, a sentence."""
+    """One error: its path, a stable code, a sentence."""
 
     path = serializers.CharField(allow_blank=True)
     code = serializers.CharField()
@@ -87,9 +87,9 @@ def operation(
     public: bool = False,
     idempotent: bool = False,
 ) -> Callable[[Any], Any]:
-    """Describe a view's method under its operation id.
+    """Describe a view's method under its operation ID.
 
-    With `idempotent`, the method takes an `Idempotency-Key` and does nothing twice for one key.
+    With `idempotent`, the method takes an `Idempotency-Key` and runs once per key.
     """
     statuses = {406, 422, 429, 503, *errors} | (set() if public else {401})
     if request is not None:
@@ -120,5 +120,5 @@ def operation(
 
 
 def header(name: str, description: str) -> OpenApiParameter:
-    """A request header."""
+    """Return a request header."""
     return OpenApiParameter(name, str, OpenApiParameter.HEADER, description=description)

@@ -1,6 +1,6 @@
-"""What every view of the API shares: who may ask, strict bodies and queries, and who acts.
+"""The base of all API views: permissions, strict bodies and queries, and the actor.
 
-It names all that REST framework would else take from a project's settings (`pinned.py`).
+It names every default that REST framework would take from a project's settings (`pinned.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class Endpoint(APIView):
-    """One address; its methods are operations of the OpenAPI document."""
+    """One URL; its methods are operations of the OpenAPI document."""
 
     settings = FRAMEWORK
     authentication_classes: Any = [
@@ -74,7 +74,7 @@ class Endpoint(APIView):
 
     @classmethod
     def as_view(cls, **initkwargs: Any) -> Any:
-        """The view; its transactions are its own, also under ATOMIC_REQUESTS."""
+        """Return the view, which manages its own transactions, also under ATOMIC_REQUESTS."""
         view: Any = super().as_view(**initkwargs)
         for alias in connections:
             view = transaction.non_atomic_requests(alias)(view)
@@ -82,7 +82,7 @@ class Endpoint(APIView):
         return view
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Answer the request; what is told in it is for nobody else, and not to be kept."""
+        """Answer the request; the response is private and must not be cached."""
         with surroundings(), ahead.reading(), row_scope.limited(None):
             response = limit_stream(super().dispatch(request, *args, **kwargs))
         response.headers.setdefault("Cache-Control", "no-store")
@@ -90,26 +90,26 @@ class Endpoint(APIView):
         return response
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """What will be asked for if this account calls, so that it comes with the sign-in."""
+        """Return data to load for this account together with its sign-in."""
         return ()
 
     def perform_authentication(self, request: Request) -> None:
-        """Find out who calls; from now on only rows of their workspaces are seen."""
+        """Authenticate the caller; from now on only rows of their workspaces are visible."""
         super().perform_authentication(request)
         limit_to(request.user)
 
     def get_authenticators(self) -> list[Any]:
-        """Ours, then the project's; none where nobody needs to sign in."""
+        """Return Valkyr's authenticators, then the project's; none for a public view."""
         ours = super().get_authenticators()
         return [*ours, *(added() for added in added_authentication())] if ours else []
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        """The request, read as UTF-8 whatever charset the caller names."""
+        """Return the request, read as UTF-8 whatever charset the caller names."""
         request.encoding = "utf-8"
         return super().initialize_request(request, *args, **kwargs)
 
     def rates(self) -> list[Rate]:
-        """What this request counts against."""
+        """Return the rates that this request counts against."""
         starts = self.starts and self.request.method == "POST"
         return throttles.of_principal(self.request, starts=starts)
 
@@ -118,7 +118,7 @@ class Endpoint(APIView):
         throttles.check(self.rates())
 
     def handle_exception(self, exc: Exception) -> Response:
-        """The answer for an error; a 401 too many is a 429."""
+        """Return the response for an error; a 401 over the rate is a 429."""
         if self.counts_refusals and isinstance(exc, NotAuthenticated | AuthenticationFailed):
             try:
                 throttles.check([throttles.of_refusal(self.request)])
@@ -133,9 +133,9 @@ class Endpoint(APIView):
             return response
 
     def _failed(self, error: Exception) -> Any:
-        """The answer for what nobody foresaw, as a problem also where a project has a page for it.
+        """Return an unexpected error as a problem, even if the project has an error page.
 
-        Whoever collects errors hears of it as of any other.
+        Error collectors receive it like any other error.
         """
         request = django_request(self.request)
         answer: Any = problems.failed(request)
@@ -150,21 +150,21 @@ class Endpoint(APIView):
         return self.request.user
 
     def gone(self) -> bool:
-        """Whether nobody is there any more to hear the answer; not every server can tell."""
+        """Return whether the client has disconnected; not every server can tell."""
         tell = getattr(self.request, "scope", {}).get("valkyr.gone")
         return tell is not None and tell()
 
     @property
     def actor(self) -> Actor:
-        """The signed-in user, for the audit trail."""
+        """Return the signed-in user as actor, for the audit trail."""
         return Actor.of_request(self.request)
 
     def body(self, form: type[Body]) -> dict[str, Any]:
-        """The body's values by field; raises ValidationError with every problem."""
+        """Return the body's values by field; raises ValidationError with every problem."""
         return _validated(form(data=self.request.data))
 
     def query(self, form: type[Body]) -> dict[str, Any]:
-        """The query's values by field; raises ValidationError with every problem."""
+        """Return the query's values by field; raises ValidationError with every problem."""
         return _validated(form(data=self.request.query_params.dict()))
 
     def perform(
@@ -174,10 +174,10 @@ class Endpoint(APIView):
         pk: UUID,
         given: type[Body] | Mapping[str, Any],
     ) -> tuple[Any, Powers]:
-        """Do the operation to the row: what it returned, and the user's powers on the row.
+        """Perform the operation on the row; return its result and the user's powers on the row.
 
-        `given` are the operation's data, or the form that reads them from the request's body.
-        Raises what `obtain` raises, ValidationError, and what the operation raises.
+        `given` is the operation's data, or the form that reads it from the request's body. Raises
+        the errors of `obtain` and of the operation, and ValidationError.
         """
         _, may = obtain(self.user, rows, pk, operation.needs)
         data = given if isinstance(given, Mapping) else self.body(given)
@@ -195,9 +195,9 @@ def _validated(form: Body) -> dict[str, Any]:
 
 @extend_schema(exclude=True)
 class Nowhere(Endpoint):
-    """Signed in or not decides first: nobody learns from outside which addresses exist."""
+    """An unknown URL: it requires sign-in first, so that strangers cannot find existing URLs."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Sign-in, then nothing, whatever the method."""
+        """Authenticate, then answer 404 for every method."""
         super().initial(request, *args, **kwargs)
         raise Http404

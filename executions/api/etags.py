@@ -1,4 +1,4 @@
-"""ETag and If-Match: the tag is the number of changes (a draft's revision, a row's version)."""
+"""ETag and If-Match: the tag counts changes (a draft's revision, a row's version)."""
 
 import re
 from typing import Any
@@ -16,24 +16,24 @@ NEVER = 0  # changes count from 1
 
 
 def of(workflow: Workflow) -> str:
-    """The draft's ETag."""
+    """Return the draft's ETag."""
     return tag(workflow.revision)
 
 
 def expected(request: Request, workflow: Workflow) -> int | None:
-    """The revision that If-Match asks for, as `asked`."""
+    """Return the revision that If-Match requires, as `asked`."""
     return asked(request, workflow.revision)
 
 
 def tag(number: int) -> str:
-    """The ETag of what was changed so many times."""
+    """Return the ETag after this number of changes."""
     return f'"{number}"'
 
 
 def asked(request: Request, present: int) -> int | None:
-    """The number that If-Match asks for; None where it asks for nothing.
+    """Return the number that If-Match requires; None without a requirement.
 
-    Of several tags, the one that is true now; a tag that is none of ours matches no number.
+    Of several tags, the current one counts; an unknown tag matches no number.
     """
     given = request.headers.get("If-Match")
     if given is None or given.strip() == "*":
@@ -45,7 +45,7 @@ def asked(request: Request, present: int) -> int | None:
 
 
 def unless_known(request: Request, told: Any, *, fresh: int) -> Response:
-    """What changes with a release alone: 304 for who has it, and not asked for again for a while.
+    """Return content that changes only with a release: cached for a while, and 304 if unchanged.
 
     The tag is a digest of the content; `fresh` is in seconds.
     """

@@ -22,7 +22,7 @@ from executions.triggers.event import publish_event
 
 
 class PublishEvent(Body):
-    """What `publishEvent` takes."""
+    """The body of `publishEvent`."""
 
     name = Text(max_length=200, trim_whitespace=False)
     payload = Json(required=False, default=dict, allow_null=True)
@@ -37,7 +37,7 @@ class PublishEvent(Body):
 
 
 class Refusal(CamelCaseSerializer):
-    """A workflow that listens for the event and could not be started."""
+    """A workflow that listens for the event but could not be started."""
 
     workflowId = serializers.UUIDField(allow_null=True)
     code = serializers.CharField()
@@ -45,7 +45,7 @@ class Refusal(CamelCaseSerializer):
 
 
 class EventResult(CamelCaseSerializer):
-    """What became of an event."""
+    """The result of an event."""
 
     id = serializers.UUIDField()
     event_id = serializers.CharField()
@@ -54,12 +54,12 @@ class EventResult(CamelCaseSerializer):
 
     @extend_schema_field(serializers.ListField(child=serializers.UUIDField()))
     def get_executions(self, event: Event) -> list[str]:
-        """The ids of the executions, in the order of the triggers."""
+        """Return the IDs of the executions, in the order of the triggers."""
         return [made["executionId"] for made in event.started if "executionId" in made]
 
     @extend_schema_field(Refusal(many=True))
     def get_refused(self, event: Event) -> list[dict[str, Any]]:
-        """Who did not start, and why."""
+        """Return the workflows that did not start, and the reasons."""
         return [
             {key: made[key] for key in ("workflowId", "code", "message")}
             for made in event.started
@@ -103,7 +103,7 @@ class Events(Endpoint):
 
     @operation("listEvents", "Event", {200: EventSummary(many=True)}, parameters=[EventQuery])
     def get(self, request: Request) -> Response:
-        """The events of your workspaces, newest first, without payloads."""
+        """List the events of your workspaces, newest first, without payloads."""
         query = self.query(EventQuery)
         rows = narrowed(visible(self.user, Event.objects.all()), query, FILTERS).defer("payload")
         found = page(request, rows, query)
@@ -118,7 +118,7 @@ class Events(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Start every workflow that listens for the event; 200 when its id was known already."""
+        """Start every workflow that listens for the event; 200 if its ID was already known."""
         given = self.body(PublishEvent)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.TELL)
         published = publish_event(
@@ -140,6 +140,6 @@ class OneEvent(Endpoint):
 
     @operation("getEvent", "Event", {200: EventShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """One event with its payload and what became of it."""
+        """Return one event with its payload and its result."""
         event, may = obtain(self.user, Event.objects.all(), id, Action.VIEW)
         return Response(EventShape(event, context={"may": may}).data)

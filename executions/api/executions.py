@@ -32,7 +32,7 @@ QUEUE_STATES = [(name, name.lower()) for name in ("PENDING", "DISPATCHED", "FAIL
 
 
 class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecution]):
-    """An execution in a list: everything but the large JSON values."""
+    """An execution in a list, without the large JSON values."""
 
     workspace_id = serializers.UUIDField()
     workflow_id = serializers.UUIDField()
@@ -64,14 +64,14 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
         ]  # fmt: skip
 
     def get_version(self, execution: WorkflowExecution) -> int:
-        """The number of the version that runs."""
+        """Return the number of the version that runs."""
         if hasattr(execution, "version_number"):
             number: int = execution.version_number
             return number
         return compiled(execution.version_id).number
 
     def get_test(self, execution: WorkflowExecution) -> bool:
-        """Whether it is a test run."""
+        """Return whether it is a test run."""
         if hasattr(execution, "version_kind"):
             kind: str = execution.version_kind
             return kind == VersionKind.TEST
@@ -95,13 +95,13 @@ class WorkflowExecutionShape(WorkflowExecutionSummary):
     def get_errorStackTrace(  # noqa: N802 - the JSON's name
         self, execution: WorkflowExecution
     ) -> str | None:
-        """The stack trace; null for everybody but administrators."""
+        """Return the stack trace; null for everyone except administrators."""
         may: Powers = self.context["may"]
         return execution.error_stack_trace if may.allows(Action.ADMINISTER) else None
 
 
 class Start(Flat, Body):
-    """What `execute` takes."""
+    """The body of `execute`."""
 
     params = Json(required=False, default=dict, allow_null=True, help_text="The payload.")
     priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
@@ -109,7 +109,7 @@ class Start(Flat, Body):
 
 
 class StartBatch(Body):
-    """What `execute-batch` takes."""
+    """The body of `execute-batch`."""
 
     payloads = serializers.ListField(child=Json(allow_null=True), max_length=MAX_BATCH)
     priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
@@ -136,13 +136,13 @@ class ExecutionQuery(ListQuery):
 
 
 class Reason(Body):
-    """Why, for the audit trail."""
+    """A reason for the audit trail."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
 
 class QueuedStart(Body):
-    """What `startExecution` takes."""
+    """The body of `startExecution`."""
 
     workflowDefinitionId = serializers.UUIDField()
     workspaceId = serializers.UUIDField()
@@ -150,14 +150,14 @@ class QueuedStart(Body):
 
 
 class QueuedShape(CamelCaseSerializer):
-    """A queue item just made; its id is the execution's."""
+    """A new queue item; its ID is the execution's."""
 
     queueId = serializers.UUIDField(source="id")
     status = serializers.SerializerMethodField()
 
     @extend_schema_field(serializers.ChoiceField(QUEUE_STATES))
     def get_status(self, execution: WorkflowExecution) -> str:
-        """PENDING, DISPATCHED once admitted, FAILED if it ended without being admitted."""
+        """Return PENDING, DISPATCHED once admitted, or FAILED if it was never admitted."""
         if execution.state == ExecutionState.PENDING:
             return "PENDING"
         return "DISPATCHED" if execution.started_at else "FAILED"
@@ -179,16 +179,16 @@ FILTERS = {
 
 
 def executions() -> QuerySet[WorkflowExecution]:
-    """Executions with their version's number and kind."""
+    """Return executions with their version's number and kind."""
     return WorkflowExecution.objects.annotate(
         version_number=F("version__number"), version_kind=F("version__kind")
     )
 
 
 def tests(rows: QuerySet[WorkflowExecution]) -> QuerySet[WorkflowExecution]:
-    """The test runs among them.
+    """Return the test runs among them.
 
-    None is older than the oldest test version there is, so a list of few among millions ends there.
+    None is older than the oldest test version, so a short list among millions ends there.
     """
     oldest = WorkflowVersion.objects.filter(kind=VersionKind.TEST).order_by("created_at")
     since = Subquery(oldest.values("created_at")[:1])
@@ -205,7 +205,7 @@ class Executions(Endpoint):
         parameters=[ExecutionQuery],
     )
     def get(self, request: Request) -> Response:
-        """The executions of your workspaces, newest first, without payloads and outputs."""
+        """List the executions of your workspaces, newest first, without payloads and outputs."""
         query = self.query(ExecutionQuery)
         rows = narrowed(visible(self.user, executions()), query, FILTERS).defer(*LARGE)
         if "state" in query:
@@ -227,13 +227,13 @@ class OneExecution(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """One execution in full."""
+        """Return one execution in full."""
         execution, may = obtain(self.user, executions(), id, Action.VIEW)
         return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
 
 class Move(Endpoint):
-    """A change of state by a person."""
+    """A user's change of state."""
 
     move: Operation
     urgent = True
@@ -261,7 +261,7 @@ class Cancel(Move):
 
     @_described("cancel")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """End the execution; steps that run are told, nothing new starts."""
+        """End the execution; running steps are notified, and no new step starts."""
         return self._moved(id)
 
 
@@ -272,7 +272,7 @@ class Pause(Move):
 
     @_described("pause")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Start nothing new; steps that run finish and are recorded."""
+        """Start no new step; running steps finish and are recorded."""
         return self._moved(id)
 
 
@@ -283,10 +283,10 @@ class Undo(Move):
 
     @_described("undo")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Undo a FAILED execution: the undo steps of what succeeded run, the newest first.
+        """Undo a FAILED execution: the undo steps of its successful steps run, newest first.
 
-        For workflows whose `settings.compensation` is `manual`. No step of it can be requeued
-        from then on.
+        For workflows with `settings.compensation: manual`. Afterwards none of its steps can be
+        requeued.
         """
         return self._moved(id)
 
@@ -298,5 +298,5 @@ class Resume(Move):
 
     @_described("resume")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Go on where a pause stopped."""
+        """Continue from where the pause stopped it."""
         return self._moved(id)

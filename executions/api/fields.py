@@ -1,4 +1,4 @@
-"""Fields that take their own JSON type only, and bodies that take their own keys only."""
+"""Fields that accept only their own JSON type, and bodies that accept only known keys."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -25,7 +25,7 @@ Field = serializers.Field[Any, Any, Any, Any]
 
 
 class CamelCase:
-    """Mix in before a serializer class: renames its fields, except those `as_declared`."""
+    """Renames a serializer's fields, except those in `as_declared`; mix in before its class."""
 
     as_declared: ClassVar[frozenset[str]] = frozenset()
 
@@ -61,7 +61,7 @@ def _renamed(name: str, field: Field) -> tuple[str, Field]:
 
 
 def _pin(field: Field) -> Field:
-    """Name what the field would else take from a project's REST_FRAMEWORK and TIME_ZONE."""
+    """Set the arguments that the field would take from a project's REST_FRAMEWORK and TIME_ZONE."""
     pinned = next((named for kind, named in _PINNED if isinstance(field, kind)), None)
     if pinned:
         # What the field was declared with stays.
@@ -82,7 +82,7 @@ _PINNED: tuple[tuple[Any, tuple[tuple[str, Any], ...]], ...] = (
 
 
 def time_text(value: datetime) -> str:
-    """A time as our serializers send it: ISO 8601 in UTC."""
+    """Return a time as serializers send it: ISO 8601 in UTC."""
     field = _pin(serializers.DateTimeField())
     return str(field.to_representation(value))
 
@@ -92,10 +92,10 @@ HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
 
 
 class Body(CamelCaseSerializer):
-    """A request's body or query: unknown names are refused, all at once."""
+    """A request's body or query: all unknown names are rejected at once."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """The validated values; raises ValidationError."""
+        """Return the validated values; raises ValidationError."""
         if not isinstance(data, Mapping):
             return super().to_internal_value(data)
         problems: dict[str, Any] = {
@@ -117,14 +117,14 @@ class Body(CamelCaseSerializer):
 
 
 class Flat(CamelCaseSerializer):
-    """A shape of plain fields, without lists of others or shapes inside: its fields are made once.
+    """A shape of plain fields, without nested lists or shapes: its fields are created once.
 
-    DRF makes all of them anew for each answer, which takes longer than the answer itself. Here each
-    answer has copies of its own, since a field knows the shape that it is part of.
+    DRF creates them again for each response, which takes longer than the response itself. Each
+    response has its own copies, since a field refers to its shape.
     """
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """A field by name, bound to nothing yet."""
+        """Return the fields by name, unbound."""
         return {name: copy(field) for name, field in _made(type(self)).items()}
 
 
@@ -134,10 +134,10 @@ def _made(shape: type[Flat]) -> dict[str, serializers.Field[Any, Any, Any, Any]]
 
 
 class Text(serializers.CharField):
-    """A JSON string, nothing turned into one."""
+    """A JSON string, without conversion of other types."""
 
     def to_internal_value(self, data: Any) -> str:
-        """The text; raises ValidationError."""
+        """Return the text; raises ValidationError."""
         if not isinstance(data, str):
             self.fail("invalid")
         return str(super().to_internal_value(data))
@@ -147,7 +147,7 @@ class Id(serializers.UUIDField):
     """A UUID as a JSON string, not a number."""
 
     def to_internal_value(self, data: Any) -> UUID:
-        """The UUID; raises ValidationError."""
+        """Return the UUID; raises ValidationError."""
         if not isinstance(data, str | UUID):
             self.fail("invalid", value=data)
         return UUID(str(super().to_internal_value(data)))
@@ -157,7 +157,7 @@ class Flag(serializers.BooleanField):
     """true or false, not "yes" or 1."""
 
     def to_internal_value(self, data: Any) -> bool:
-        """The boolean; raises ValidationError."""
+        """Return the boolean; raises ValidationError."""
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data
@@ -167,7 +167,7 @@ class Whole(serializers.IntegerField):
     """A JSON integer, not "5" or true."""
 
     def to_internal_value(self, data: Any) -> int:
-        """The number; raises ValidationError."""
+        """Return the number; raises ValidationError."""
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return data
@@ -177,7 +177,7 @@ LARGEST_KEY = {True: 2**63 - 1, False: 2**31 - 1}
 
 
 def shown_user_id(**options: Any) -> Field:
-    """The field that tells an account's key, in the type that the project's accounts have."""
+    """Return the field of an account's key, in the type that the project's accounts have."""
     key = key_field()
     if isinstance(key, models.IntegerField):
         return serializers.IntegerField(**options)

@@ -1,7 +1,7 @@
-"""Is this process alive, can it serve, is the installation well: for load balancers and people.
+"""Liveness, readiness and health of the installation, for load balancers and people.
 
-The world learns the status of each part; what was found, and what to do, is for staff who are
-signed in and for who has the metrics token.
+Anonymous callers see the status of each part. Signed-in staff and holders of the metrics token also
+see findings and remedies.
 """
 
 from collections.abc import Iterable
@@ -29,14 +29,14 @@ Component = dict[str, str]
 
 
 class Health(CamelCaseSerializer):
-    """As a whole and by part: UP, DOWN, or DEGRADED where nothing is DOWN that was asked for."""
+    """The status overall and by part: UP, DOWN, or DEGRADED if no required part is DOWN."""
 
     status = serializers.ChoiceField(STATUSES)
     components = serializers.DictField(child=serializers.JSONField(), required=False)
 
 
 class ReadyQuery(Body):
-    """What decides whether the answer is a 503."""
+    """The parts that decide whether the response is a 503."""
 
     parts = serializers.CharField(
         required=False,
@@ -46,7 +46,7 @@ class ReadyQuery(Body):
     )
 
     def validate_parts(self, text: str) -> tuple[str, ...]:
-        """Their names; raises ValidationError for one that there is not."""
+        """Return their names; raises ValidationError for an unknown one."""
         known = parts.names()
         wanted = known if text == EVERY else tuple(word.strip() for word in text.split(","))
         unknown = [word for word in wanted if word not in known]
@@ -59,7 +59,7 @@ class ReadyQuery(Body):
 
 
 class Ready(OpenEndpoint):
-    """Whether it can serve."""
+    """The readiness endpoint."""
 
     urgent = True
 
@@ -67,38 +67,38 @@ class Ready(OpenEndpoint):
         "getReadiness", "Health", {200: Health, 503: Health}, public=True, parameters=[ReadyQuery]
     )
     def get(self, request: Request) -> Response:
-        """Whether this process can serve: 503 when a part is DOWN that it needs, or `parts` names.
+        """Whether this process can serve: 503 if a part is DOWN that it needs, or `parts` names.
 
-        Workers and beat are looked at too, and make it DEGRADED: taking web processes away because
-        workers are would help nobody. `?parts=all` answers 503 for those as well.
+        Failed workers and beat only make it DEGRADED, since removing web processes would not help.
+        `?parts=all` answers 503 for those as well.
         """
         return answer(request, self.query(ReadyQuery).get("parts", parts.NEEDED))
 
 
 class Overall(OpenEndpoint):
-    """The whole picture."""
+    """The health of all parts."""
 
     urgent = True
 
     @operation("getHealth", "Health", {200: Health, 503: Health}, public=True)
     def get(self, request: Request) -> Response:
-        """Every part; 503 when one is DOWN that this process needs, else UP or DEGRADED."""
+        """Return every part; 503 if one is DOWN that this process needs, else UP or DEGRADED."""
         return answer(request, parts.NEEDED)
 
 
 class Live(OpenEndpoint):
-    """Whether it is alive."""
+    """The liveness endpoint."""
 
     urgent = True
 
     @operation("getLiveness", "Health", {200: Health}, public=True)
     def get(self, request: Request) -> Response:
-        """That this process answers; nothing else is asked."""
+        """Return that this process answers, without further checks."""
         return Response({"status": "UP"}, headers={"Cache-Control": "no-store"})
 
 
 def answer(request: Request, required: Iterable[str]) -> Response:
-    """All parts, and a 503 when one of the required ones is DOWN."""
+    """Return all parts, with 503 if one of the required ones is DOWN."""
     found = HEALTH_CHECKS.findings()
     telling = _may_know(request, found)
     down = not all(found[name].well for name in required)
@@ -120,9 +120,9 @@ def _shown(finding: HealthFinding, telling: bool) -> Component:
 
 
 def _may_know(request: Request, found: Findings) -> bool:
-    """Whether the caller has the metrics token or is staff; asks the database only if it answers.
+    """Return whether the caller has the metrics token or is staff; queries a working database only.
 
-    A sign-in that is not valid makes a stranger here, not an error.
+    An invalid sign-in counts as anonymous here, not as an error.
     """
     if access(local=False).knows(request.headers.get("Authorization", "")):
         return True

@@ -1,4 +1,4 @@
-"""Webhooks: the address a partner calls to start a workflow, open to whoever proves itself."""
+"""Webhooks: the URL that a partner calls to start a workflow, open to authenticated senders."""
 
 import time
 from functools import lru_cache
@@ -39,16 +39,15 @@ MAX_BYTES = 1024 * 1024
 
 
 def check_size(body: bytes) -> None:
-    """Raise BodyTooLarge for more than a payload may be."""
+    """Raise BodyTooLarge for a body over the limit of payloads."""
     if len(body) > MAX_BYTES:
         raise BodyTooLarge(MAX_BYTES)
 
 
 def payload_of(body: bytes, content_type: str) -> Any:
-    """The payload; an empty body is {}.
+    """Return the payload; an empty body is {}.
 
-    Raises ParseError for what should be JSON and is not, or is no UTF-8 text, and ValidationError
-    for text that cannot be stored.
+    Raises ParseError for invalid JSON or UTF-8, and ValidationError for text that cannot be stored.
     """
     if not body.strip():
         return {}
@@ -70,7 +69,7 @@ def _seats() -> BoundedSemaphore:
 
 
 def wait_for_end(execution_id: UUID, seconds: float) -> WorkflowExecution | None:
-    """The execution once it has ended; None when it has not in time, or too many wait already."""
+    """Return the ended execution; None after the timeout, or if too many requests wait already."""
     if not _seats().acquire(blocking=False):
         return None
     try:
@@ -104,26 +103,26 @@ class Received(CamelCaseSerializer):
 
 
 class AnyAnswer(BaseContentNegotiation):
-    """Senders say all sorts of things in `Accept`; the answer is JSON whatever they say."""
+    """Ignores `Accept`, which senders fill at random; the response is always JSON."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        """The only one."""
+        """Return the only parser."""
         return parsers[0]
 
     def select_renderer(
         self, request: Request, renderers: Any, format_suffix: str | None = None
     ) -> Any:
-        """The only one."""
+        """Return the only renderer."""
         return renderers[0], renderers[0].media_type
 
 
 class Hook(OpenEndpoint):
-    """One trigger's address."""
+    """The URL of one trigger."""
 
     content_negotiation_class: Any = AnyAnswer
 
     def get_authenticate_header(self, request: Request) -> str:
-        """What makes a refusal a 401."""
+        """Return the challenge that makes a refusal a 401."""
         return 'Bearer realm="valkyr webhook"'
 
     @operation(

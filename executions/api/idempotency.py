@@ -1,8 +1,8 @@
-"""`Idempotency-Key`: who asks again gets the answer of the first time, and nothing is done twice.
+"""`Idempotency-Key`: a repeated request gets the first response, and nothing is done twice.
 
-The request is one transaction: what it made and the answer that is kept are committed together.
-Only answers of success are kept, sealed, for 24 hours; where nothing can be sealed because no key
-is set, a request with an `Idempotency-Key` is refused, since the promise could not be kept.
+The request is one transaction, which commits its effects together with the stored response. Only
+successful responses are stored, sealed, for 24 hours. Without a sealing key, a request with an
+`Idempotency-Key` is rejected, since its response could not be stored.
 """
 
 import json
@@ -33,7 +33,7 @@ _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 def idempotency_key(request: Request) -> str | None:
-    """The request's key; raises ValidationError for one that cannot be kept."""
+    """Return the request's key; raises ValidationError for a key that cannot be stored."""
     key = request.headers.get("Idempotency-Key")
     if key is not None and not _KEY.fullmatch(key):
         raise ValidationError(
@@ -44,10 +44,10 @@ def idempotency_key(request: Request) -> str | None:
 
 
 def once(method: Callable[..., Response]) -> Callable[..., Response]:
-    """A view's method that does nothing twice for one caller and key.
+    """Make a view's method run once per caller and key.
 
-    Raises KeyReused for a key that came with another body or operation, RequestInProgress while
-    the first request with the key is under way.
+    Raises KeyReused if the key came with another body or operation, RequestInProgress while the
+    first request with the key is running.
     """
 
     @wraps(method)
@@ -72,7 +72,7 @@ def once(method: Callable[..., Response]) -> Callable[..., Response]:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Who asks under which key, and for what."""
+    """The caller, the key and the request."""
 
     user_id: Any
     key: str
@@ -98,9 +98,9 @@ class _Asked:
 
 
 def _digest(text: str) -> str:
-    """A digest that tells nobody without the server's key whether a guess of the body is right.
+    """Return a digest by which only the server's key can test a guess of the body.
 
-    Bodies hold passwords, and a plain digest of one can be tried against a list.
+    Bodies hold passwords, and a plain digest can be tested against a list of guesses.
     """
     return salted_hmac("executions.idempotency", text, algorithm="sha256").hexdigest()
 

@@ -1,4 +1,4 @@
-"""The caller: workspaces, what the token allows, and the caller's own sessions."""
+"""The caller: workspaces, the token's limits, and the caller's sessions."""
 
 from typing import Any
 from uuid import UUID
@@ -26,7 +26,7 @@ class Me(Endpoint):
 
     @operation("getMe", "Me", {200: MeShape})
     def get(self, request: Request) -> Response:
-        """Who you are signed in as, your workspaces and roles, your token's scopes and expiry."""
+        """Return your user, workspaces, roles, and your token's scopes and expiry."""
         user: Any = self.user
         account = getattr(user, "valkyr_service_account", None)
         token = request.auth if isinstance(request.auth, ApiToken) else None
@@ -72,7 +72,7 @@ def _token(token: ApiToken) -> dict[str, Any]:
 
 
 class SessionShape(CamelCase, serializers.ModelSerializer[AccountSession]):
-    """A session: where it began, and when it was used."""
+    """A session: its origin and its last use."""
 
     kind = serializers.ChoiceField(
         SessionKind.choices, help_text="TOKEN: by `obtainToken`. BROWSER: by a cookie."
@@ -93,12 +93,12 @@ class SessionShape(CamelCase, serializers.ModelSerializer[AccountSession]):
         ]  # fmt: skip
 
     def get_current(self, session: AccountSession) -> bool:
-        """Compare it with the request's."""
+        """Return whether it is the request's session."""
         return bool(session.pk == self.context["current"])
 
 
 class EndedSessions(CamelCaseSerializer):
-    """What `endOtherSessions` did."""
+    """The result of `endOtherSessions`."""
 
     ended = serializers.IntegerField()
 
@@ -114,7 +114,7 @@ class Sessions(Endpoint):
         parameters=[PageQuery],
     )
     def get(self, request: Request) -> Response:
-        """Your live sessions, newest first."""
+        """List your live sessions, newest first."""
         query = self.query(PageQuery)
         shown = page(request, sessions.own_sessions(self.user), query, fresh=True)
         context = {"current": own(request)}
@@ -123,7 +123,7 @@ class Sessions(Endpoint):
 
     @operation("endOtherSessions", "Session", {200: EndedSessions}, errors=[403])
     def delete(self, request: Request) -> Response:
-        """End all of your sessions but the one that makes this request."""
+        """End all of your sessions except the one of this request."""
         sessions.own_sessions(self.user)
         ended = sessions.end_others(self.user, own(request), actor=self.actor)
         return Response(EndedSessions({"ended": ended}).data)
@@ -134,14 +134,14 @@ class OneSession(Endpoint):
 
     @operation("endSession", "Session", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """End it: its tokens and its cookie open nothing from the next request on."""
+        """End a session: its tokens and its cookie are rejected from the next request on."""
         sessions.own_sessions(self.user)
         sessions.end(id, user=self.user, actor=self.actor)
         return Response(status=204)
 
 
 def own(request: Request) -> UUID | None:
-    """The session that makes the request; None for one that belongs to none."""
+    """Return the session that makes the request; None for a request without one."""
     token: Any = request.auth
     if token is None:
         return browser_sessions.current(request)

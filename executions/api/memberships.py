@@ -1,4 +1,4 @@
-"""Memberships: who is in a workspace, and in which role; for those who administer it."""
+"""Memberships: the members of a workspace and their roles, for its administrators."""
 
 from typing import Any
 from uuid import UUID
@@ -37,7 +37,7 @@ class PermissionList(serializers.ListField):
 
 
 class MembershipShape(CamelCase, serializers.ModelSerializer[Membership]):
-    """A user's role in a workspace, and the permissions beyond it."""
+    """A user's role in a workspace, and additional permissions."""
 
     workspace_id = serializers.UUIDField()
     user_id = shown_user_id()
@@ -55,13 +55,13 @@ class MembershipShape(CamelCase, serializers.ModelSerializer[Membership]):
 
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_serviceAccountId(self, membership: Membership) -> str | None:  # noqa: N802
-        """The service account whose membership it is."""
+        """Return the service account whose membership it is."""
         account = getattr(membership.user, "valkyr_service_account", None)
         return None if account is None else str(account.pk)
 
 
 class NewMembership(Body):
-    """What `createMembership` takes: one of `username` and `userId`."""
+    """The body of `createMembership`: either `username` or `userId`."""
 
     workspaceId = serializers.UUIDField(
         required=False, help_text="Optional if you administer only one workspace."
@@ -72,7 +72,7 @@ class NewMembership(Body):
     permissions = PermissionList(required=False, default=list)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Exactly one of the two names."""
+        """Check that exactly one of the two is given."""
         if ("username" in attrs) == ("userId" in attrs):
             raise serializers.ValidationError(
                 {"username": "Name the user by one of username and userId."}, code="required"
@@ -81,14 +81,14 @@ class NewMembership(Body):
 
 
 class MembershipChange(Body):
-    """What `patchMembership` takes."""
+    """The body of `patchMembership`."""
 
     role = serializers.ChoiceField(Role.choices, required=False)
     permissions = PermissionList(required=False)
 
 
 class MembershipQuery(PageQuery):
-    """What `listMemberships` takes."""
+    """The query of `listMemberships`."""
 
     workspaceId = serializers.UUIDField(required=False)
     userId = asked_user_id(required=False)
@@ -99,7 +99,7 @@ FILTERS = {"workspaceId": "workspace_id", "userId": "user_id", "role": "role"}
 
 
 def memberships() -> QuerySet[Membership]:
-    """Memberships with their users."""
+    """Return memberships with their users."""
     return Membership.objects.select_related("user__valkyr_service_account")
 
 
@@ -113,7 +113,7 @@ class Memberships(Endpoint):
         parameters=[MembershipQuery],
     )
     def get(self, request: Request) -> Response:
-        """The members of the workspaces you administer, newest first."""
+        """List the members of the workspaces you administer, newest first."""
         query = self.query(MembershipQuery)
         filters = {path: query[name] for name, path in FILTERS.items() if name in query}
         rows = visible(self.user, memberships(), Action.ADMINISTER).filter(**filters)
@@ -129,7 +129,7 @@ class Memberships(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Make an existing user a member; what the role allows holds at once."""
+        """Make an existing user a member; the role takes effect at once."""
         given = self.body(NewMembership)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.ADMINISTER)
         membership = members.add_member(
@@ -144,7 +144,7 @@ class Memberships(Endpoint):
 
 
 def _user(given: dict[str, Any]) -> Any:
-    """The user named; raises ValidationError when there is none."""
+    """Return the named user; raises ValidationError for an unknown one."""
     if "userId" in given:
         people = get_user_model()._default_manager
         name, found = "userId", people.filter(pk=given["userId"]).first()
@@ -160,7 +160,7 @@ class OneMembership(Endpoint):
 
     @operation("getMembership", "Membership", {200: MembershipShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One membership."""
+        """Return one membership."""
         membership, _ = obtain(self.user, memberships(), id, Action.ADMINISTER)
         return Response(MembershipShape(membership).data)
 
@@ -172,7 +172,7 @@ class OneMembership(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Another role or other permissions; 409 for the last ADMIN of a workspace."""
+        """Change the role or the permissions; 409 for the last ADMIN of a workspace."""
         obtain(self.user, memberships(), id, Action.ADMINISTER)
         given = self.body(MembershipChange)
         if not given:
@@ -182,7 +182,7 @@ class OneMembership(Endpoint):
 
     @operation("deleteMembership", "Membership", {204: None}, errors=[403, 404, 409])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Take somebody out of the workspace; 409 for its last ADMIN."""
+        """Remove a member from the workspace; 409 for its last ADMIN."""
         obtain(self.user, memberships(), id, Action.ADMINISTER)
         members.remove_member(id, actor=self.actor)
         return Response(status=204)

@@ -1,4 +1,4 @@
-"""What authors begin with: module types, the definition's schema, and workflow templates."""
+"""Data for authors: module types, the definition's schema, and workflow templates."""
 
 from typing import get_args
 
@@ -25,7 +25,7 @@ FRESH = 300
 
 
 class BadInputShape(CamelCaseSerializer):
-    """What goes wrong, and how it is told."""
+    """A problem of bad input, and how it is reported."""
 
     what = serializers.CharField()
     error_type = serializers.ChoiceField(["TRANSIENT", "PERMANENT", "TIMEOUT"])
@@ -33,7 +33,7 @@ class BadInputShape(CamelCaseSerializer):
 
 
 class OutcomeRuleShape(CamelCaseSerializer):
-    """What a key of `with` adds to a gate's outcomes."""
+    """The outcomes that a key of `with` adds to a gate."""
 
     key = serializers.CharField()
     take = serializers.ChoiceField(
@@ -48,7 +48,7 @@ class OutcomeRuleShape(CamelCaseSerializer):
 
 
 class ModuleType(CamelCaseSerializer):
-    """A module: what `use` may name."""
+    """A module that `use` may name."""
 
     type = serializers.CharField()
     title = serializers.CharField()
@@ -96,17 +96,17 @@ class ModuleTypes(Endpoint):
         parameters=[IF_NONE_MATCH],
     )
     def get(self, request: Request) -> Response:
-        """Every module that is installed, by type, with the JSON Schema of its `with`."""
+        """List every installed module by type, with the JSON Schema of its `with`."""
         specs = sorted(catalog().values(), key=lambda spec: spec.type)
         told = ModuleType(specs, many=True).data
         return etags.unless_known(request, told, fresh=FRESH)
 
 
 class WorkflowSchema(OpenEndpoint):
-    """The definition's schema, for editors too, which do not sign in."""
+    """The definition's schema, public so that editors can read it."""
 
     def rates(self) -> list[Rate]:
-        """So many a minute from one address."""
+        """Return the rate: requests per minute and address."""
         return [throttles.of_visitor(self.request)]
 
     @operation(
@@ -117,7 +117,7 @@ class WorkflowSchema(OpenEndpoint):
         public=True,
     )
     def get(self, request: Request) -> Response:
-        """The JSON Schema (draft 2020-12) of a workflow definition; needs no sign-in."""
+        """Return the JSON Schema (draft 2020-12) of a workflow definition; needs no sign-in."""
         return etags.unless_known(request, WORKFLOW_SCHEMA, fresh=FRESH)
 
 
@@ -125,7 +125,7 @@ class WorkflowSchema(OpenEndpoint):
 
 
 class WorkflowTemplate(CamelCaseSerializer):
-    """A definition that comes with Valkyr, to begin with."""
+    """An example definition that comes with Valkyr."""
 
     name = serializers.CharField()
     title = serializers.CharField()
@@ -147,6 +147,6 @@ class WorkflowTemplates(Endpoint):
         parameters=[IF_NONE_MATCH],
     )
     def get(self, request: Request) -> Response:
-        """The examples that can be published here as they are, by name."""
+        """List the examples that can be published here unchanged, by name."""
         told = WorkflowTemplate(samples(), many=True).data
         return etags.unless_known(request, told, fresh=FRESH)

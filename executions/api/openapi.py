@@ -1,7 +1,7 @@
-"""The OpenAPI document: what it says of all operations alike, and where it is served.
+"""The OpenAPI document: descriptions common to all operations, and its endpoint.
 
-drf-spectacular calls `complete` with the document it made of the views. A project's
-SPECTACULAR_SETTINGS change nothing of it, and its own document says nothing of our views.
+drf-spectacular calls `complete` with the document it generated from the views. A project's
+SPECTACULAR_SETTINGS do not change it, and the project's own document excludes Valkyr's views.
 """
 
 import json
@@ -126,14 +126,14 @@ SETTINGS = {
 
 
 def document() -> Json:
-    """The document of what is installed; paths are below the address that `servers` names."""
+    """Return the document of the installed apps; paths are relative to the URL in `servers`."""
     server = {"url": addresses.public("").rstrip("/"), "description": "This installation."}
     return _made() | {"servers": [server]}
 
 
 @cache
 def _made() -> Json:
-    """Half a second of a processor, once a process."""
+    """Generate the document: half a second of CPU time, once per process."""
     names = {name: place for app in apps_with_api() for name, place in app.api_enums.items()}
     with own_settings(SETTINGS | {"ENUM_NAME_OVERRIDES": names}), GENERATOR_STATS.silence():
         generator: Any = SchemaGenerator  # without types
@@ -142,12 +142,12 @@ def _made() -> Json:
 
 
 def api_patterns() -> list[URLPattern | URLResolver]:
-    """The routes of the apps' and plugins' operations, below any prefix."""
+    """Return the routes of the apps' and plugins' operations, for any prefix."""
     return [route("", include(app.api)) for app in apps_with_api() if app.api]
 
 
 def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
-    """The finished document."""
+    """Complete the generated document."""
     result = _shorter_names(result)
     _close_bodies(result)
     result["info"]["description"] = INTRODUCTION
@@ -171,7 +171,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
 
 
 def _name_problems(result: Json) -> None:
-    """Say once what an error looks like that many operations answer with alike."""
+    """Define an error response once that many operations share."""
     shared: Json = {}
     for _, _, described in operations(result):
         answers = described["responses"]
@@ -186,7 +186,7 @@ def _name_problems(result: Json) -> None:
 
 
 def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
-    """Each operation as (path, method, description)."""
+    """Yield each operation as (path, method, description)."""
     for path, methods in document["paths"].items():
         for method, described in methods.items():
             if method in METHODS:
@@ -194,7 +194,7 @@ def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
 
 
 def summary(description: str) -> str:
-    """The first sentence, up to its semicolon or full stop."""
+    """Return the first sentence, up to its semicolon or full stop."""
     first = description.strip().partition("\n\n")[0].replace("\n", " ")
     for end in (". ", "; ", ": "):
         first = first.partition(end)[0]
@@ -202,7 +202,7 @@ def summary(description: str) -> str:
 
 
 def _shorter_names(result: Json) -> Json:
-    """`WorkflowExecutionShape` is what everybody else calls a WorkflowExecution."""
+    """Shorten `WorkflowExecutionShape` to WorkflowExecution."""
     schemas = result["components"]["schemas"]
     names = {
         name: short
@@ -219,7 +219,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Anything is null as well: `oneOf: [{}, null]` would refuse the null it means to add."""
+    """Simplify `oneOf: [{}, null]`, which would reject the null that it should add."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):
@@ -230,7 +230,7 @@ def _plainer(part: Any) -> Any:
 
 
 def _close_bodies(result: Json) -> None:
-    """Say of what requests are made of that unknown names are refused."""
+    """Mark request bodies as closed: unknown names are rejected."""
     schemas = schemas_of(result)
     bodies = [described.get("requestBody", {}) for _, _, described in operations(result)]
     waiting, known = _named(bodies), set()
@@ -243,18 +243,18 @@ def _close_bodies(result: Json) -> None:
 
 
 def _named(part: Any) -> set[str]:
-    """The schemas that a part of the document refers to."""
+    """Yield the schemas that a part of the document refers to."""
     return set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(part)))
 
 
 def schemas_of(document: Json) -> Json:
-    """The named schemas."""
+    """Return the named schemas."""
     schemas: Json = document["components"]["schemas"]
     return schemas
 
 
 def _complete_errors(path: str, method: str, described: Json) -> None:
-    """Errors that follow from the address and the method, whatever the operation."""
+    """Add the errors that follow from the path and the method of any operation."""
     answers = described["responses"]
     follow = {404} if "{" in path else set()
     if method not in {"get", "head"} and described.get("security"):
@@ -292,7 +292,7 @@ def _complete_answer(
 
 
 def _schemas_with_etag(result: Json) -> set[str]:
-    """What operations with If-Match answer with: whoever else answers so sends an ETag."""
+    """Return the response schemas of operations with If-Match, whose responses have an ETag."""
     return {
         schema
         for _, _, described in operations(result)
@@ -336,7 +336,7 @@ def _problem(status: int) -> Json:
 
 @cache
 def examples() -> Json:
-    """What real requests and answers looked like, by operation; `make examples` writes them."""
+    """Return recorded requests and responses by operation; `make examples` writes them."""
     kept: Json = json.loads(EXAMPLES.read_text())
     return kept
 
@@ -364,7 +364,7 @@ class OpenApiDocument(Endpoint):
     renderer_classes: Any = [OpenApiJsonRenderer, OpenApiYamlRenderer, JsonRenderer]
 
     def get(self, request: Request) -> Response:
-        """The document, for who is signed in."""
+        """Return the document, for signed-in users."""
         name = f"Valkyr.{request.accepted_renderer.format}"
         headers = {"Content-Disposition": f'inline; filename="{name}"'}
         return Response(document(), headers=headers)
@@ -378,10 +378,10 @@ SWAGGER = {"style_src_attr": ("'unsafe-inline'",), "img_src": ("'self'", "data:"
 
 @method_decorator(own_page(**SWAGGER), "dispatch")
 class Docs(View):
-    """The description for people, with every operation to try."""
+    """The API reference for people, with a form for every operation."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """The page; who is not signed in gets a 401 with the way to sign in."""
+        """Return the page; an anonymous caller gets a 401 that explains how to sign in."""
         if request.user.is_authenticated:
             facts = {"viewer": apps.is_installed(VIEWER), "csrf_header": csrf_header()}
             return render(request, "executions/docs.html", facts)
@@ -393,6 +393,6 @@ class Docs(View):
 
 @method_decorator(own_page(), "dispatch")
 class ErrorReference(TemplateView):
-    """Every error code with its cause and what to do: docs/reference/errors.md, for everybody."""
+    """Every error code with its cause and remedy: docs/reference/errors.md, public."""
 
     template_name = "executions/errors.html"

@@ -1,7 +1,7 @@
-"""Headers of the pages that are wholly ours: what they may load, and that nobody keeps them.
+"""Headers of Valkyr's own pages: a content policy, and no caching.
 
-Set by the page itself, so that they hold in any project. Middleware of a project that has a policy
-of its own (django-csp, Django's) leaves a header that is there.
+Each page sets them, so they apply in any project. A project's middleware with its own policy
+(django-csp, Django's) keeps an existing header.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ _OF_FILES = ("script-src", "style-src", "img-src", "font-src")
 
 
 def own_page(**more: Sequence[str]) -> Callable[[View], View]:
-    """Put a page under the strict policy; `more` adds sources, by names with `_` for `-`."""
+    """Apply the strict policy to a page; `more` adds sources, by names with `_` for `-`."""
     policy = {**STRICT, **{name.replace("_", "-"): sources for name, sources in more.items()}}
 
     def decorate(view: View) -> View:
@@ -52,7 +52,7 @@ def own_page(**more: Sequence[str]) -> Callable[[View], View]:
 
 
 def csrf_header() -> str:
-    """The name of the header in which scripts send Django's CSRF token back."""
+    """Return the name of the header in which scripts send Django's CSRF token."""
     return settings.CSRF_HEADER_NAME.removeprefix("HTTP_").replace("_", "-")
 
 

@@ -1,4 +1,4 @@
-"""Lists in pages: the `Link` header leads to the next one; rows are never counted."""
+"""Lists in pages: the `Link` header has the next page; rows are never counted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class ListQuery(PageQuery):
 
 @dataclass(frozen=True, slots=True)
 class KeysetPage:
-    """The rows of one page and the headers that lead to the next."""
+    """The rows of one page and the headers with the next one."""
 
     rows: list[Any]
     headers: dict[str, str]
@@ -60,9 +60,9 @@ def page(
     ascending: bool = False,
     fresh: bool = False,
 ) -> KeysetPage:
-    """One page of `rows`, ordered by `order` (a column and the id, or the id alone).
+    """Return one page of `rows`, ordered by `order` (a column and the ID, or the ID alone).
 
-    The query's own `order`, if it is "asc", puts the oldest first. Rows may be some seconds old
+    "asc" in the query's own `order` puts the oldest first. Rows may be some seconds old
     (`executions.replica`), unless they must be `fresh`. Raises ValidationError for an invalid
     cursor.
     """
@@ -84,7 +84,7 @@ def page(
 def narrowed(
     rows: QuerySet[M], query: Mapping[str, Any], filters: Mapping[str, str]
 ) -> QuerySet[M]:
-    """The rows that pass the query: `filters` are look-ups by parameter; and its workspace."""
+    """Return the rows that match the query's workspace and `filters`, lookups by parameter."""
     wanted = {path: query[name] for name, path in filters.items() if name in query}
     if "workspaceId" in query:
         wanted[workspace_path(rows.model)] = query["workspaceId"]

@@ -1,6 +1,6 @@
-"""Bodies: size, encoding and shape are checked before anybody looks at a field.
+"""Parse bodies: size, encoding and shape are checked before any field.
 
-What passes can be stored: finite numbers, no NUL, no lone surrogate, no deep nesting.
+Accepted values can be stored: finite numbers, no NUL, no lone surrogate, no deep nesting.
 """
 
 import json
@@ -42,7 +42,7 @@ class JsonParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """The value of the body; raises ParseError, BodyTooLarge, ValidationError."""
+        """Return the value of the body; raises ParseError, BodyTooLarge, ValidationError."""
         text = read_text(stream, parser_context)
         try:
             value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
@@ -55,7 +55,7 @@ class JsonParser(BaseParser):
 
 
 class TextParser(BaseParser):
-    """The body as text, for definitions: their own loader reads it."""
+    """The body as text, for definitions, which have their own loader."""
 
     def parse(
         self,
@@ -63,7 +63,7 @@ class TextParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """The text of the body; raises ParseError, BodyTooLarge."""
+        """Return the text of the body; raises ParseError, BodyTooLarge."""
         return read_text(stream, parser_context)
 
 
@@ -86,7 +86,7 @@ class JsonText(TextParser):
 
 
 def read_text(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> str:
-    """The body as text, never more of it than DATA_UPLOAD_MAX_MEMORY_SIZE bytes."""
+    """Return the body as text, reading at most DATA_UPLOAD_MAX_MEMORY_SIZE bytes."""
     limit = int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
     request = (parser_context or {}).get("request")
     declared = request.META.get("CONTENT_LENGTH") if request is not None else None

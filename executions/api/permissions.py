@@ -1,4 +1,4 @@
-"""Object permissions on one workflow: who was given what, and giving it."""
+"""Object permissions on one workflow: list and set them."""
 
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ CHOICES = [(name, name) for name in grants.NAMES]
 
 
 class GrantShape(CamelCaseSerializer):
-    """What one person, or one group, was given on the workflow."""
+    """The permissions of one user or one group on the workflow."""
 
     username = serializers.CharField(allow_null=True)
     group = serializers.CharField(allow_null=True)
@@ -26,7 +26,7 @@ class GrantShape(CamelCaseSerializer):
 
 
 class GrantChange(Body):
-    """Who gets what: either `username` or `group`."""
+    """The new permissions of a `username` or a `group`."""
 
     username = Text(required=False, max_length=LONGEST_NAME)
     group = Text(required=False, max_length=150)
@@ -39,7 +39,7 @@ class GrantChange(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """One of the two names."""
+        """Check that exactly one of the two is given."""
         if ("username" in attrs) == ("group" in attrs):
             raise serializers.ValidationError(
                 {"username": "Give either username or group."}, code="one_principal"
@@ -48,13 +48,13 @@ class GrantChange(Body):
 
 
 class WorkflowPermissions(Endpoint):
-    """Who may do what with one workflow, beyond roles."""
+    """The object permissions on one workflow, in addition to roles."""
 
     @operation(
         "listWorkflowPermissions", "Workflow", {200: GrantShape(many=True)}, errors=[403, 404]
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Who was given what on this workflow; roles come on top."""
+        """List the permissions on this workflow, without those of roles."""
         workflow, _ = obtain(self.user, workflows().defer("definition"), id, Action.ADMINISTER)
         return Response(GrantShape(grants.grants_on(workflow), many=True).data)
 
@@ -66,7 +66,7 @@ class WorkflowPermissions(Endpoint):
         errors=[403, 404],
     )
     def put(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Make these the permissions of one member or group on this workflow and all it runs."""
+        """Set the permissions of one member or group on this workflow and its executions."""
         workflow, _ = obtain(self.user, workflows().defer("definition"), id, Action.ADMINISTER)
         given = self.body(GrantChange)
         made = grants.give(

@@ -1,7 +1,7 @@
-"""What all views of the API keep, whatever a project's REST_FRAMEWORK says.
+"""Defaults of all API views, independent of a project's REST_FRAMEWORK.
 
-REST framework reads its defaults when its classes are made, and again at requests. Here both are
-named: the framework's own defaults but for what our API promises otherwise.
+REST framework reads its defaults when its classes are created, and again at requests. Both are set
+here: to the framework's own defaults, except where the API promises otherwise.
 """
 
 from collections.abc import Iterator
@@ -36,19 +36,19 @@ class JsonRenderer(JSONRenderer):
 
 
 class AcceptHeader(DefaultContentNegotiation):
-    """The renderer by the header `Accept`, never by a parameter."""
+    """Selects the renderer by the `Accept` header, never by a parameter."""
 
     settings = FRAMEWORK
 
 
 def added_authentication() -> list[type[Any]]:
-    """The project's own classes, VALKYR["AUTHENTICATION_CLASSES"], asked after ours."""
+    """Return the project's own classes, VALKYR["AUTHENTICATION_CLASSES"], tried after Valkyr's."""
     named = valkyr_settings().authentication_classes
     return [import_string(one) for one in named]
 
 
 @contextmanager
 def surroundings() -> Iterator[None]:
-    """While a view answers: messages are English, and no tenant's template is rendered."""
+    """Answer in English, and render no tenant's template, while a view runs."""
     with refused(), translation.override("en"):
         yield

@@ -1,6 +1,6 @@
-"""Every error leaves as `application/problem+json` (RFC 9457), with a stable code, never a trace.
+"""Return every error as `application/problem+json` (RFC 9457) with a stable code, never a trace.
 
-`handle` serves the API's views, the functions at the end serve what fails before or outside them.
+`handle` serves the API's views; the functions at the end serve errors before or outside them.
 """
 
 import logging
@@ -32,7 +32,7 @@ from executions.sealing import SealingError
 
 
 def flat(details: Any) -> list[DefinitionProblem]:
-    """Problems of `get_full_details()`: leaves are `{message, code}`."""
+    """Yield the problems of `get_full_details()`, whose leaves are `{message, code}`."""
     return list(_leaves(details, ""))
 
 
@@ -93,7 +93,7 @@ TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
 
 
 def title(status: int) -> str:
-    """What a status is called, whatever Python says it."""
+    """Return a status's title, independent of the Python version."""
     return TITLES.get(status) or HTTPStatus(status).phrase
 
 
@@ -106,7 +106,7 @@ def problem(
     headers: dict[str, str] | None = None,
     **more: Any,
 ) -> JsonResponse:
-    """An answer in RFC 9457's form; `problems` are objects with path, code and message."""
+    """Return a response in RFC 9457's form; `problems` are objects with path, code and message."""
     called = title(status)
     code = code or called.lower().replace(" ", "_").replace("-", "_")
     body = {"type": addresses.explanation(code), "title": called, "status": status}
@@ -117,7 +117,7 @@ def problem(
 
 
 def handle(error: Exception, context: dict[str, Any]) -> HttpResponseBase | None:
-    """The answer for an error raised in a view; None hands it on as a 500."""
+    """Return the response for an error in a view; None makes it a 500."""
     answers: list[tuple[Any, Callable[[Any], JsonResponse]]] = [
         (errors.ValkyrError, _of_ours),
         (DefinitionError, _of_definition),
@@ -174,7 +174,7 @@ def _of_framework(error: exceptions.APIException) -> JsonResponse:
 
 
 def _is_away(error: BaseException) -> bool:
-    """Whether the database did not answer, or ended our session because we paused in it."""
+    """Return whether the database did not answer, or ended a session that was idle for too long."""
     if isinstance(error, InternalError):
         return isinstance(error.__cause__, IdleInTransactionSessionTimeout)
     return isinstance(error, OperationalError | InterfaceError)
@@ -191,7 +191,7 @@ def _of_database(error: BaseException) -> JsonResponse:
 
 
 def _page_without_database(request: HttpRequest, error: BaseException) -> HttpResponseBase:
-    """For people: a page that asks the database for nothing."""
+    """Return an HTML page that needs no database query."""
     log.error("the database did not answer: %s", error)
     headers = {"Retry-After": str(RETRY_SECONDS)}
     return HttpResponse(render_to_string("503.html"), status=503, headers=headers)

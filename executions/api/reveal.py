@@ -1,4 +1,4 @@
-"""Revealing an execution's payloads to who may, for a reason that is kept."""
+"""Reveal an execution's payloads to authorized users, for a recorded reason."""
 # ruff: noqa: N815 - the names are the JSON's
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from executions.states import Permission
 
 
 class RevealReason(Body):
-    """Why payloads are revealed; kept in the audit trail."""
+    """The reason for revealing payloads; stored in the audit trail."""
 
     reason = Text(max_length=2000)
 
@@ -35,12 +35,12 @@ class RevealedExecution(CamelCaseSerializer):
 
 
 class Reveal(Endpoint):
-    """Payloads as they are stored."""
+    """The base of endpoints that reveal payloads as stored."""
 
     def revealed(
         self, rows: QuerySet[Any], pk: UUID, fields: Mapping[str, str], shape: Any
     ) -> Response:
-        """The answer with the values of `fields`; nothing on the way may keep it."""
+        """Return the response with the values of `fields`; it must not be cached."""
         row, _ = obtain(self.user, rows, pk, Permission.REVEAL)
         reason = self.body(RevealReason)["reason"]
         values = reveal(type(row), pk, fields, actor=self.actor, reason=reason)
@@ -48,7 +48,7 @@ class Reveal(Endpoint):
 
 
 class RevealExecution(Reveal):
-    """Of an execution."""
+    """Reveal the payloads of an execution."""
 
     @operation(
         "revealWorkflowExecution",
@@ -58,7 +58,7 @@ class RevealExecution(Reveal):
         errors=[403, 404],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Payload, variables and output unmasked, for who has the permission `reveal`.
+        """Return payload, variables and output unmasked; requires the permission `reveal`.
 
         Each use is recorded with its reason.
         """

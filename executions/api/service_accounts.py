@@ -1,4 +1,4 @@
-"""Service accounts: programs of a workspace, for those who administer it."""
+"""Service accounts: programs of a workspace, managed by its administrators."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any
@@ -25,7 +25,7 @@ from executions.states import Role
 
 
 class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]):
-    """A program of one workspace; it signs in by API tokens alone."""
+    """A program of one workspace; it signs in only by API tokens."""
 
     workspace_id = serializers.UUIDField()
     user_id = shown_user_id()
@@ -46,15 +46,15 @@ class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]
         ]  # fmt: skip
 
     def get_role(self, account: ServiceAccount) -> str:
-        """Its role in the workspace."""
+        """Return its role in the workspace."""
         return str(_membership(account).role)
 
     def get_permissions(self, account: ServiceAccount) -> list[str]:
-        """What it may beyond the role."""
+        """Return its additional permissions."""
         return list(_membership(account).permissions)
 
     def get_enabled(self, account: ServiceAccount) -> bool:
-        """Whether its tokens open anything."""
+        """Return whether its tokens are accepted."""
         return account.disabled_at is None
 
 
@@ -63,7 +63,7 @@ def _membership(account: ServiceAccount) -> Any:
 
 
 class NewServiceAccount(Body):
-    """What `createServiceAccount` takes."""
+    """The body of `createServiceAccount`."""
 
     name = serializers.SlugField(max_length=80)
     workspaceId = serializers.UUIDField(
@@ -75,7 +75,7 @@ class NewServiceAccount(Body):
 
 
 class ServiceAccountChange(Body):
-    """What `patchServiceAccount` takes."""
+    """The body of `patchServiceAccount`."""
 
     name = serializers.SlugField(max_length=80, required=False)
     description = Text(allow_blank=True, max_length=2_000, required=False)
@@ -85,13 +85,13 @@ class ServiceAccountChange(Body):
 
 
 class ServiceAccountQuery(PageQuery):
-    """What `listServiceAccounts` takes."""
+    """The query of `listServiceAccounts`."""
 
     workspaceId = serializers.UUIDField(required=False)
 
 
 def service_accounts() -> QuerySet[ServiceAccount]:
-    """Service accounts with their users and memberships."""
+    """Return service accounts with their users and memberships."""
     rows = ServiceAccount.objects.select_related("user")
     return rows.prefetch_related("user__valkyr_memberships")
 
@@ -106,7 +106,7 @@ class ServiceAccounts(Endpoint):
         parameters=[ServiceAccountQuery],
     )
     def get(self, request: Request) -> Response:
-        """The service accounts of the workspaces you administer, newest first."""
+        """List the service accounts of the workspaces you administer, newest first."""
         query = self.query(ServiceAccountQuery)
         rows = visible(self.user, service_accounts(), Action.ADMINISTER)
         if "workspaceId" in query:
@@ -123,7 +123,7 @@ class ServiceAccounts(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """A program of the workspace; give it a token with `createApiToken`."""
+        """Create a program of the workspace; create its token with `createApiToken`."""
         given = self.body(NewServiceAccount)
         workspace = workspace_for(self.user, given.pop("workspaceId", None), Action.ADMINISTER)
         account = accounts.create_service_account(workspace, actor=self.actor, **given)
@@ -136,7 +136,7 @@ class OneServiceAccount(Endpoint):
 
     @operation("getServiceAccount", "ServiceAccount", {200: ServiceAccountShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One service account."""
+        """Return one service account."""
         account, _ = obtain(self.user, service_accounts(), id, Action.ADMINISTER)
         return Response(ServiceAccountShape(account).data)
 
@@ -148,7 +148,7 @@ class OneServiceAccount(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Name, description, role, permissions, enabled; its tokens obey at once."""
+        """Change name, description, role, permissions or enabled; effective at once."""
         obtain(self.user, service_accounts(), id, Action.ADMINISTER)
         given = self.body(ServiceAccountChange)
         if not given:
@@ -158,7 +158,7 @@ class OneServiceAccount(Endpoint):
 
     @operation("disableServiceAccount", "ServiceAccount", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Switch it off: its tokens open nothing any more; PATCH with enabled: true undoes it."""
+        """Disable it: its tokens are rejected; PATCH with enabled: true enables it again."""
         obtain(self.user, service_accounts(), id, Action.ADMINISTER)
         accounts.disable_service_account(id, actor=self.actor)
         return Response(status=204)

@@ -1,6 +1,6 @@
-"""Sign-in by JSON: a password for a token pair, a refresh token for the next pair, and sign-out.
+"""Sign in with JSON: a password for a token pair, a refresh token for the next pair; sign out.
 
-All three are open to the world and therefore counted, by address and by user name.
+All three are public and therefore limited, by address and by user name.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ from executions.ports import second_factor
 
 
 class Credentials(Body):
-    """Who signs in."""
+    """A user name and a password."""
 
     username = Text(max_length=LONGEST_NAME, help_text="What the account signs in with.")
     password = Text(max_length=1000, trim_whitespace=False)
@@ -53,7 +53,7 @@ class Refresh(Body):
 
 
 class Revocation(Body):
-    """Which session ends; the names are those of RFC 7009."""
+    """The session to end; the names are those of RFC 7009."""
 
     as_declared = frozenset({"token_type_hint"})
 
@@ -66,14 +66,14 @@ class Revocation(Body):
 
 
 class OpenEndpoint(Endpoint):
-    """An address that needs no sign-in."""
+    """A URL that needs no sign-in."""
 
     authentication_classes: Any = []
     permission_classes: Any = []
     counts_refusals = False
 
     def rates(self) -> list[Rate]:
-        """Nothing by itself: who asks is not known."""
+        """Return no rates: the caller is unknown."""
         return []
 
 
@@ -81,7 +81,7 @@ class ObtainToken(OpenEndpoint):
     """Sign in."""
 
     def rates(self) -> list[Rate]:
-        """Tries by address and by the name in the body."""
+        """Return the rates by address and by the user name in the body."""
         data = self.request.data
         name = data.get("username") if isinstance(data, dict) else None
         return throttles.of_sign_in(self.request, name)
@@ -95,7 +95,7 @@ class ObtainToken(OpenEndpoint):
         public=True,
     )
     def post(self, request: Request) -> Response:
-        """A token pair for a user name and password."""
+        """Return a token pair for a user name and password."""
         body = self.body(Credentials)
         named = {TokenObtainSerializer.username_field: body["username"]}
         data = {**named, "password": body["password"]}
@@ -108,12 +108,12 @@ class ObtainToken(OpenEndpoint):
         return Response(TokenPair(pair).data)
 
     def get_authenticate_header(self, request: Request) -> str:
-        """What makes a refusal a 401."""
+        """Return the challenge that makes a refusal a 401."""
         return 'Bearer realm="valkyr"'
 
 
 def _require_second_factor(user: Any, code: str, request: Request) -> None:
-    """Raise AuthenticationFailed unless the account needs no more than its password."""
+    """Raise AuthenticationFailed if the account needs a second factor."""
     if not second_factor.provided:
         return
     try:
@@ -126,7 +126,7 @@ class RefreshToken(OpenEndpoint):
     """Stay signed in."""
 
     def rates(self) -> list[Rate]:
-        """Tries by address."""
+        """Return the rate by address."""
         return throttles.of_sign_in(self.request, None)
 
     @operation(
@@ -138,10 +138,10 @@ class RefreshToken(OpenEndpoint):
         public=True,
     )
     def post(self, request: Request) -> Response:
-        """The next token pair for a refresh token, which is used up by it.
+        """Exchange a refresh token for the next token pair; each refresh token works once.
 
-        A refresh token that was used before ends its session: somebody else may have the newer
-        one. A client that got no answer must sign in again, and must not refresh twice at once.
+        A reused refresh token ends its session, since another client may have the newer one. A
+        client that received no response must sign in again, and must not refresh concurrently.
         """
         given = self.body(Refresh)["refresh"]
         try:
@@ -151,7 +151,7 @@ class RefreshToken(OpenEndpoint):
         return Response(TokenPair(pair).data)
 
     def get_authenticate_header(self, request: Request) -> str:
-        """What makes a refusal a 401."""
+        """Return the challenge that makes a refusal a 401."""
         return 'Bearer realm="valkyr"'
 
 
@@ -159,7 +159,7 @@ class RevokeToken(OpenEndpoint):
     """Sign out."""
 
     def rates(self) -> list[Rate]:
-        """Tries by address."""
+        """Return the rate by address."""
         return throttles.of_sign_in(self.request, None)
 
     @operation(
@@ -173,7 +173,7 @@ class RevokeToken(OpenEndpoint):
     def post(self, request: Request) -> Response:
         """End the session of a refresh or access token, with all of its tokens (RFC 7009).
 
-        A token that is unknown, expired or revoked already gets the same answer.
+        An unknown, expired or revoked token gets the same response.
         """
         token_sessions.revoke(self.body(Revocation)["token"], request)
         return Response()

@@ -1,4 +1,4 @@
-"""Starting executions over HTTP: one, a batch, or by the queue's names; all through one door."""
+"""Start executions over HTTP: one, a batch, or by a queue's names, through one function."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -58,7 +58,7 @@ MOST_GUESSES = 10_000
 
 
 def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
-    """The workflow without its draft, None for none or an archived one; what the user is there."""
+    """Return the workflow without its draft and the user's powers; None if missing or archived."""
     wanted, *likely = _wanted(workflow_id, user.pk)
     rows = ahead.fetch(wanted, likely)
     if not rows:
@@ -72,7 +72,7 @@ def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
 
 
 def _wanted(workflow_id: UUID, user_id: Any) -> list[BoundStatement]:
-    """What reads the workflow, and what limits the workspace that it was in the last time."""
+    """Return the workflow's query, and that of the limits of its last known workspace."""
     found = [asked("startable", {"id": workflow_id, "user": user_id})]
     if (workspace_id := _guesses.get(workflow_id)) is not None:
         found.append(query_of(workspace_id, user_id).statement)
@@ -80,22 +80,22 @@ def _wanted(workflow_id: UUID, user_id: Any) -> list[BoundStatement]:
 
 
 class Starting(Endpoint):
-    """What starts executions of the workflow that its address names."""
+    """The base of endpoints that start executions of the workflow in their URL."""
 
     starts = True
     names = "workflowId"  # what its address calls the workflow's id
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """The workflow, and what limits its workspace."""
+        """Return the queries of the workflow and its workspace's limits."""
         return _wanted(self.kwargs[self.names], user_id)
 
     def workflow(self, pk: UUID, action: Action = Action.TRIGGER) -> tuple[Workflow, Powers]:
-        """The workflow and the caller's powers on it; raises NotFound, Forbidden."""
+        """Return the workflow and the caller's powers on it; raises NotFound, Forbidden."""
         workflow, member = startable(pk, self.user)
         return let_through(self.user, workflow, action, f"workflow {pk}", member=member)
 
     def check_version(self, workflow: Workflow, may: Powers, number: int | None) -> None:
-        """Raise Forbidden where the caller may start the latest version only, and names another."""
+        """Raise Forbidden for an older version if the caller may start the latest only."""
         if number is None or may.allows(Action.OPERATE):
             return
         latest = Workflow.objects.filter(pk=workflow.pk, latest_version__number=number)
@@ -115,9 +115,9 @@ class Execute(Starting):
         parameters=[KEY],
     )
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803 - the path's name
-        """Accept an execution of the latest version, or of the one named.
+        """Accept an execution of the latest or of the named version.
 
-        Another version than the latest needs *operate*.
+        A version other than the latest needs *operate*.
         """
         workflow, may = self.workflow(workflowId)
         given = self.body(Start)
@@ -151,7 +151,7 @@ class ExecuteBatch(Starting):
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803
         """Accept up to 1,000 executions in one transaction, in the payloads' order.
 
-        Another version than the latest needs *operate*.
+        A version other than the latest needs *operate*.
         """
         workflow, may = self.workflow(workflowId)
         given = self.body(StartBatch)
@@ -197,11 +197,11 @@ class StartByQueue(Endpoint):
 
 
 class QueueItem(Endpoint):
-    """What became of a start."""
+    """The result of a start."""
 
     @operation("getQueueItem", "Queue", {200: QueueItemShape}, errors=[403, 404])
     def get(self, request: Request, queueId: UUID) -> Response:  # noqa: N803
-        """PENDING, DISPATCHED once admitted, FAILED if it ended without being admitted."""
+        """Return PENDING, DISPATCHED once admitted, or FAILED if it was never admitted."""
         rows = WorkflowExecution.objects.only(
             "id", "workspace_id", "workflow_id", "state", "started_at"
         )

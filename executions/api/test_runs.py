@@ -1,4 +1,4 @@
-"""Test runs: the draft, or a part of it, runs once, by hand."""
+"""Test runs: run the draft, or a part of it, once by hand."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any
@@ -22,7 +22,7 @@ from executions.publishing.operations import start_trial
 
 
 class PinShape(Body):
-    """The result that a task is to have."""
+    """The pinned result of a task."""
 
     output = Json(required=False, default=None, allow_null=True, help_text="Taken as it stands.")
     outcome = Text(
@@ -33,10 +33,10 @@ class PinShape(Body):
 
 
 class Pins(serializers.DictField):
-    """Results by the ids of tasks."""
+    """Results by task ID."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """The pins; raises ValidationError, also for too many of them."""
+        """Return the pins; raises ValidationError, also for too many of them."""
         if isinstance(data, dict) and len(data) > MAX_TASKS:
             message = f"There are {len(data):,}; at most {MAX_TASKS:,} may be."
             raise serializers.ValidationError(message, code="too_many")
@@ -44,7 +44,7 @@ class Pins(serializers.DictField):
 
 
 class NewTestRun(Body):
-    """What `test` takes."""
+    """The body of `test`."""
 
     definition = JsonObject(required=False, help_text="Runs in place of the stored draft.")
     params = Json(required=False, default=dict, allow_null=True, help_text="The payload.")
@@ -55,7 +55,7 @@ class NewTestRun(Body):
     priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
 
     def get_fields(self) -> Any:
-        """With `from`, which is a keyword of Python."""
+        """Return the fields with `from`, which is a Python keyword."""
         start = Text(
             required=False,
             allow_null=True,
@@ -66,7 +66,7 @@ class NewTestRun(Body):
 
 
 def asked(given: dict[str, Any]) -> TrialRequest:
-    """What was asked for, of a validated `NewTestRun`."""
+    """Return the request of a validated `NewTestRun`."""
     pinned = given.get("pinned", {}).items()
     pins = {name: Pin(pin["output"], pin.get("outcome")) for name, pin in pinned}
     return TrialRequest(given.get("upTo"), given.get("from"), pins)
@@ -86,10 +86,10 @@ class StartTestRun(Starting):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Run the draft, or the definition in the body, as a test version of its own.
+        """Run the draft, or the definition in the body, as a separate test version.
 
-        `upTo` and `from` choose a part of it; `pinned` gives results in place of tasks, which are
-        then not run. The draft stays as it is, and the version goes after a day.
+        `upTo` and `from` choose a part of it; `pinned` gives results for tasks, which then do not
+        run. The draft stays unchanged, and the version is deleted after a day.
         """
         workflow, may = self.workflow(id, Action.AUTHOR)
         self.workflow(id, Action.TRIGGER)

@@ -1,4 +1,4 @@
-"""How often somebody may ask: by principal, by address, by what is asked for; over it a 429."""
+"""Rate limits by principal, by address and by operation; over a limit the response is 429."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ REFUSED_HOOKS = 60
 
 
 class TooMany(APIException):
-    """Over a rate; the answer says which, and for how long."""
+    """Over a rate; the response names the rate and its duration."""
 
     status_code = 429
     default_code = "throttled"
@@ -37,14 +37,14 @@ def check(counted: Sequence[Rate]) -> None:
 
 
 def check_known(rate: Rate) -> None:
-    """Raise TooMany for a rate of which this process knows that it is exceeded; counts nothing."""
+    """Raise TooMany for a rate that this process knows to be exceeded; counts nothing."""
     excess = rates.exceeded(rate)
     if excess is not None:
         raise TooMany(excess)
 
 
 def of_principal(request: Request, *, starts: bool) -> list[Rate]:
-    """What everything a principal asks counts against; `starts`: it may start executions."""
+    """Return the rates of a principal's requests; `starts` if the request may start executions."""
     whom = getattr(request.user, "pk", None)
     if whom is None:
         return []
@@ -56,29 +56,29 @@ def of_principal(request: Request, *, starts: bool) -> list[Rate]:
 
 
 def of_sign_in(request: Request, name: object) -> list[Rate]:
-    """What a try to sign in counts against; `name` is the body's user name, if it is a text."""
+    """Return the rates of an attempt to sign in; `name` is the body's user name, if it is text."""
     return rates.of_sign_in(_address(request), name if isinstance(name, str) else None)
 
 
 def of_refusal(request: Request) -> Rate:
-    """What a request without a valid sign-in counts against."""
+    """Return the rates of a request without a valid sign-in."""
     rate = valkyr_settings().refusal_rate
     return Rate("refused requests from your address", _whom(request), rate)
 
 
 def of_visitor(request: Request) -> Rate:
-    """What a request counts against that needs no sign-in and is answered to anybody."""
+    """Return the rates of a public request, which needs no sign-in."""
     return Rate("open requests from your address", _whom(request), valkyr_settings().refusal_rate)
 
 
 def of_hook(request: Request, trigger_id: object) -> Rate:
-    """What an accepted sender counts against: nobody else can use up its share."""
+    """Return the rates of an accepted sender, whose share no other sender can use up."""
     whom = f"{trigger_id} {_whom(request)}"
     return Rate("requests to this webhook", whom, valkyr_settings().webhook_rate)
 
 
 def of_refused_hook(request: Request) -> Rate:
-    """What a forged request to a webhook, or a made-up address of a callback, counts against."""
+    """Return the rates of a forged webhook request or a made-up callback URL."""
     return Rate("refused calls from your address", _whom(request), REFUSED_HOOKS)
 
 
@@ -87,5 +87,5 @@ def _whom(request: Request) -> str:
 
 
 def _address(request: Request) -> str:
-    """The peer's address; a forwarded one could be made up by the caller."""
+    """Return the peer's address, since the caller could forge a forwarded one."""
     return str(request.META.get("REMOTE_ADDR", ""))

@@ -1,4 +1,4 @@
-"""Tiers: the limits of workspaces, and what a workspace uses of them.
+"""Tiers: the limits of workspaces, and a workspace's current usage.
 
 Members see their own, superusers write them.
 """
@@ -27,14 +27,14 @@ from executions.quotas.counting import Window
 
 
 def seen_tiers(user: User) -> QuerySet[Tier]:
-    """The tiers of the caller's workspaces; all of them for a superuser."""
+    """Return the tiers of the caller's workspaces; all of them for a superuser."""
     if is_root(user):
         return Tier.objects.all()
     return Tier.objects.filter(pk__in=seen_workspaces(user)[0].values("tier_id"))
 
 
 def found(user: User, pk: UUID) -> Tier:
-    """One of `seen_tiers`; raises NotFound."""
+    """Return one of `seen_tiers`; raises NotFound."""
     tier = seen_tiers(user).filter(pk=pk).first()
     if tier is None:
         raise NotFound(f"None of your workspaces is on a tier {pk}.")
@@ -46,7 +46,7 @@ class Tiers(Endpoint):
 
     @operation("listTiers", "Tier", {200: TierShape(many=True)}, parameters=[PageQuery])
     def get(self, request: Request) -> Response:
-        """The tiers of your workspaces, newest first."""
+        """List the tiers of your workspaces, newest first."""
         listed = page(request, seen_tiers(self.user), self.query(PageQuery))
         return Response(TierShape(listed.rows, many=True).data, headers=listed.headers)
 
@@ -54,7 +54,7 @@ class Tiers(Endpoint):
         "createTier", "Tier", {201: TierShape}, request=NewTier, errors=[403, 409], idempotent=True
     )
     def post(self, request: Request) -> Response:
-        """A new tier, for superusers."""
+        """Create a tier, for superusers."""
         require_root(self.user, "make tiers")
         tier = workspaces.create_tier(self.body(NewTier), actor=self.actor)
         headers = {"Location": addresses.api("tier", tier.pk)}
@@ -66,12 +66,12 @@ class OneTier(Endpoint):
 
     @operation("getTier", "Tier", {200: TierShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One tier."""
+        """Return one tier."""
         return Response(TierShape(found(self.user, id)).data)
 
     @operation("patchTier", "Tier", {200: TierShape}, request=TierChange, errors=[403, 404, 409])
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Other limits, for superusers; they hold from the next admission on."""
+        """Change its limits, for superusers; they apply from the next admission on."""
         found(self.user, id)
         require_root(self.user, "change tiers")
         given = self.body(TierChange)
@@ -81,7 +81,7 @@ class OneTier(Endpoint):
 
     @operation("deleteTier", "Tier", {204: None}, errors=[403, 404, 409])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Delete a tier that no workspace is on, for superusers."""
+        """Delete a tier without workspaces, for superusers."""
         found(self.user, id)
         require_root(self.user, "delete tiers")
         workspaces.delete_tier(id, actor=self.actor)
@@ -92,7 +92,7 @@ class OneTier(Endpoint):
 
 
 class WindowShape(CamelCase, serializers.Serializer[Window]):
-    """What is used of a limit in a window that goes on: a full hour, or a day, in UTC."""
+    """The usage of a limit in its current window: an hour or a day, in UTC."""
 
     limit = serializers.IntegerField(allow_null=True, help_text="Null: none.")
     used = serializers.IntegerField(
@@ -103,7 +103,7 @@ class WindowShape(CamelCase, serializers.Serializer[Window]):
 
 
 class TierLimits(CamelCaseSerializer):
-    """A tier's limits; null: none."""
+    """A tier's limits; null means unlimited."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -114,7 +114,7 @@ class TierLimits(CamelCaseSerializer):
 
 
 class WorkspaceUsageShape(CamelCaseSerializer):
-    """What a workspace uses of its limits now."""
+    """A workspace's current usage of its limits."""
 
     workspace_id = serializers.UUIDField()
     tier = TierLimits()
@@ -127,10 +127,10 @@ class WorkspaceUsageShape(CamelCaseSerializer):
 
 
 class WorkspaceUsage(Endpoint):
-    """What a workspace uses."""
+    """The usage of a workspace."""
 
     @operation("getWorkspaceUsage", "Workspace", {200: WorkspaceUsageShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """The workspace's limits, what runs and waits, what was started this hour and today."""
+        """The workspace's limits, running and queued executions, and starts this hour and today."""
         obtain(self.user, Workspace.objects.all(), id, Action.VIEW)
         return Response(WorkspaceUsageShape(usage_of(id)).data)

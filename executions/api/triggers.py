@@ -1,4 +1,4 @@
-"""Triggers: list, read, switch on and off, a webhook's secret."""
+"""Triggers: list, read, enable and disable; a webhook's secret."""
 
 from typing import NoReturn
 from uuid import UUID
@@ -32,7 +32,7 @@ from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
 
 
 class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
-    """A trigger; its secret is never part of it."""
+    """A trigger, without its secret."""
 
     workspaceId = serializers.UUIDField(source="workflow.workspace_id")
     workflow_id = serializers.UUIDField()
@@ -59,13 +59,13 @@ class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_address(self, trigger: Trigger) -> str | None:
-        """The path below the server's own address."""
+        """Return the path relative to the server's URL."""
         is_webhook = trigger.type == TriggerType.WEBHOOK
         return addresses.api("webhook", trigger.pk) if is_webhook else None
 
 
 class TriggerChange(Body):
-    """What `patchTrigger` takes."""
+    """The body of `patchTrigger`."""
 
     enabled = Flag()
 
@@ -77,7 +77,7 @@ class SecretShape(CamelCaseSerializer):
 
 
 class Rotation(Body):
-    """What `rotateTriggerSecret` takes."""
+    """The body of `rotateTriggerSecret`."""
 
     overlapSeconds = Whole(
         source="overlap",
@@ -106,7 +106,7 @@ FROM_DEFINITION = (
 
 
 def triggers() -> QuerySet[Trigger]:
-    """Triggers with their workflow, without its draft."""
+    """Return triggers with their workflow, without its draft."""
     return Trigger.objects.select_related("workflow").defer(
         "workflow__definition", "workflow__description"
     )
@@ -117,14 +117,14 @@ class Triggers(Endpoint):
 
     @operation("listTriggers", "Trigger", {200: TriggerShape(many=True)}, parameters=[TriggerQuery])
     def get(self, request: Request) -> Response:
-        """The triggers of your workspaces, newest first."""
+        """List the triggers of your workspaces, newest first."""
         query = self.query(TriggerQuery)
         found = page(request, narrowed(visible(self.user, triggers()), query, FILTERS), query)
         return Response(TriggerShape(found.rows, many=True).data, headers=found.headers)
 
     @operation("createTrigger", "Trigger", {}, errors=[409])
     def post(self, request: Request) -> NoReturn:
-        """Always refused: triggers come from definitions."""
+        """Always rejected: triggers come from definitions."""
         raise WrongState(FROM_DEFINITION, "DEFINED")
 
 
@@ -133,7 +133,7 @@ class OneTrigger(Endpoint):
 
     @operation("getTrigger", "Trigger", {200: TriggerShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """One trigger."""
+        """Return one trigger."""
         trigger, _ = obtain(self.user, triggers(), id, Action.VIEW)
         return Response(TriggerShape(trigger).data)
 
@@ -145,14 +145,14 @@ class OneTrigger(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Switch it on or off; publishing leaves it so."""
+        """Enable or disable it; publishing does not change this."""
         obtain(self.user, triggers(), id, SWITCH_ON.needs)
         change = SWITCH_ON if self.body(TriggerChange)["enabled"] else SWITCH_OFF
         return Response(TriggerShape(change.apply(id, self.actor, {})).data)
 
     @operation("deleteTrigger", "Trigger", {}, errors=[403, 404, 409])
     def delete(self, request: Request, id: UUID) -> NoReturn:  # noqa: A002
-        """Always refused: triggers come from definitions."""
+        """Always rejected: triggers come from definitions."""
         obtain(self.user, triggers(), id, Action.AUTHOR)
         raise WrongState(FROM_DEFINITION, "DEFINED")
 
@@ -162,7 +162,7 @@ class Secret(Endpoint):
 
     @operation("getTriggerSecret", "Trigger", {200: SecretShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """The secret, for administrators; asking for it is kept in the activity log."""
+        """Return the secret, for administrators; each request is recorded in the audit trail."""
         secret, _ = self.perform(REVEAL_SECRET, triggers(), id, {})
         return Response({"secret": secret})
 
@@ -174,6 +174,6 @@ class RotateSecret(Endpoint):
         "rotateTriggerSecret", "Trigger", {200: SecretShape}, request=Rotation, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """A new secret, for administrators; the one it had is accepted for a time beside it."""
+        """Create a new secret, for administrators; the old one stays valid for a limited time."""
         secret, _ = self.perform(ROTATE_SECRET, triggers(), id, Rotation)
         return Response({"secret": secret})

@@ -1,4 +1,4 @@
-"""The addresses of workflows, executions, sign-in, health and the API's description."""
+"""The URLs of workflows, executions, sign-in, health and the API's description."""
 
 from django.urls import URLPattern, path
 

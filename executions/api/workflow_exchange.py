@@ -38,13 +38,13 @@ class YamlRenderer(BaseRenderer):
         accepted_media_type: str | None = None,
         renderer_context: Any = None,
     ) -> str:
-        """The YAML text."""
+        """Return the YAML text."""
         text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
         return text
 
 
 class _Dumper(yaml.SafeDumper):
-    """Equal parts are written out, never as aliases."""
+    """Writes equal parts out in full, never as aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -54,7 +54,7 @@ CONFLICTS = [("fail", "409"), ("update", "replace the draft")]
 
 
 class ImportQuery(Body):
-    """Where an imported workflow goes."""
+    """The destination of an imported workflow."""
 
     workspaceId = serializers.UUIDField(required=False)
     slug = serializers.SlugField(
@@ -83,7 +83,7 @@ class ExportWorkflow(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """The draft as YAML, or as JSON for who accepts that; `import` takes it back."""
+        """Return the draft as YAML, or as JSON if `Accept` asks for it; `import` reads it back."""
         workflow, _ = obtain(self.user, workflows(), id, Action.VIEW)
         document = {"schema": "valkyr/1", "name": workflow.name, **workflow.definition}
         suffix = request.accepted_renderer.format
@@ -92,7 +92,7 @@ class ExportWorkflow(Endpoint):
 
 
 class ImportWorkflow(Endpoint):
-    """A file becomes a workflow."""
+    """Create a workflow from a file."""
 
     parser_classes = [YamlText, OldYamlText, JsonText]
 
@@ -106,7 +106,7 @@ class ImportWorkflow(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """A new workflow from a definition; all or nothing, its name from the definition.
+        """Create a workflow from a definition, atomically, with the definition's name.
 
         With `onConflict=update` the workflow that has the slug gets the definition as its draft,
         and the answer is a 200; nothing is published.
@@ -132,7 +132,7 @@ def kept(
     query: Mapping[str, Any],
     actor: Actor,
 ) -> tuple[Workflow, int]:
-    """The workflow with this draft, made or changed as the query says, and the answer's status."""
+    """Return the workflow with this draft, created or changed by the query, and the status."""
     description = document.get("description")
     fields: dict[str, Any] = {
         "name": name,

@@ -1,4 +1,4 @@
-"""From draft to version: validate, publish, look at what was published."""
+"""From draft to version: validate, publish, and read published versions."""
 
 from typing import Any
 from uuid import UUID
@@ -31,20 +31,20 @@ from executions.publishing.operations import PUBLISH
 
 
 class ValidateWorkflow(Endpoint):
-    """Whether it would publish."""
+    """Validate a draft."""
 
     @operation(
         "validateWorkflow", "Workflow", {200: ValidationResult}, request=Draft, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Every problem and warning of the draft, or of the definition in the body, at once."""
+        """Return all problems and warnings of the draft, or of the definition in the body."""
         workflow, _ = obtain(self.user, workflows(), id, Action.AUTHOR)
         definition = self.body(Draft).get("definition", workflow.definition)
         return _verdict(definition, workflow.workspace_id, workflow.pk)
 
 
 class ValidateDefinition(Endpoint):
-    """Whether a definition that is stored nowhere yet would publish."""
+    """Validate a definition that is not stored."""
 
     @operation(
         "validateDefinition",
@@ -54,7 +54,7 @@ class ValidateDefinition(Endpoint):
         errors=[403, 404],
     )
     def post(self, request: Request) -> Response:
-        """Every problem and warning of a definition, at once; for who may write workflows."""
+        """All problems and warnings of a definition; requires permission to write workflows."""
         given = self.body(NewDraft)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.AUTHOR)
         return _verdict(given["definition"], workspace.pk, None)
@@ -73,7 +73,7 @@ def _verdict(definition: Any, workspace_id: UUID, workflow_id: UUID | None) -> R
 
 
 class PublishWorkflow(Endpoint):
-    """Make a version."""
+    """Publish a version."""
 
     @operation(
         "publishWorkflow",
@@ -84,7 +84,7 @@ class PublishWorkflow(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """A new immutable version of the draft; 409 when nothing but `ui` changed."""
+        """Publish a new immutable version of the draft; 409 if nothing but `ui` changed."""
         version, _ = self.perform(PUBLISH, workflows().defer("definition"), id, Publication)
         location = addresses.api("workflow-version", id, version.number)
         told = {
@@ -106,7 +106,7 @@ class Versions(Endpoint):
         parameters=[VersionQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """The workflow's versions, newest first, without their definitions."""
+        """List the workflow's versions, newest first, without their definitions."""
         obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
         query = self.query(VersionQuery)
         rows = narrowed(versions(id).defer("source", "definition"), query, {"kind": "kind"})
@@ -119,9 +119,9 @@ class OneVersion(Endpoint):
 
     @operation("getWorkflowVersion", "Workflow", {200: VersionShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID, n: int) -> Response:  # noqa: A002
-        """One version: as its author wrote it, and as it runs.
+        """Return one version: as its author wrote it, and as it runs.
 
-        What was pinned in a test version is shown to who may see payloads.
+        The pinned results of a test version require permission to view payloads.
         """
         _, may = obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
         version = versions(id).filter(number=min(n, 2**31 - 1)).first()
@@ -131,6 +131,6 @@ class OneVersion(Endpoint):
 
 
 def versions(workflow_id: UUID) -> QuerySet[WorkflowVersion]:
-    """The versions of a workflow, with the name of whoever made each."""
+    """Return the versions of a workflow, each with its author's name."""
     rows = WorkflowVersion.objects.filter(workflow_id=workflow_id)
     return rows.annotate(publisher=F(name_path("published_by")))

@@ -1,4 +1,4 @@
-"""Workflows: list, create, read, change, put away."""
+"""Workflows: list, create, read, change, archive."""
 
 from typing import Any
 from uuid import UUID
@@ -37,7 +37,7 @@ from executions.states import Permission, VersionKind
 
 
 class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
-    """A workflow in a list: everything but the draft."""
+    """A workflow in a list, without the draft."""
 
     workspace_id = serializers.UUIDField()
     latestVersion = serializers.SerializerMethodField()
@@ -52,7 +52,7 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
         ]  # fmt: skip
 
     def get_latestVersion(self, workflow: Workflow) -> int | None:  # noqa: N802 - the JSON's name
-        """The number of the latest published version."""
+        """Return the number of the latest published version."""
         if hasattr(workflow, "latest_number"):
             number: int | None = workflow.latest_number
             return number
@@ -97,7 +97,7 @@ class WorkflowChange(Body):
 
 
 class WorkflowReplacement(WorkflowChange):
-    """A whole workflow, for PUT; what is left out goes back to its default."""
+    """A whole workflow, for PUT; omitted fields get their defaults."""
 
     name = Text(max_length=200)
     description = Text(allow_blank=True, max_length=10_000, required=False, default="")
@@ -106,7 +106,7 @@ class WorkflowReplacement(WorkflowChange):
 
 
 class NewWorkflow(WorkflowChange):
-    """A workflow to be made; the name may come from the definition."""
+    """A new workflow; the name may come from the definition."""
 
     workspaceId = serializers.UUIDField(
         required=False, help_text="Optional if you have only one workspace."
@@ -124,19 +124,19 @@ class NewWorkflow(WorkflowChange):
 
 
 def name_in(definition: dict[str, Any]) -> str:
-    """The definition's own name, if it is one."""
+    """Return the definition's own name, if it is valid."""
     name = definition.get("name")
     return name.strip()[:200] if isinstance(name, str) else ""
 
 
 class Draft(Body):
-    """A definition to look at instead of the stored draft."""
+    """A definition to check instead of the stored draft."""
 
     definition = JsonObject(required=False)
 
 
 class NewDraft(Body):
-    """A definition that is stored nowhere yet."""
+    """A definition that is not stored."""
 
     definition = JsonObject()
     workspaceId = serializers.UUIDField(
@@ -145,14 +145,14 @@ class NewDraft(Body):
 
 
 class TakingOver(Body):
-    """What the copy is called; both may be left out."""
+    """The copy's name and slug; both are optional."""
 
     name = Text(max_length=200, required=False)
     slug = serializers.SlugField(max_length=80, required=False)
 
 
 class ValidationItem(CamelCaseSerializer):
-    """One mistake in a definition."""
+    """One problem in a definition."""
 
     path = serializers.CharField(allow_blank=True)
     code = serializers.CharField()
@@ -160,7 +160,7 @@ class ValidationItem(CamelCaseSerializer):
 
 
 class ValidationResult(CamelCaseSerializer):
-    """Whether a definition can be published, all that keeps it from being so, what looks wrong."""
+    """Whether a definition can be published, its problems, and its warnings."""
 
     valid = serializers.BooleanField()
     problems = ValidationItem(many=True)
@@ -175,13 +175,13 @@ class ValidationResult(CamelCaseSerializer):
 
 
 class Publication(Body):
-    """What kind of version to make."""
+    """The kind of version to publish."""
 
     kind = serializers.ChoiceField(VersionKind.choices, required=False, default="published")
 
 
 class Published(CamelCaseSerializer):
-    """A version just made."""
+    """A new version."""
 
     version = serializers.IntegerField()
     checksum = serializers.CharField()
@@ -215,10 +215,10 @@ class VersionSummary(CamelCase, serializers.ModelSerializer[WorkflowVersion]):
 
 
 class Written(Json):
-    """A definition; what was pinned in it is shown to who may see payloads."""
+    """A definition; its pinned results require permission to view payloads."""
 
     def to_representation(self, value: Any) -> Any:
-        """The definition, or one with `HIDDEN` in place of what was pinned."""
+        """The definition, with `HIDDEN` for pinned results if the caller may not see them."""
         may: Powers | None = self.context.get("may")
         if may is not None and may.allows(Permission.VIEW_PAYLOADS):
             return value
@@ -246,14 +246,14 @@ IF_MATCH = header("If-Match", "The ETag of the draft you changed; 412 when it is
 
 
 def workflows() -> QuerySet[Workflow]:
-    """The workflows that are not put away, with their latest version's number."""
+    """Return the workflows that are not archived, with their latest version's number."""
     return Workflow.objects.filter(archived_at=None).annotate(
         latest_number=F("latest_version__number")
     )
 
 
 def shown(workflow: Workflow, status: int = 200) -> Response:
-    """A workflow with its ETag."""
+    """Return a workflow with its ETag."""
     headers = {"ETag": etags.of(workflow)}
     if status == 201:
         headers["Location"] = addresses.api("workflow", workflow.pk)
@@ -267,7 +267,7 @@ class Workflows(Endpoint):
         "listWorkflows", "Workflow", {200: WorkflowSummary(many=True)}, parameters=[WorkflowQuery]
     )
     def get(self, request: Request) -> Response:
-        """The workflows of your workspaces, newest first, without their drafts."""
+        """List the workflows of your workspaces, newest first, without their drafts."""
         query = self.query(WorkflowQuery)
         rows = narrowed(visible(self.user, workflows()), query, FILTERS).defer("definition")
         found = page(request, rows, query)
@@ -282,7 +282,7 @@ class Workflows(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """A new workflow; its draft may have mistakes."""
+        """Create a workflow; its draft may have problems."""
         given = self.body(NewWorkflow)
         workspace = workspace_for(self.user, given.pop("workspaceId", None), Action.AUTHOR)
         return shown(versioning.create_workflow(workspace, actor=self.actor, **given), 201)
@@ -293,7 +293,7 @@ class OneWorkflow(Endpoint):
 
     @operation("getWorkflow", "Workflow", {200: WorkflowShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One workflow with its draft; the ETag counts the draft's changes."""
+        """Return one workflow with its draft; the ETag counts the draft's changes."""
         workflow, _ = obtain(self.user, workflows(), id, Action.VIEW)
         return shown(workflow)
 
@@ -329,7 +329,7 @@ class OneWorkflow(Endpoint):
         parameters=[IF_MATCH],
     )
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Put a workflow away: nothing triggers it any more; its executions stay."""
+        """Archive a workflow: nothing triggers it any more; its executions stay."""
         workflow, _ = obtain(self.user, workflows(), id, ARCHIVE.needs)
         expected = etags.expected(request, workflow)
         ARCHIVE.apply(id, self.actor, {"expected_revision": expected})
@@ -347,7 +347,7 @@ class OneWorkflow(Endpoint):
 
 
 class TakeOverWorkflow(Endpoint):
-    """A copy of a workflow from code, for people to edit."""
+    """Copy a workflow from code so that people can edit it."""
 
     @operation(
         "takeOverWorkflow",
@@ -358,11 +358,12 @@ class TakeOverWorkflow(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Copy a workflow that comes from code into one that people edit.
+        """Copy a workflow that comes from code into an editable one.
 
-        The copy is a draft of the same workspace: nothing triggers it until it is published. The
-        workflow itself stays as it is. 409 for a workflow that does not come from code. It requires
-        permission to write workflows in the workspace: on this workflow alone it is not enough.
+        The copy is a draft in the same workspace; nothing triggers it until it is published. The
+        original stays unchanged. 409 for a workflow that does not come from code. Requires
+        permission to write workflows in the workspace; permission on this workflow alone is not
+        enough.
         """
         found, _ = obtain(self.user, workflows().defer("definition"), id, TAKE_OVER.needs)
         workspace_for(self.user, found.workspace_id, TAKE_OVER.needs)

@@ -1,4 +1,4 @@
-"""Workspaces: those one is in; superusers make them, put them on a tier and archive them."""
+"""Workspaces: list your own; superusers create them, assign tiers and archive them."""
 
 from typing import Any
 from uuid import UUID
@@ -25,7 +25,7 @@ from executions.states import Role
 
 
 class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
-    """A workspace, and what the caller is in it (`powers` by workspace in the context)."""
+    """A workspace, and the caller's role in it (`powers` by workspace in the context)."""
 
     tier_id = serializers.UUIDField()
     tierName = serializers.CharField(source="tier.name")
@@ -46,11 +46,11 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
         ]  # fmt: skip
 
     def get_role(self, workspace: Workspace) -> str | None:
-        """The caller's role there."""
+        """Return the caller's role there."""
         return self._powers(workspace).role
 
     def get_permissions(self, workspace: Workspace) -> list[str]:
-        """The caller's finer permissions there."""
+        """Return the caller's additional permissions there."""
         return permissions_of(self._powers(workspace))
 
     def _powers(self, workspace: Workspace) -> Powers:
@@ -59,7 +59,7 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
 
 
 class NewWorkspace(Body):
-    """What `createWorkspace` takes."""
+    """The body of `createWorkspace`."""
 
     name = Text(max_length=200)
     slug = serializers.SlugField(
@@ -69,7 +69,7 @@ class NewWorkspace(Body):
 
 
 class WorkspaceChange(Body):
-    """What `patchWorkspace` takes; `tierId` and `archived` are for superusers."""
+    """The body of `patchWorkspace`; `tierId` and `archived` are for superusers."""
 
     name = Text(max_length=200, required=False)
     tierId = serializers.UUIDField(required=False)
@@ -77,13 +77,13 @@ class WorkspaceChange(Body):
 
 
 class WorkspaceQuery(PageQuery):
-    """What `listWorkspaces` takes."""
+    """The query of `listWorkspaces`."""
 
     archived = serializers.BooleanField(required=False, help_text="Only those, or only others.")
 
 
 class TierShape(CamelCase, serializers.ModelSerializer[Tier]):
-    """Limits on the executions of a workspace; null: none."""
+    """Limits on the executions of a workspace; null means unlimited."""
 
     max_concurrent = serializers.IntegerField(allow_null=True)
     max_pending = serializers.IntegerField(allow_null=True)
@@ -100,7 +100,7 @@ class TierShape(CamelCase, serializers.ModelSerializer[Tier]):
 
 
 class LimitField(serializers.IntegerField):
-    """A JSON integer from 0, or null for none."""
+    """A JSON integer from 0, or null for unlimited."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -108,14 +108,14 @@ class LimitField(serializers.IntegerField):
         )
 
     def to_internal_value(self, data: Any) -> int:
-        """The number; raises ValidationError for "5" or true."""
+        """Return the number; raises ValidationError for "5" or true."""
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return data
 
 
 class TierChange(Body):
-    """What `patchTier` takes."""
+    """The body of `patchTier`."""
 
     name = serializers.SlugField(max_length=50, required=False)
     max_concurrent = LimitField()
@@ -125,7 +125,7 @@ class TierChange(Body):
 
 
 class NewTier(TierChange):
-    """What `createTier` takes."""
+    """The body of `createTier`."""
 
     name = serializers.SlugField(max_length=50)
 
@@ -152,7 +152,7 @@ class MyToken(CamelCaseSerializer):
 
 
 class MeShape(CamelCaseSerializer):
-    """Who calls."""
+    """The caller."""
 
     userId = shown_user_id()
     username = serializers.CharField()
@@ -163,7 +163,7 @@ class MeShape(CamelCaseSerializer):
 
 
 def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:
-    """A workspace the caller is in, and the caller's powers by workspace; raises NotFound."""
+    """Return a workspace of the caller and the powers by workspace; raises NotFound."""
     rows, reach = seen_workspaces(user)
     workspace = rows.select_related("tier").filter(pk=pk).first()
     if workspace is None:
@@ -172,7 +172,7 @@ def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:
 
 
 def shown(workspace: Workspace, powers: dict[UUID, Powers]) -> Any:
-    """A workspace as JSON."""
+    """Return a workspace as JSON."""
     return WorkspaceShape(workspace, context={"powers": powers}).data
 
 
@@ -193,7 +193,7 @@ class Workspaces(Endpoint):
         parameters=[WorkspaceQuery],
     )
     def get(self, request: Request) -> Response:
-        """The workspaces you are in, newest first, archived ones too."""
+        """List your workspaces, newest first, including archived ones."""
         query = self.query(WorkspaceQuery)
         rows, reach = seen_workspaces(self.user)
         if "archived" in query:
@@ -212,7 +212,7 @@ class Workspaces(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """A new workspace, for superusers; it has no members yet."""
+        """Create a workspace, for superusers; it has no members yet."""
         require_root(self.user, "make workspaces")
         given = self.body(NewWorkspace)
         tier = _tier(given["tierId"])
@@ -227,7 +227,7 @@ class OneWorkspace(Endpoint):
 
     @operation("getWorkspace", "Workspace", {200: WorkspaceShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """A workspace you are in, whatever your role."""
+        """Return one of your workspaces, for any role."""
         return Response(shown(*found(self.user, id)))
 
     @operation(
@@ -238,7 +238,7 @@ class OneWorkspace(Endpoint):
         errors=[403, 404],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Its name, for who administers it; its tier and `archived`, for superusers."""
+        """Change its name as administrator; its tier and `archived` as superuser."""
         _, powers = found(self.user, id)
         require(self.user, id, Action.ADMINISTER)
         given = self.body(WorkspaceChange)
@@ -252,7 +252,7 @@ class OneWorkspace(Endpoint):
 
     @operation("archiveWorkspace", "Workspace", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Archive it, for superusers: nothing triggers there any more, every row stays."""
+        """Archive it, for superusers: nothing triggers there any more, and every row stays."""
         found(self.user, id)
         require_root(self.user, "archive a workspace")
         workspaces.archive_workspace(id, actor=self.actor)

@@ -1,1 +1,1 @@
-"""The audit trail that `executions.access.actor` writes: its rows, their readers, their export."""
+"""The audit trail: its rows, their readers, their export. `executions.access.actor` writes it."""

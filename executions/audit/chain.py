@@ -1,8 +1,8 @@
-"""The hash chain over the audit trail: how rows, links and heads are written as bytes. Pure.
+"""The hash chain over the audit trail: the byte formats of rows, links and heads. Pure.
 
 A *leaf* is the SHA-256 of a row's content (executions/sql/parts/activity_content.sql). A *link*
-covers a list of leaves and the link before it. The *head* is the newest link's number and digest:
-whoever has kept one can show that nothing before it was changed, removed or put in.
+covers a list of leaves and the link before it. The *head* is the newest link's number and digest: a
+stored head proves that nothing before it was changed, removed or inserted.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ class ChainHead:
 
     @classmethod
     def parse(cls, text: str) -> "ChainHead":
-        """The head that a text writes; raises ValueError."""
+        """Parse a head; raises ValueError."""
         match = HEAD.fullmatch(text.strip().lower())
         if match is None:
             raise ValueError(
@@ -43,7 +43,7 @@ class ChainHead:
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """What a link says: all that its digest covers."""
+    """The content of a link, all of which its digest covers."""
 
     number: int
     previous: bytes
@@ -55,11 +55,11 @@ class ChainLink:
 
     @property
     def count(self) -> int:
-        """How many rows it covers."""
+        """Return how many rows it covers."""
         return len(self.leaves) // (ID + LEAF)
 
     def digest(self) -> bytes:
-        """SHA-256 over its parts, one a line."""
+        """Return the SHA-256 over its parts, one per line."""
         parts = (
             FORMAT,
             self.number,
@@ -75,12 +75,12 @@ class ChainLink:
 
 
 def leaf(content: str) -> bytes:
-    """The leaf of a row of that content."""
+    """Return the leaf of a row with that content."""
     return hashlib.sha256(content.encode()).digest()
 
 
 def split(leaves: bytes) -> Iterator[tuple[UUID, bytes]]:
-    """The rows' ids with their leaves; raises ValueError for what was not written by us."""
+    """Return the rows' IDs with their leaves; raises ValueError for an invalid text."""
     if len(leaves) % (ID + LEAF):
         raise ValueError(f"{len(leaves)} bytes are not a list of ids and leaves")
     for at in range(0, len(leaves), ID + LEAF):

@@ -1,4 +1,4 @@
-"""What changed, for the audit trail: the fields that differ, before and after, never a secret."""
+"""Changes for the audit trail: fields that differ, before and after, never a secret."""
 
 import hashlib
 import re
@@ -15,7 +15,7 @@ LONGEST = 1_000
 def difference(
     before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Of both, the fields in which they differ, as JSON values."""
+    """Return the differing fields of both, as JSON values."""
     names = [name for name in after if name not in before or before[name] != after[name]]
     return (
         {name: _told(name, before.get(name)) for name in names},
@@ -24,7 +24,7 @@ def difference(
 
 
 def told(values: Mapping[str, Any]) -> dict[str, Any]:
-    """All of the values as the trail keeps them."""
+    """Return all values in the trail's form."""
     return {name: _told(name, value) for name, value in values.items()}
 
 

@@ -1,7 +1,7 @@
-"""The audit trail as JSON lines, oldest first, in batches: memory is bounded, and so is time.
+"""Export the audit trail as JSON lines, oldest first, in batches of limited memory and time.
 
-Each batch is a query of its own that begins after the last row of the one before, so nothing is
-held between them while a slow reader reads.
+Each batch is a separate query that begins after the previous one's last row, so nothing is held
+while a slow client reads.
 """
 
 import json
@@ -31,10 +31,10 @@ def begin(
     filters: Mapping[str, Any],
     actor: Actor,
 ) -> QuerySet[Activity]:
-    """The rows to export without those that come later; that they are exported is recorded.
+    """Return the rows to export, without later ones, and record the export.
 
-    One row in each of the workspaces they are of, or (None) one for the whole installation.
-    `filters` are what was asked for.
+    It records one row in each of their workspaces, or (None) one for the whole installation.
+    `filters` are the request's.
     """
     until = rows.filter(created_at__lt=database_now())
     for workspace_id in [None] if workspaces is None else workspaces:
@@ -50,7 +50,7 @@ def begin(
 
 
 def batches(rows: QuerySet[Activity], size: int = BATCH) -> Iterator[list[Activity]]:
-    """The rows in lists of at most `size`."""
+    """Yield the rows in lists of at most `size`."""
     last: UUID | None = None
     while True:
         found = batch_after(rows, last, size)
@@ -62,19 +62,19 @@ def batches(rows: QuerySet[Activity], size: int = BATCH) -> Iterator[list[Activi
 
 
 def batch_after(rows: QuerySet[Activity], last: UUID | None, size: int = BATCH) -> list[Activity]:
-    """The next rows after the one of that id; fewer than `size` are the last."""
+    """Return the rows after the one of that ID; fewer than `size` are the last."""
     rest = rows if last is None else rows.filter(pk__gt=last)
     return list(rest.order_by("pk")[:size])
 
 
 def lines(rows: QuerySet[Activity]) -> Iterator[bytes]:
-    """The rows as JSON lines, a batch at a time."""
+    """Yield the rows as JSON lines, a batch at a time."""
     for batch in batches(rows):
         yield written(batch)
 
 
 def written(batch: Iterable[Activity]) -> bytes:
-    """Rows as JSON, one a line, as the API shows each."""
+    """Return rows as JSON, one per line, as the API shows each."""
     texts = (json.dumps(_shown(row), cls=JSONEncoder, ensure_ascii=False) for row in batch)
     return "".join(f"{text}\n" for text in texts).encode()
 
@@ -105,7 +105,7 @@ LINES = "application/x-ndjson"
 
 
 def answer(request: HttpRequest, rows: QuerySet[Activity]) -> StreamingHttpResponse:
-    """A file of JSON lines, as `request`'s server can send it bit by bit."""
+    """Return a streamed file of JSON lines, in a form that `request`'s server can send."""
     asynchronous = isinstance(request, ASGIRequest)
     return StreamingHttpResponse(
         lines_async(rows) if asynchronous else lines(rows),
@@ -118,7 +118,7 @@ def answer(request: HttpRequest, rows: QuerySet[Activity]) -> StreamingHttpRespo
 
 
 async def lines_async(rows: QuerySet[Activity]) -> AsyncIterator[bytes]:
-    """JSON lines for a server that would otherwise read all of them before it sends any."""
+    """Yield JSON lines for a server that would otherwise read all before sending any."""
     last: UUID | None = None
     while batch := await sync_to_async(_next)(rows, last):
         yield written(batch)

@@ -1,4 +1,4 @@
-"""Revealing: payloads as they are stored, for a reason; that it was done is kept."""
+"""Reveal payloads as stored, for a reason; each use is recorded."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,8 +31,8 @@ def reveal(
 ) -> dict[str, Any]:
     """The values of a row's `fields` (attributes by name), unmasked; raises NotFound, NoReason.
 
-    The caller has made sure that the person may. What stands for a credential in a payload is its
-    reference: secrets are in no row.
+    The caller has checked the permission. A credential in a payload is only a reference: no row
+    contains secrets.
     """
     if not reason.strip():
         raise NoReason

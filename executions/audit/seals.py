@@ -1,9 +1,8 @@
 """Sealing: a duty adds links for new rows to the hash chain over the audit trail.
 
-Who writes a row waits for nobody: it is sealed seconds later. Links follow the order in which
-transactions were numbered, and only up to the oldest that is still open, so that no row appears
-behind the last one sealed. One process at a time seals; of two the database refuses the second,
-since a link's number is its key.
+Writing a row does not wait: a duty seals it seconds later. Links follow the transactions' numbers,
+up to the oldest open one, so that no row appears before a sealed one. One process at a time seals;
+of two the database refuses the second, since a link's number is its key.
 """
 
 import logging
@@ -24,7 +23,7 @@ LAST_ID = UUID(int=2**128 - 1)
 
 @dataclass(frozen=True, slots=True)
 class SealingResult:
-    """What one run of the duty did."""
+    """The result of one run of the duty."""
 
     links: int
     rows: int
@@ -32,9 +31,9 @@ class SealingResult:
 
 
 def seal() -> SealingResult:
-    """Add links for all rows whose transactions are over, 200,000 rows at most.
+    """Add links for all rows whose transactions are over, at most 200,000 rows.
 
-    The new head is a line of the log.
+    The new head is logged.
     """
     made: list[ChainLink] = []
     while len(made) < LINKS:
@@ -48,32 +47,32 @@ def seal() -> SealingResult:
 
 
 def seal_after_restore() -> SealingResult:
-    """Begin to count transactions anew, with a link over all rows that have none."""
+    """Restart the transactions' count, with a link over all rows that have none."""
     with transaction.atomic():
         last = newest() if _is_alone() else None
         return _told([_rejoin(last)] if last is not None else [])
 
 
 def head() -> ChainHead | None:
-    """The newest link; None while there is none."""
+    """Return the newest link, or None."""
     last = newest()
     return None if last is None else ChainHead(last.number, bytes(last.digest))
 
 
 def newest() -> AuditSeal | None:
-    """The newest link without its leaves; None while there is none."""
+    """Return the newest link without its leaves, or None."""
     return AuditSeal.objects.order_by("-number").defer("leaves").first()
 
 
 def progress() -> tuple[int, datetime | None]:
-    """How many links there are, and when the first row was made that waits for one, if any does."""
+    """Return the number of links, and the time of the first unsealed row, if any."""
     row = statements.fetch_one("audit_state", {})
     assert row is not None
     return row[0] or 0, row[1]
 
 
 def _next() -> ChainLink | None:
-    """The next link, stored; None where there is nothing to seal, or another process seals."""
+    """Store the next link; None if nothing is left to seal, or another process seals."""
     with transaction.atomic():
         if not _is_alone():
             return None

@@ -1,7 +1,7 @@
-"""Sign-ins, failed ones and sign-outs, in the audit trail; importing this listens to Django's.
+"""Record sign-ins, failed ones and sign-outs; importing this connects Django's signals.
 
-What concerns accounts belongs to the whole installation, not to one workspace. No password is ever
-among what is kept; of a failed sign-in it is the name that was given and where from.
+Events of accounts belong to the whole installation, not to one workspace. Passwords are never
+recorded; a failed sign-in records the given name and the origin.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ LONGEST_NAME = 200
 
 
 def record_token(user: Any, request: Any) -> None:
-    """A token pair was given for a user name and password."""
+    """Record a token pair for a user name and password."""
     _record("account.token", Actor.at_door(request, user.pk, user.get_username()), user.pk)
 
 

@@ -1,7 +1,7 @@
-"""Who may read which rows of the audit trail, and which of them somebody asks for.
+"""Which rows of the audit trail a user may read, and the filters of requests.
 
-Administrators read all of their workspaces. Who may see a workflow (or what it ran) reads what is
-about it alone. What concerns the whole installation is for superusers.
+Administrators read all of their workspaces. Users who may see a workflow (or its executions) read
+the rows about it. Superusers read what concerns the whole installation.
 """
 
 from collections.abc import Mapping
@@ -32,12 +32,12 @@ from executions.models import Activity
 
 
 def name_of(model: type[Model]) -> str:
-    """The name under which the trail knows rows of a model: the API's, else the class's."""
+    """Return the trail's name for a model: the API's, else the class's."""
     return str(getattr(model, "AUDITED_AS", model.__name__))
 
 
 def model_of(name: str) -> type[Model] | None:
-    """The model of that name; None for a name that no model has (any more)."""
+    """Return the model of that name; None if there is none (any more)."""
     return _models().get(name)
 
 
@@ -61,9 +61,9 @@ AT_MOST_APART = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """Rows of the trail that somebody may read.
+    """Rows of the trail that a user may read.
 
-    `workspaces` are those they are of; None stands for all, and the whole installation.
+    `workspaces` are their workspaces; None means all, and the whole installation.
     """
 
     rows: QuerySet[Activity]
@@ -71,13 +71,13 @@ class Readable:
 
 
 def administered(user: User) -> Readable:
-    """All rows of the workspaces that the user administers; everything for a superuser."""
+    """Return all rows of the workspaces that the user administers; everything for a superuser."""
     rows = visible(user, Activity.objects.all(), Action.ADMINISTER)
     return Readable(rows, None if sees_all(user) else workspaces_of(user, Action.ADMINISTER))
 
 
 def readable(user: User, object_id: str = "") -> Readable:
-    """What the user may read; about one object also with no more than the right to see it."""
+    """Return what the user may read; about one object also by permission to view it."""
     own = administered(user)
     if own.workspaces is None or not object_id:
         return own
@@ -90,7 +90,7 @@ def readable(user: User, object_id: str = "") -> Readable:
 
 
 def one(user: User, pk: UUID) -> Activity:
-    """One row; raises NotFound for one that the user may not read."""
+    """Return one row; raises NotFound if the user may not read it."""
     about = Activity.objects.filter(pk=pk).values_list("object_id", flat=True).first()
     row = None if about is None else readable(user, about).rows.filter(pk=pk).first()
     if row is None:
@@ -99,7 +99,7 @@ def one(user: User, pk: UUID) -> Activity:
 
 
 def narrowed(rows: QuerySet[Activity], wanted: Mapping[str, Any]) -> QuerySet[Activity]:
-    """The rows that fit (see FILTERS); an `action` that ends with a dot is a beginning."""
+    """Return the matching rows (see FILTERS); an `action` with a final dot is a prefix."""
     conditions = Q(**{path: wanted[name] for name, path in FILTERS.items() if wanted.get(name)})
     if action := wanted.get("action"):
         look_up = "action__startswith" if action.endswith(".") else "action"
@@ -111,7 +111,7 @@ def narrowed(rows: QuerySet[Activity], wanted: Mapping[str, Any]) -> QuerySet[Ac
 
 
 def _seen(user: User, object_id: str) -> Model | None:
-    """The object of that id, if it belongs to a workflow and the user may see it."""
+    """Return the object of that ID, if it belongs to a workflow and the user may see it."""
     about = Activity.objects.filter(object_id=object_id).order_by("created_at")
     model = model_of(about.values_list("object_type", flat=True).first() or "")
     if model is None or not _has_workflow(model):
@@ -131,7 +131,7 @@ def _has_workflow(model: type[Model]) -> bool:
 
 
 def _identities(model: type[Model]) -> QuerySet[Any]:
-    """Rows with as much as tells where they belong."""
+    """Return rows with only the columns that identify their workspace."""
     relations: set[str] = set()
     columns = {"pk"}
     for path in (workspace_path(model), workflow_path(model)):

@@ -1,8 +1,8 @@
-"""Verifying the audit trail against its hash chain, and the chain against heads kept elsewhere.
+"""Verify the audit trail against its hash chain, and the chain against exported heads.
 
-Links are read in their order and rows in the order of their ids, which are nearly the same. Side
-by side, each row meets the leaf that was made of it; what has met nothing yet is kept, which is
-little. So a trail of any length is verified in bounded memory, by two walks along primary keys.
+Links are read in their order and rows in ID order, which are nearly the same. Each row is matched
+with its leaf; unmatched ones are kept, which are few. So two walks along primary keys verify a
+trail of any length in limited memory.
 """
 
 from collections.abc import Collection, Iterator
@@ -27,9 +27,9 @@ MOST_UNMET = 500_000
 
 @dataclass
 class VerificationReport:
-    """What was verified, and what does not fit, in the order in which it was found.
+    """The result: what was verified, and the mismatches in order of discovery.
 
-    `waiting` rows have no link yet. With `stopped` there was more than is worth telling.
+    `waiting` rows have no link yet. `stopped` means that there were too many mismatches to list.
     """
 
     links: int = 0
@@ -47,7 +47,7 @@ class Enough(Exception):
 def verify(heads: Collection[ChainHead] = (), *, archived: int = 0) -> VerificationReport:
     """Verify every link and row.
 
-    `heads` were exported before. Rows that links up to the number `archived` cover may be gone.
+    `heads` were exported before. Rows covered by links up to number `archived` may be missing.
     """
     walk = _Walk({head.number: head for head in heads}, archived)
     try:
@@ -90,7 +90,7 @@ class _Walk:
             self.report.links += 1
 
     def end(self) -> None:
-        """Read the rows that are left, and tell what has met nothing."""
+        """Read the remaining rows, and report what is unmatched."""
         for head in sorted(self._heads.values(), key=lambda one: one.number):
             newest = self.report.head
             if newest is None or head.number > newest.number:
@@ -160,7 +160,7 @@ class _Walk:
             )
 
     def _tell_gone(self, until: UUID) -> None:
-        """All rows up to this id were read: the leaves among them have lost theirs."""
+        """Report leaves without rows, after all rows up to this ID were read."""
         for pk in [pk for pk in self._leaves if pk <= until]:
             _, number, _ = self._leaves.pop(pk)
             if number > self._archived:
@@ -173,7 +173,7 @@ class _Walk:
 
 
 def _seals() -> Iterator[AuditSeal]:
-    """All there are now. Rows of later ones may have been stored behind the walk."""
+    """Return all current seals. Rows of later ones may have been stored behind the walk."""
     newest = AuditSeal.objects.aggregate(number=Max("number"))["number"] or 0
     rows, after = AuditSeal.objects.filter(number__lte=newest), 0
     while found := list(rows.filter(number__gt=after).order_by("number")[:LINKS]):

@@ -1,6 +1,6 @@
-"""Named secrets of a workspace: kept sealed, given to steps, never shown again.
+"""Named secrets of a workspace: stored sealed, given to steps, never shown again.
 
-These functions are the only ones that write or open them.
+Only these functions write or open them.
 """
 
 from executions.credentials.boundary import Boundary

@@ -1,10 +1,10 @@
-"""Where a credential may go: the hosts, modules and workflows that it names. Pure.
+"""A credential's boundary: the hosts, modules and workflows that may receive it. Pure.
 
     boundary.allows_host("api.example.com", 443)   judged by whoever opens a connection
     boundary.allows_module("http.request")
     boundary.allows_workflow(workflow_id)
 
-Hosts are matched as an address writes them; nobody resolves a name here. `*` stands for any.
+Hosts are matched as written in a URL; names are not resolved. `*` means any.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """What a credential may be given to. An empty list of hosts allows none."""
+    """The permitted receivers of a credential. An empty list of hosts allows none."""
 
     hosts: tuple[str, ...]
     modules: tuple[str, ...] = (ANY,)
@@ -33,29 +33,29 @@ class Boundary:
 
     @property
     def any_host(self) -> bool:
-        """Whether it may go everywhere, which somebody chose."""
+        """Whether any host is allowed, which a user chose."""
         return ANY in self.hosts
 
     def allows_host(self, host: str, port: int | None) -> bool:
-        """Whether it may go to a host's port; None is a port that is not known yet."""
+        """Return whether it may go to a host's port; None is an unknown port."""
         return self.any_host or any(_pattern(text).matches(host, port) for text in self.hosts)
 
     def allows_module(self, module: str) -> bool:
-        """Whether steps of this type may have it."""
+        """Return whether steps of this type may use it."""
         return any(_fits(pattern, module) for pattern in self.modules)
 
     def names_module(self, module: str) -> bool:
-        """Whether it names the type itself, not by a `*`."""
+        """Return whether it names the type itself, not by a `*`."""
         return module in self.modules
 
     def allows_workflow(self, workflow_id: UUID) -> bool:
-        """Whether steps of this workflow may have it."""
+        """Return whether steps of this workflow may use it."""
         return ANY in self.workflows or str(workflow_id) in self.workflows
 
 
 @dataclass(frozen=True, slots=True)
 class HostPattern:
-    """A name, the names below one (`below`), or a range of addresses; `port` None is any port."""
+    """A name, its subdomains (`below`), or a range of addresses; `port` None is any port."""
 
     name: str = ""
     below: bool = False
@@ -63,7 +63,7 @@ class HostPattern:
     port: int | None = None
 
     def matches(self, host: str, port: int | None) -> bool:
-        """Whether it covers a host as an address names it; an unknown port fits."""
+        """Return whether it covers a URL's host; an unknown port matches."""
         if self.port is not None and port is not None and port != self.port:
             return False
         try:
@@ -76,7 +76,7 @@ class HostPattern:
 
 
 def host_pattern(text: str) -> HostPattern:
-    """A pattern as people write it; ValueError says what is wrong with it.
+    """Parse a pattern; raises ValueError with the problem.
 
     `api.example.com`, `*.example.com`, `10.0.0.0/8`, `2001:db8::1`; each may end with a port, an
     IPv6 address in brackets: `api.example.com:8443`, `[2001:db8::1]:443`.
@@ -100,9 +100,9 @@ def host_pattern(text: str) -> HostPattern:
 
 
 def plain_host(host: str) -> str:
-    """A host in the one form that is compared: lower case, ASCII, no dot at its end.
+    """Return a host in normal form: lower case, ASCII, no trailing dot.
 
-    Raises ValueError for what is no host.
+    Raises ValueError for an invalid host.
     """
     bare = host.strip("[]").partition("%")[0].rstrip(".").lower()
     try:
@@ -123,7 +123,7 @@ def plain_host(host: str) -> str:
 
 
 def module_pattern(text: str) -> str:
-    """A module's type, or the types that begin with the same words: `stripe.*`; else ValueError."""
+    """Return a module's type, or a prefix such as `stripe.*`; raises ValueError."""
     if text == ANY or all(_is_word(word) for word in text.removesuffix(".*").split(".")):
         return text
     raise ValueError(
@@ -133,7 +133,7 @@ def module_pattern(text: str) -> str:
 
 
 def listed(patterns: Iterable[str]) -> str:
-    """Patterns for a message, the first few of them."""
+    """Return the first few patterns for a message."""
     names = list(patterns)
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "") or "none"
 
@@ -153,7 +153,7 @@ def _fits(pattern: str, module: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, int | None]:
-    """Host and port; a bare IPv6 address has none."""
+    """Split host and port; a bare IPv6 address has none."""
     if text.startswith("["):
         host, closed, rest = text[1:].partition("]")
         if not closed or (rest and not rest.startswith(":")):
@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """Where a credential may go; what is left out is suggested, or stays."""
+    """New limits of a credential; omitted ones are suggested, or stay."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None
@@ -222,14 +222,14 @@ class CredentialLimits(TypedDict, total=False):
 
 
 def problems_of(given: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Every problem of the lists that are given; those left out have none."""
+    """Return every problem of the given lists."""
     for name in LISTS:
         if given.get(name) is not None:
             yield from _of_list(name, given[name])
 
 
 def stored(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Sound lists as they are kept: in one writing, each entry once, `*` alone."""
+    """Return valid lists for storing: normalised, each entry once, `*` alone."""
     return {name: _plain(name, given[name]) for name in LISTS if given.get(name) is not None}
 
 
@@ -296,12 +296,11 @@ _CHECKS: Mapping[str, Callable[[str], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class CredentialUse:
-    """A step that names credentials.
+    """A step that uses credentials.
 
-    `judges` is what its module says of its connections (`ModuleSpec.judges_hosts`); `in_texts` are
-    the credentials that stand in its inputs as `{{ secrets.x }}`, `kept` those of them in inputs
-    that stay on this machine (`ModuleSpec.keeps`); `remote` says that the values leave with a
-    remote runner.
+    `judges` is its module's `ModuleSpec.judges_hosts`; `in_texts` are the credentials in its inputs
+    as `{{ secrets.x }}`, `kept` those of them in inputs that stay on this machine
+    (`ModuleSpec.keeps`); `remote` says that the values leave with a remote runner.
     """
 
     module: str
@@ -313,13 +312,13 @@ class CredentialUse:
 
 
 def refusal(use: CredentialUse, boundaries: Mapping[str, Boundary]) -> str | None:
-    """Why the step may not have one of the credentials; None where it may have all."""
+    """Return why the step may not have one of the credentials; None if it may have all."""
     found = (refused(use, name, boundaries[name]) for name in sorted(boundaries))
     return next((why for why in found if why is not None), None)
 
 
 def refused(use: CredentialUse, name: str, boundary: Boundary) -> str | None:
-    """Why the step may not have the credential of that name; None where it may."""
+    """Return why the step may not have the credential of that name; None if it may."""
     if not boundary.allows_workflow(use.workflow_id):
         return f'the credential "{name}" is not for this workflow'
     if not boundary.allows_module(use.module):
@@ -337,7 +336,7 @@ def refused(use: CredentialUse, name: str, boundary: Boundary) -> str | None:
 
 
 def _hosts_hold(use: CredentialUse, name: str, boundary: Boundary) -> bool:
-    """Whether the boundary's hosts can be enforced in the step, or need not be."""
+    """Return whether the step can enforce the boundary's hosts, or need not."""
     alone = use.judges == CREDENTIAL_ALONE and name not in use.in_texts
     enforced = (use.judges == EVERYTHING and name not in use.kept) or alone
     return enforced or boundary.any_host or boundary.names_module(use.module)

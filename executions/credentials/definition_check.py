@@ -1,7 +1,7 @@
-"""Which steps of a definition name credentials that they may not have, or that there are not.
+"""Find a definition's steps that name missing or forbidden credentials.
 
-What can be known before a run is told here: whether there is such a credential, the module, the
-workflow, and an address whose host is written out. The rest is judged when the step runs.
+This checks what is known before a run: the credential, the module, the workflow, and a constant
+host. The rest is checked when the step runs.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ ASK = "Use another credential, or ask somebody who may configure credentials to 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """A module of a definition, and where it names which credentials."""
+    """A module of a definition, and the places of its credentials."""
 
     task: TaskEntry
     module: ModuleEntry
@@ -43,10 +43,10 @@ def misfits(
     workflow_id: UUID | None,
     remote_queues: Collection[str],
 ) -> list[DefinitionProblem]:
-    """Problems of credentials that do not exist, or may not be used so.
+    """Return problems of credentials that do not exist, or may not be used so.
 
-    One query, a second where one does not exist, and none where the definition names no credential.
-    Without a workflow's id nothing is said of the workflows that a credential is for.
+    One query, a second if one does not exist, and none without credentials. Without a workflow's
+    ID, limits to workflows are not checked.
     """
     namings = list(_namings(definition, catalog))
     names = {name for one in namings for name in one.places}
@@ -62,7 +62,7 @@ def misfits(
 def _unknown(
     namings: Sequence[Naming], boundaries: Mapping[str, Boundary], workspace_id: UUID
 ) -> Iterator[DefinitionProblem]:
-    """What is named and does not exist."""
+    """Yield named credentials that do not exist."""
     slug = Workspace.objects.values_list("slug", flat=True).get(pk=workspace_id)
     for one in namings:
         for name, place in one.places.items():
@@ -76,7 +76,7 @@ def _unknown(
 
 
 def static_place(text: Any) -> tuple[str, int | None] | None:
-    """Host and port of an address whose host holds no template; None where it cannot be known."""
+    """Return host and port of a URL whose host has no template; None if unknown."""
     if not isinstance(text, str):
         return None
     fixed = text.partition("{{")[0].partition("{%")[0]
@@ -117,7 +117,7 @@ def _kept(module: ModuleEntry, named: list[tuple[str, Pointer]]) -> frozenset[st
 
 
 def _named(module: ModuleEntry) -> list[tuple[str, Pointer]]:
-    """The credentials that the module's `with` names as secrets, each with the place in it."""
+    """Return the credentials that the module's `with` names as secrets, with their places."""
     # Reading templates takes a while, and most name none.
     if module.config is None or ROOT not in str(module.config):
         return []

@@ -1,7 +1,7 @@
-"""Changing keys while everything runs: a new data key, values sealed anew, old keys removed.
+"""Rotate keys during operation: add a data key, reseal values, remove old keys.
 
-Nothing becomes unreadable on the way: a key goes only when it seals nothing and nobody can be
-sealing with it. Each change is a line of the audit trail.
+All values stay readable: a key is removed only when it seals nothing and no process can be sealing
+with it. Each change is a line of the audit trail.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ class CannotRetire(ValkyrError):
 
 @dataclass(frozen=True, slots=True)
 class KeyUse:
-    """The keyset, and how many values each key seals, by column."""
+    """The keyset, and the number of values per key, by column."""
 
     keyset: Keyset
     ids: tuple[int, ...]
@@ -47,19 +47,19 @@ class KeyUse:
 
     @property
     def unknown(self) -> set[int]:
-        """Keys that seal values and are not in the keyset: those values are lost."""
+        """Keys of values that are missing from the keyset: those values are lost."""
         return {key for count in self.counts.values() for key in count} - set(self.ids)
 
 
 def standing() -> KeyUse:
-    """How things are; needs no installation key. Raises NoKeyset."""
+    """Return the current state, without an installation key. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
     return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})
 
 
 def rotate(actor: Actor) -> int:
-    """Add a key that seals from now on; its id. Raises NoKeyset, KeysetChanged, SealingError."""
+    """Add a primary key; return its ID. Raises NoKeyset, KeysetChanged, SealingError."""
     row = _row()
     keys, source = store.opened(row)
     more = with_new_primary(keys)
@@ -71,10 +71,10 @@ def rotate(actor: Actor) -> int:
 
 
 def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
-    """Remove these keys, or all but the primary; all or none. The ids of those removed.
+    """Remove these keys, or all except the primary; all or none. Return the removed IDs.
 
-    Raises StillSealing when one of them seals a value, CannotRetire for the primary and for what
-    is no key, and as `rotate`.
+    Raises StillSealing if one of them seals a value, CannotRetire for the primary and for an
+    unknown key, and as `rotate`.
     """
     row = _row()
     keys, source = store.opened(row)
@@ -94,10 +94,10 @@ def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
 
 
 def rewrap(actor: Actor) -> str:
-    """Seal the keyset with the present installation key; the URI of the one before.
+    """Seal the keyset with the current installation key; return the earlier key's URI.
 
-    The old key is named by the variables with `OLD`, unless the present one opens it too. Raises
-    NoKeyset, KeysetChanged, SealingError.
+    The variables with `OLD` name the old key, unless the current one opens it too. Raises NoKeyset,
+    KeysetChanged, SealingError.
     """
     row = _row()
     keys, _ = store.opened(row)
@@ -111,7 +111,7 @@ def rewrap(actor: Actor) -> str:
 
 @dataclass(slots=True)
 class RotationProgress:
-    """What sealing anew has done: of one column, so many values, and those that do not open."""
+    """The progress of resealing: for one column, the number of values and the unreadable ones."""
 
     column: str
     done: int
@@ -121,10 +121,10 @@ class RotationProgress:
 def reseal(
     actor: Actor, tell: Callable[[RotationProgress], None] = lambda progress: None
 ) -> list[RotationProgress]:
-    """Seal every value that is not under the primary key anew; `tell` hears after each batch.
+    """Reseal every value that is not under the primary key; call `tell` after each batch.
 
-    A value that does not open stays as it is and is named. May be stopped and run again at any
-    time. Raises NoKeyset, SealingError.
+    An unreadable value stays and is reported. It may be stopped and run again at any time. Raises
+    NoKeyset, SealingError.
     """
     primary = standing().primary
     found = []
@@ -141,7 +141,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Seal batch after batch, in the order of the rows' ids."""
+    """Seal batch after batch, in the order of the rows' IDs."""
     last: Any = None
     while True:
         with transaction.atomic():
@@ -159,7 +159,7 @@ def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str
 
 
 def _resealed(column: SealedColumn, row: Model, sealer: Sealer) -> bool:
-    """Seal one locked row's value anew; False when it does not open."""
+    """Reseal one locked row's value; return False if it cannot be opened."""
     place = place_of(row, column.value)
     try:
         data = unseal(getattr(row, column.value), place)

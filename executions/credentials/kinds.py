@@ -43,9 +43,9 @@ MOST_FIELDS = 50
 class CredentialType:
     """A type of credential; without `fields` it takes any, at least one.
 
-    `known` are fields that are no secret by themselves, such as a user's name: they may be short.
-    `hosts` and `modules` are the boundary that is suggested for it; where `address` names a field
-    that holds a URL, the URL's host is.
+    `known` are fields that are not secret by themselves, such as a user name: they may be short.
+    `hosts` and `modules` are its suggested boundary; if `address` names a field with a URL, its
+    host is suggested.
     """
 
     name: str
@@ -61,7 +61,7 @@ KINDS: dict[str, CredentialType] = {}
 
 
 def register(kind: CredentialType) -> CredentialType:
-    """Add a type; modules that take one of their own call this as they are imported."""
+    """Add a type; modules with their own type call this at import."""
     if KINDS.setdefault(kind.name, kind) != kind:
         raise ValueError(f"There is another credential type {kind.name!r} already.")
     return kind
@@ -142,9 +142,9 @@ register(CredentialType("custom", "fields of your own"))
 def checked(
     kind: str, name: str, fields: Mapping[str, Any], more: Iterable[DefinitionProblem] = ()
 ) -> dict[str, str]:
-    """The fields of a new credential; raises InvalidCredential with every problem.
+    """Return the fields of a new credential; raises InvalidCredential with every problem.
 
-    `more` are problems that were found elsewhere, told with these.
+    `more` are problems found elsewhere, reported with these.
     """
     _refuse([*_of_name(name), *_of_kind(kind), *_of_fields(kind, fields), *more])
     return {key: str(value) for key, value in fields.items()}
@@ -156,9 +156,9 @@ def checked_changes(
     fields: Mapping[str, Any],
     more: Iterable[DefinitionProblem] = (),
 ) -> dict[str, str]:
-    """The changed fields; None takes a field away, so it is not among them.
+    """Return the changed fields, without removed ones (None).
 
-    `kept` are the names of the present fields, `more` problems found elsewhere. Raises
+    `kept` are the names of the current fields, `more` problems found elsewhere. Raises
     InvalidCredential with every problem.
     """
     set_ = {key: value for key, value in fields.items() if value is not None}
@@ -252,7 +252,7 @@ def _naming(what: str, name: str) -> str:
 
 
 def _kind_of(value: Any) -> str:
-    """What a value is in JSON's words, never the value."""
+    """Return a value's type in JSON's words, never the value."""
     if value is None:
         return "null"
     names = {bool: "a boolean", int: "a number", float: "a number", list: "a list"}
@@ -276,7 +276,7 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
 
 
 def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
-    """The hosts of a type's service, of its URL or of its token; () where nothing tells."""
+    """Return the hosts of a type's service, its URL or its token; () if unknown."""
     known = KINDS.get(kind, CredentialType(kind, kind))
     if known.hosts:
         return known.hosts
@@ -289,7 +289,7 @@ def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def suggested_modules(kind: str) -> tuple[str, ...]:
-    """The modules that take a type of credential; any where it is of general use."""
+    """Return the modules that take a type of credential; any for general types."""
     return KINDS[kind].modules if kind in KINDS else (ANY,)
 
 

@@ -1,4 +1,4 @@
-"""What steps are given: a workspace's credentials, by name, with the boundary of each."""
+"""Open a workspace's credentials for steps, by name, with their boundaries."""
 
 import json
 from collections.abc import Collection
@@ -19,13 +19,13 @@ from executions.sealing import KeyUnknown, Sealed, place_of, seal, unseal
 
 
 def closed(credential_id: UUID, fields: dict[str, str]) -> Sealed:
-    """The fields sealed for the row; in the transaction that stores them."""
+    """Return the fields sealed for the row, in the transaction that stores them."""
     text = json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
     return seal(text.encode(), place_of(Credential(pk=credential_id)))
 
 
 def opened(credential_id: UUID, sealed: bytes | memoryview) -> dict[str, str]:
-    """The fields; raises SealBroken."""
+    """Return the opened fields; raises SealBroken."""
     fields: dict[str, str] = json.loads(unseal(sealed, place_of(Credential(pk=credential_id))))
     return fields
 
@@ -37,17 +37,17 @@ NOTED_EVERY = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OpenedCredential:
-    """The fields of a credential, and where they may go."""
+    """The fields of a credential, and its boundary."""
 
     fields: dict[str, str]
     boundary: Boundary
 
 
 def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCredential]:
-    """Each credential by name; a name that is unknown is left out.
+    """Return each credential by name, without unknown names.
 
-    One query for all; another once a minute, which notes the use and waits for nobody. Raises
-    SealBroken for a value that cannot be opened, and the errors of `sealing.unseal`.
+    One query for all; another once a minute, which notes the use without waiting. Raises SealBroken
+    for an unreadable value, and the errors of `sealing.unseal`.
     """
     if not names:
         return {}
@@ -60,12 +60,12 @@ def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCre
 
 
 def values_of(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str, str]]:
-    """As `opened_of`, the fields alone."""
+    """Return the fields of `opened_of`."""
     return {name: one.fields for name, one in opened_of(workspace_id, names).items()}
 
 
 def boundaries_of(workspace_id: UUID, names: Collection[str]) -> dict[str, Boundary]:
-    """The boundary of each credential by name, without its values; unknown names are left out."""
+    """Return the boundary of each credential by name, without its values or unknown names."""
     if not names:
         return {}
     rows = Credential.objects.filter(workspace_id=workspace_id, name__in=names)
@@ -95,7 +95,7 @@ def _due() -> Any:
 
 
 def _note(ids: list[UUID]) -> None:
-    """Say that they were used now; rows that somebody changes this moment are left alone."""
+    """Note their use now; skip rows that are being changed."""
     with transaction.atomic():
         free: QuerySet[Any, Any] = Credential.objects.select_for_update(
             skip_locked=True, no_key=True

@@ -1,6 +1,6 @@
-"""Create, change and delete credentials: the only writers, each with its line in the audit trail.
+"""Create, change and delete credentials: the only writers, each audited.
 
-The trail says which fields were set, never to what; of the boundary it says all.
+The trail has the names of changed fields, never their values; it has the whole boundary.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ MOST_LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class CredentialReference:
-    """A workflow whose latest version names the credential."""
+    """A workflow whose latest version uses the credential."""
 
     workflow_id: UUID
     workflow: str
@@ -49,10 +49,10 @@ class CredentialReference:
 
 
 def naming(credential: Credential) -> list[CredentialReference]:
-    """The workflows that are not put away and name it, by name, one more than are listed.
+    """Return the active workflows that name it, sorted, one more than are listed.
 
-    Reads the latest versions of the workspace as text, so a text that only looks like a reference
-    counts too: better one question too many than a workflow that fails.
+    It searches the latest versions of the workspace as text, so a similar text counts too: an
+    unnecessary question is better than a workflow that fails.
     """
     latest = (
         WorkflowVersion.objects.filter(
@@ -69,7 +69,7 @@ def naming(credential: Credential) -> list[CredentialReference]:
 
 
 def _pattern(name: str) -> str:
-    """PostgreSQL's regular expression for `secrets.<name>` and `"credential": "<name>"` in JSON."""
+    """Return PostgreSQL's regex for `secrets.<name>` and `"credential": "<name>"` in JSON."""
     quote = r"""\\?["']"""
     member = rf"""\msecrets\s*(\.\s*{name}\M|\[\s*{quote}{name}{quote}\s*\])"""
     return rf"""{member}|"credential":\s*"{name}\""""
@@ -85,11 +85,11 @@ def create(
     description: str = "",
     **limits: Unpack[CredentialLimits],
 ) -> Credential:
-    """A new credential; its name and type stay.
+    """Create a credential; its name and type never change.
 
-    `hosts`, `modules` and `workflows` say where it may go; those left out are what its type
-    suggests, and hosts must be given where it suggests none. Raises InvalidCredential with every
-    problem, NameTaken, and sealing's errors.
+    `hosts`, `modules` and `workflows` are its boundary; omitted ones are suggested by its type, and
+    hosts are required if it suggests none. Raises InvalidCredential with every problem, NameTaken,
+    and sealing's errors.
     """
     suggested = {
         "hosts": _suggested_hosts(type, fields),
@@ -133,9 +133,9 @@ def update(
     expected_version: int | None = None,
     **limits: Unpack[CredentialLimits],
 ) -> Credential:
-    """Set the given fields and leave the others; None takes a field of type `custom` away.
+    """Set the given fields and keep the others; None removes a field of type `custom`.
 
-    Hosts that its type suggested follow a new URL, unless they are given.
+    Suggested hosts follow a new URL, unless hosts are given.
 
     Raises NotFound, StaleRevision, InvalidCredential with every problem, and sealing's errors.
     """
@@ -195,7 +195,7 @@ def delete(
 
 
 def is_taken(workspace_id: UUID, name: str) -> bool:
-    """Whether the workspace has a credential of that name."""
+    """Return whether the workspace has a credential of that name."""
     return Credential.objects.filter(workspace_id=workspace_id, name=name).exists()
 
 
@@ -211,7 +211,7 @@ def _set(credential: Credential, fields: Mapping[str, Any], given: Mapping[str, 
 
 
 def _kept(credential: Credential, fields: Mapping[str, Any]) -> dict[str, str]:
-    """The present values; none where all are replaced, and those before cannot be opened."""
+    """Return the current values; none if all are replaced and the old ones are unreadable."""
     try:
         return opened(credential.pk, credential.sealed)
     except SealBroken:
@@ -221,7 +221,7 @@ def _kept(credential: Credential, fields: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _suggested_hosts(kind: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """By its type and the fields that are text; the others are told as problems."""
+    """Suggest hosts by its type and its text fields; other fields are reported as problems."""
     if kind not in KINDS:
         return (ANY,)  # an unknown type is told instead
     texts = {name: text for name, text in fields.items() if isinstance(text, str)}
@@ -229,7 +229,7 @@ def _suggested_hosts(kind: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def unknown_workflows(workspace_id: UUID, given: Any) -> list[DefinitionProblem]:
-    """Ids of workflows that this workspace does not have."""
+    """Return the IDs of workflows that this workspace does not have."""
     if not isinstance(given, list | tuple) or len(given) > MOST:
         return []
     places = {index: pk for index, text in enumerate(given) if (pk := _id(text)) is not None}

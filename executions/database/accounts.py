@@ -1,9 +1,9 @@
-"""Accounts in another database than ours: those that our rows name are copied beside them.
+"""Copy accounts from another database into Valkyr's, if rows refer to them.
 
-A database checks keys, and joins, among its own tables only. So where a project keeps its accounts
-elsewhere, an account (or group) that a row of ours is about to name is copied into our database
-first, without its password. The original stays what counts: whoever signs in is read from there.
-Where both are in one database nothing here does anything.
+A database checks keys, and joins, among its own tables only. So if a project keeps its accounts
+elsewhere, an account (or group) that a row refers to is first copied into Valkyr's database,
+without its password. The original stays authoritative: sign-in reads it. With one database for
+both, nothing here does anything.
 """
 
 from functools import cache
@@ -24,22 +24,22 @@ _known: set[tuple[type[Any], Any]] = set()
 
 @cache
 def apart() -> bool:
-    """Whether accounts are in another database than our tables."""
+    """Return whether accounts are in another database than Valkyr's tables."""
     return not is_same(router.db_for_read(get_user_model()), alias())
 
 
 def originals(model: Any) -> Any:
-    """The rows of a model of accounts, where the project keeps them."""
+    """Return the rows of an account model in the project's own database."""
     return model._default_manager.using(router.db_for_read(model))
 
 
 def original(account: Any) -> Any:
-    """An account as the project keeps it, for who writes to it or relies on what it says."""
+    """Return an account from the project's own database, for changes or checks."""
     return originals(type(account)).get(pk=account.pk) if apart() else account
 
 
 def ensure(key: Any, model: Any = None) -> None:
-    """Let our database have the account (or group) of that key, as it is now, if it has not."""
+    """Copy the account (or group) of that key into Valkyr's database, if it is missing."""
     model = model or get_user_model()
     if key is None or not apart() or (model, key) in _known:
         return
@@ -49,9 +49,9 @@ def ensure(key: Any, model: Any = None) -> None:
 
 
 def _copy(account: Any) -> None:
-    """Write an account to our database: the row of each model that it inherits from, then its own.
+    """Write an account to Valkyr's database: the rows of parent models, then its own.
 
-    The rows of parents come first, since the own one names them.
+    The rows of parents come first, since its own row refers to them.
     """
     model = type(account)
     for one in (*reversed(model._meta.get_parent_list()), model):
@@ -76,7 +76,7 @@ def _copy_row(account: Any, model: Any) -> None:
 
 
 def connect() -> None:
-    """Listen, where accounts are in another database."""
+    """Connect the signals, if accounts are in another database."""
     if not apart():
         return
     pre_save.connect(_before_ours, dispatch_uid=f"{__name__}.before")
@@ -86,7 +86,7 @@ def connect() -> None:
 
 
 def _before_ours(sender: Any, instance: Any, raw: bool = False, **_: Any) -> None:
-    """Copy what a row of ours is about to name."""
+    """Copy what a row is about to refer to."""
     if raw or not is_ours(sender):
         return
     for field in sender._meta.concrete_fields:
@@ -114,18 +114,18 @@ def _gone(sender: Any, instance: Any, using: str, **_: Any) -> None:
 
 
 def _here(using: str) -> bool:
-    """Whether the database that deletes an account is ours; else `_gone` follows."""
+    """Return whether Valkyr's database deletes the account; else `_gone` follows."""
     return not apps.ready or is_same(using, alias())
 
 
 def cascade(collector: Any, field: Any, rows: Any, using: str) -> None:
-    """Rows go with the account."""
+    """Delete the rows together with the account."""
     if _here(using):
         models.CASCADE(collector, field, rows, using)
 
 
 def set_null(collector: Any, field: Any, rows: Any, using: str) -> None:
-    """Rows stay, and name nobody."""
+    """Keep the rows, and set their reference to null."""
     if _here(using):
         models.SET_NULL(collector, field, rows, using)
 

@@ -1,6 +1,6 @@
-"""Advisory locks of PostgreSQL: their numbers, and one holder at a time in an installation.
+"""Advisory locks of PostgreSQL: their numbers, and one holder per installation.
 
-A number names one job among all sessions of a database. Two jobs with one number block each other
+A number identifies one job in all sessions of a database. Two jobs with one number block each other
 for no reason, which is why the numbers are an enumeration whose values must differ.
 """
 
@@ -16,7 +16,7 @@ from executions.database.routing import connection
 
 @enum.unique
 class AdvisoryLock(enum.IntEnum):
-    """One member a job. Any number will do, as long as no other member has it."""
+    """One member per job. Any number works if no other member has it."""
 
     BEAT_ELECTION = 7_263_544_401
     SWEEP_EVERY_SECOND = 7_263_544_402
@@ -47,7 +47,7 @@ CONNECT_SECONDS = 5
 
 @contextmanager
 def alone(job: AdvisoryLock) -> Iterator[bool]:
-    """Whether nobody else does this job now; nobody begins it before the end."""
+    """Return whether no other process does this job; others wait until the end."""
     direct = valkyr_settings().database_direct_url
     with _past_the_pooler(direct, job) if direct else _on_our_session(job) as held:
         yield held

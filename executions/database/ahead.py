@@ -1,8 +1,8 @@
-"""What a request will ask for soon comes with a statement that it has to wait for anyway.
+"""Fetch data that a request will soon need together with an earlier statement.
 
-Within `reading` the rows of statements that were named as likely to follow are kept until one of
-them is asked for, with the same values: once, since a second time somebody wants to know what has
-changed. What was named in vain is forgotten with the request.
+Within `reading`, rows of statements that were named as likely are kept until one of them is
+requested with the same values: once, since a second request wants fresh data. Unused rows are
+dropped with the request.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ def reading() -> Iterator[None]:
 
 
 def fetch(statement: BoundStatement, likely: Sequence[BoundStatement] = ()) -> Rows:
-    """The rows of a statement: those kept, else asked for now, with what is `likely` to follow."""
+    """Return the rows of a statement: kept ones, or queried now together with `likely` ones."""
     kept = _kept.get()
     if kept is None:
         return run(statement)

@@ -1,6 +1,6 @@
-"""Executions or runs of many by their state, through the indexes of what lives or ended badly.
+"""Find executions or runs by state through the indexes of live and failed rows.
 
-These indexes ask for `finished_at`, so that no statement about one execution or one run is ever
+These indexes require `finished_at`, so that no statement about one execution or one run is ever
 planned with them (docs/reference/indexes.md). A CHECK of each table ties it to the state.
 """
 
@@ -10,5 +10,5 @@ ENDED = frozenset({"CANCELLED", "DLQ", "FAILED", "SKIPPED", "SUCCESS", "TIMEOUT"
 
 
 def in_states(*states: str) -> Q:
-    """Rows in any of these states, which are all live or all final."""
+    """Return rows in any of these states, which are all live or all final."""
     return Q(state__in=sorted(states), finished_at__isnull=not ENDED.issuperset(states))

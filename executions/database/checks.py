@@ -1,4 +1,4 @@
-"""Tells, before anything runs, of databases that our statements could not work with."""
+"""System checks that find unsuitable databases before anything runs."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ DOCS = "See docs/reference/configuration.md, DATABASE."
 
 @register()
 def databases(app_configs: Any, **_: Any) -> list[CheckMessage]:
-    """Our alias is known, is PostgreSQL, has all of our models, and the accounts beside them."""
+    """Check that the alias is known, is PostgreSQL, and has all models and their accounts."""
     ours = alias()
     if ours not in connections.settings:
         known = ", ".join(sorted(connections.settings))
@@ -29,7 +29,7 @@ def databases(app_configs: Any, **_: Any) -> list[CheckMessage]:
 
 
 def _astray(ours: str) -> list[CheckMessage]:
-    """A router of the project that sends some of our models elsewhere."""
+    """Find a project's router that sends some of Valkyr's models elsewhere."""
     from django.apps import apps
 
     for model in apps.get_models():
@@ -44,7 +44,7 @@ def _astray(ours: str) -> list[CheckMessage]:
 
 
 def _accounts(ours: str) -> list[CheckMessage]:
-    """Accounts in another database, whose copies have no tables in ours."""
+    """Find accounts in another database, whose copies have no tables in Valkyr's."""
     model = get_user_model()
     theirs = router.db_for_read(model)
     needed = (model, Group, Permission)

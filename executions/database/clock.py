@@ -16,21 +16,21 @@ class ClockTimestamp(Func):
 
 
 class CurrentTransaction(Func):
-    """The 64-bit id of the transaction that is under way; it never repeats on one server."""
+    """The 64-bit ID of the current transaction; it never repeats on one server."""
 
     template = "(pg_current_xact_id()::text::bigint)"
     output_field = BigIntegerField()
 
 
 class Deadline(Func):
-    """So many seconds (a column or value) from now; NULL stays NULL."""
+    """A time this many seconds (a column or value) from now; NULL stays NULL."""
 
     template = "clock_timestamp() + (%(expressions)s) * interval '1 second'"
     output_field = DateTimeField()
 
 
 def database_now() -> datetime:
-    """The database's time, one round trip."""
+    """Return the database's time, one round trip."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         row = cursor.fetchone()
@@ -39,9 +39,9 @@ def database_now() -> datetime:
 
 
 def first_id_at(at: datetime, apart: timedelta = timedelta(0)) -> UUID:
-    """The smallest UUIDv7 made `apart` from `at`, so that an age is a range of the primary key.
+    """Return the smallest UUIDv7 made `apart` from `at`, so that an age is a primary key range.
 
-    For a time before 1970 it is the smallest there is.
+    For a time before 1970 it is the smallest possible one.
     """
     milliseconds = max(0, int((at.timestamp() + apart.total_seconds()) * 1_000))
     return UUID(int=(milliseconds << 80) | (0x7 << 76) | (0b10 << 62))

@@ -11,7 +11,7 @@ REPLICA = "replica"
 
 
 def own_addresses() -> list[str]:
-    """The database with our tables, its replica, and the way past a pooler: URLs without names."""
+    """Return URLs, without names, of Valkyr's database, its replica and its direct connection."""
     own = (alias(), REPLICA)
     given = [django_settings.DATABASES[name] for name in own if name in django_settings.DATABASES]
     found = [

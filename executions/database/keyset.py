@@ -1,6 +1,6 @@
-"""Pages by keyset: a cursor names the last row of a page, and the next page starts after it.
+"""Keyset pagination: a cursor names the last row of a page, and the next page starts after it.
 
-So the thousandth page costs what the first does, and rows that arrive meanwhile move nothing.
+So the thousandth page costs as much as the first, and new rows shift nothing.
 """
 
 import base64

@@ -1,9 +1,8 @@
-"""The base of our migrations, and of plugins', which refer to tables of the engine.
+"""The base class of migrations, also of plugins', which refer to tables of the engine.
 
 Their files name the engine's apps by the usual labels, as `makemigrations` writes them. A project
-may give these apps other labels (`executions.configuration.labels`): what a file refers to is
-translated when it is loaded. A reference to a model that the project swaps, such as its accounts,
-stays as it is.
+may give these apps other labels (`executions.configuration.labels`), so references are translated
+on load. A reference to a model that the project swaps, such as its accounts, stays.
 """
 
 from typing import Any
@@ -34,7 +33,7 @@ ALTER TABLE {table} SET (
 
 
 class Migration(migrations.Migration):
-    """Translates the labels that it depends on, and those of models that its fields refer to."""
+    """Translates the labels of its dependencies and of models that its fields refer to."""
 
     def __init__(self, name: str, app_label: str) -> None:
         super().__init__(name, app_label)
@@ -43,7 +42,7 @@ class Migration(migrations.Migration):
 
 
 def model(apps: Any, name: str) -> Any:
-    """A model of the engine (`runners.Run`) as a migration's state has it."""
+    """Return a model of the engine (`runners.Run`) from a migration's state."""
     return apps.get_model(translated(name))
 
 

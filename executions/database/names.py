@@ -1,8 +1,8 @@
-"""Names in hand-written SQL that depend on the project: its accounts, and the labels of our apps.
+"""Project-specific names in hand-written SQL: its accounts, and the labels of Valkyr's apps.
 
-SQL says `{user_table}`, `{user_key}`, `{user_type}`, `{user_groups}` for the project's model of
-accounts, and names our tables as they are called without another label (`runners_run`). Both are
-put in when a statement is first read.
+SQL uses `{user_table}`, `{user_key}`, `{user_type}`, `{user_groups}` for the project's account
+model, and Valkyr's default table names (`runners_run`). Both are replaced when a statement is first
+read.
 """
 
 import re
@@ -18,7 +18,7 @@ from executions.database.routing import connection
 
 
 def named(sql: str) -> str:
-    """The statement with the project's names in it."""
+    """Return the statement with the project's names."""
     for token, value in _of_accounts().items():
         sql = sql.replace(token, value)
     tables = _relabelled()
@@ -26,7 +26,7 @@ def named(sql: str) -> str:
 
 
 def account_columns() -> str:
-    """All columns of the model of accounts, of the table named `u`, in the model's order."""
+    """Return all columns of the account model, of the table named `u`, in the model's order."""
     columns = (field.column for field in get_user_model()._meta.concrete_fields)
     return ", ".join(f"u.{_quoted(column)}" for column in columns if column)
 
@@ -45,7 +45,7 @@ def _of_accounts() -> dict[str, str]:
 
 
 def _accounts_of(model: Any) -> str:
-    """The table of accounts; one joined of several where their model inherits from others'."""
+    """Return the table of accounts; a join if their model inherits from others."""
     meta = model._meta
     if not meta.parents:
         return _quoted(meta.db_table)
@@ -62,7 +62,7 @@ def _accounts_of(model: Any) -> str:
 
 
 def _groups() -> str:
-    """A table of `user_id` and `group_id`; without rows where accounts have no groups."""
+    """Return a table of `user_id` and `group_id`, empty if accounts have no groups."""
     model = get_user_model()
     try:
         field: Any = model._meta.get_field("groups")
@@ -77,7 +77,7 @@ def _groups() -> str:
 
 @cache
 def _relabelled() -> dict[str, str]:
-    """Our tables whose names differ, since their app has another label in this project."""
+    """Return tables with other names, because this project labels their app differently."""
     names = {}
     for package in ENGINE:
         if label(package) != package:

@@ -1,7 +1,7 @@
 """Indexes and fields of `django.contrib.postgres` in a project that does not install that app.
 
-Since Django 6.0 they ask for it among `INSTALLED_APPS`. What it does there (lookups, validators'
-templates) is not used here. Migrations keep the names of Django's own classes.
+Since Django 6.0 they require it in `INSTALLED_APPS`. Valkyr does not use its lookups and templates.
+Migrations keep the names of Django's own classes.
 """
 
 from typing import Any
@@ -14,16 +14,16 @@ NOT_INSTALLED = "postgres.E005"
 
 
 class _WithoutTheApp:
-    """Does not ask for the app, and is Django's own class to migrations."""
+    """Does not require the app, and is Django's own class to migrations."""
 
     def check(self, *args: Any, **named: Any) -> list[CheckMessage]:
-        """Its other mistakes."""
+        """Run its other checks."""
         found: list[CheckMessage] = super().check(*args, **named)  # type: ignore[misc]
         return [message for message in found if message.id != NOT_INSTALLED]
 
 
 class _Index(_WithoutTheApp):
-    """The same index as one of Django's own class, where migrations compare them."""
+    """Compares equal to Django's own index class in migrations."""
 
     deconstruct: Any
 
@@ -36,19 +36,19 @@ class _Index(_WithoutTheApp):
 
 
 class HashIndex(_Index, indexes.HashIndex):
-    """For equality alone."""
+    """An index for equality only."""
 
     def deconstruct(self) -> Any:
-        """As Django's own."""
+        """Return Django's own form."""
         _, arguments, named = super().deconstruct()
         return "django.contrib.postgres.indexes.HashIndex", arguments, named
 
 
 class GinIndex(_Index, indexes.GinIndex):
-    """For what is in a document."""
+    """An index for the content of a document."""
 
     def deconstruct(self) -> Any:
-        """As Django's own."""
+        """Return Django's own form."""
         _, arguments, named = super().deconstruct()
         return "django.contrib.postgres.indexes.GinIndex", arguments, named
 
@@ -57,6 +57,6 @@ class ArrayField(_WithoutTheApp, fields.ArrayField):  # type: ignore[type-arg]
     """A list of values."""
 
     def deconstruct(self) -> Any:
-        """As Django's own."""
+        """Return Django's own form."""
         name, _, arguments, named = super().deconstruct()
         return name, "django.contrib.postgres.fields.ArrayField", arguments, named

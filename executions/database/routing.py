@@ -1,9 +1,9 @@
-"""The database that has our tables, and the connection to it.
+"""The database of Valkyr's tables, and the connection to it.
 
-`VALKYR["DATABASE"]` names it; else it is where the project's routers write our models. Statements,
-transactions and locks of ours take `connection` and `transaction` from `executions.database`, never
-Django's, whose database is `default`. The ORM asks routers, of which ours comes last: rows that
-are saved follow no manager, only routers do.
+`VALKYR["DATABASE"]` names it; else it is where the project's routers write Valkyr's models.
+Valkyr's statements, transactions and locks use `connection` and `transaction` from
+`executions.database`, never Django's, whose database is `default`. The ORM asks routers, of which
+Valkyr's comes last: rows that are saved follow no manager, only routers.
 """
 
 from functools import cache
@@ -24,23 +24,23 @@ OURS = ("executions", "runners", "dlq", "valkyr_plugins")
 
 
 def is_ours(model: Any) -> bool:
-    """Whether a model is of our apps or of one of our plugins."""
+    """Return whether a model belongs to Valkyr's apps or plugins."""
     return str(model.__module__).split(".", 1)[0] in OURS
 
 
 def named() -> str:
-    """The alias that the project names for our tables; "" where it names none."""
+    """Return the alias that the project sets for Valkyr's tables, or ""."""
     return valkyr_settings().database
 
 
 @cache
 def alias() -> str:
-    """The alias of the database that has our tables."""
+    """Return the alias of the database with Valkyr's tables."""
     return named() or _as_routed()
 
 
 def _as_routed() -> str:
-    """Where the project's own routers write our models."""
+    """Return where the project's own routers write Valkyr's models."""
     ours = [one for one in apps.get_app_configs() if one.name == "executions"]
     for config in ours:
         for one in router.routers:
@@ -57,10 +57,10 @@ def _forget(setting: str, **_: Any) -> None:
 
 
 class Router:
-    """Sends our models to our database, and nothing else anywhere."""
+    """Routes Valkyr's models to its database, and nothing else."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
-        """Our alias for our models; what they refer to is where it would be without them."""
+        """Return Valkyr's alias for its models; others keep their own database."""
         if is_ours(model):
             return alias()
         row = hints.get("instance")
@@ -71,19 +71,19 @@ class Router:
     db_for_write = db_for_read
 
     def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool | None:
-        """Our tables are made in our database alone."""
+        """Create Valkyr's tables in its database alone."""
         config = next((one for one in apps.get_app_configs() if one.label == app_label), None)
         if config is None or config.name.split(".", 1)[0] not in OURS:
             return None
         return is_same(db, alias())
 
     def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool | None:
-        """A row of ours may name any row: its key is checked by the database that has both."""
+        """Let a row refer to any row: the database with both checks the key."""
         return True if is_ours(type(one)) or is_ours(type(other)) else None
 
 
 def is_same(one: str, other: str) -> bool:
-    """Whether two aliases lead to one database; then what is migrated by one is there for both."""
+    """Return whether two aliases are one database, which is then migrated once for both."""
     return one == other or _place(one) == _place(other)
 
 
@@ -97,10 +97,10 @@ def _place(of: str) -> tuple[str, ...]:
 
 
 def route() -> None:
-    """Let our router be asked after the project's own, where our tables have a database.
+    """Add Valkyr's router after the project's own, if the tables have a database.
 
-    A project need not list it: a name that only half of the statements follow would put rows into
-    two databases, and Django refuses that our rows name accounts in another one.
+    A project need not list it. A name that only half of the statements follow would put rows into
+    two databases, and Django rejects references to accounts in another one.
     """
     if (named() or alias() != DEFAULT_DB_ALIAS) and not any(
         isinstance(one, Router) for one in router.routers
@@ -109,7 +109,7 @@ def route() -> None:
 
 
 class _OurConnection:
-    """This thread's connection to our database, as `django.db.connection` is to `default`."""
+    """This thread's connection to Valkyr's database, like `django.db.connection` to `default`."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(connections[alias()], name)

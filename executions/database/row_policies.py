@@ -1,8 +1,8 @@
 """Row-level security: a policy for each table whose rows belong to a workspace.
 
 A row belongs to the workspace of its column, else to that of the row it refers to, by the first
-foreign key that leads to one. The policies restrict the role of `row_scope` alone; for every other
-role a policy allows all, so that the engine's statements are planned as without them.
+foreign key that leads to one. The policies restrict the role of `row_scope` alone; other roles are
+unrestricted, so that the engine's statements keep their plans.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ THEIRS = f"ANY ((SELECT current_setting('{WORKSPACES}')::uuid[])::uuid[])"
 
 @dataclass(frozen=True, slots=True)
 class RowPolicy:
-    """Which rows of a table requests see, and which they may write."""
+    """The rows of a table that requests may see and write."""
 
     table: str
     seen: str
@@ -32,12 +32,12 @@ class RowPolicy:
 
     @property
     def version(self) -> str:
-        """What the policy's comment says, so that one that is as it should be stays."""
+        """Return the policy's comment, by which an up-to-date policy is recognised."""
         made = f"{self.seen}\n{self.written}\n{scoped_role()}"
         return hashlib.sha256(made.encode()).hexdigest()
 
     def statements(self) -> Iterator[str]:
-        """Put the policy in place of what is there."""
+        """Return the statements that replace the existing policy."""
         table = _quoted(self.table)
         for name in (EVERYBODY, RESTRICTION):
             yield f"DROP POLICY IF EXISTS {name} ON {table}"
@@ -51,7 +51,7 @@ class RowPolicy:
 
 
 def policies() -> list[RowPolicy]:
-    """The policies of all tables of ours, and of plugins, whose rows belong to a workspace."""
+    """Return the policies of all tables, also of plugins, whose rows belong to a workspace."""
     found = (policy_of(model) for model in apps.get_models() if _is_stored(model))
     return sorted((one for one in found if one is not None), key=lambda one: one.table)
 

@@ -1,1 +1,1 @@
-"""Workflow definitions: their graph, templates and schemas, how they are published and compiled."""
+"""Workflow definitions: their graph, templates and schemas, and how they are compiled."""

@@ -1,4 +1,4 @@
-"""What the graph must know of modules, so that `executions` needs no import of `runners`.
+"""The properties of modules that the graph needs, so that `executions` does not import `runners`.
 
 `runners` registers its modules at start-up; validation and publishing read them here.
 """
@@ -15,7 +15,7 @@ Take = Literal["each", "value", "given", "equals"]
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRule:
-    """What one key of `with` adds to the outcomes.
+    """The outcomes that one key of `with` adds.
 
     `each`: every item of its list, or every value of its mapping, as text. `value`: its value, or
     `otherwise` where it has none. `given`: `outcomes`, where it is there and not null. `equals`:
@@ -30,12 +30,12 @@ class OutcomeRule:
 
 
 def outcomes_by(rules: Sequence[OutcomeRule], config: Mapping[str, Any]) -> tuple[str, ...]:
-    """The outcomes by all rules, in their order, each once; none where there is only `success`."""
+    """The outcomes by all rules, in their order, without repeats; none for `success` only."""
     return tuple(dict.fromkeys(one for rule in rules for one in _added(rule, config)))
 
 
 def outcome_text(value: Any) -> str:
-    """A value as an outcome, as JSON writes it; whole floats lose their `.0`."""
+    """Return a value as an outcome, as JSON writes it; whole floats lose their `.0`."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -71,7 +71,7 @@ CREDENTIAL_ALONE = "credential"
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """One mistake in a module's `with`: where (keys and indexes below `with`), code, sentence."""
+    """One error in a module's `with`: its place (keys and indexes), a code, a sentence."""
 
     pointer: tuple[str | int, ...]
     code: str
@@ -80,7 +80,7 @@ class ConfigProblem:
 
 @dataclass(frozen=True, slots=True)
 class BadInput:
-    """What goes wrong, how the failure is classed, and a part of its message."""
+    """A failure for bad input: its description, its class, and a part of its message."""
 
     what: str
     error_type: str
@@ -94,13 +94,13 @@ class ModuleSpec:
     `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its own.
     `check` reports all problems of a `with` mapping, in which a string holding a template stands
     for any value. `outcomes_for` gives a gate's outcomes where they depend on its `with`;
-    `outcomes_from` says the same as data, where the module does.
-    A `container` holds a body (`loop` or `map`) that the engine runs. `deferred` are the keys of
-    `with` whose templates the engine renders later, in another scope: a loop's `until`.
-    `credential` are the types of credential it takes, one of them at a time; its `with` may name
-    secrets if it `takes_secrets`. `judges_hosts` says what goes only to hosts that are judged:
-    `everything` in its `with`, its `credential` alone, or nothing (""); `addresses` are the keys of
-    `with` that hold the address, `keeps` those that stay on this machine whatever it judges.
+    `outcomes_from` says the same as data, where the module does. A `container` holds a body (`loop`
+    or `map`) that the engine runs. `deferred` are the keys of `with` whose templates the engine
+    renders later, in another scope: a loop's `until`. `credential` lists the types of credential it
+    takes, one at a time; its `with` may name secrets if it `takes_secrets`. `judges_hosts` says
+    what it sends to checked hosts only: `everything` in its `with`, its `credential` alone, or
+    nothing (""). `addresses` are the keys of `with` that hold the address, `keeps` those that never
+    leave this machine.
     """
 
     type: str
@@ -135,7 +135,7 @@ class ModuleSpec:
 
     @property
     def retry_name(self) -> str:
-        """The name of its retry policy; `custom` for values of its own."""
+        """Return the name of its retry policy; `custom` for its own values."""
         return self.retry if isinstance(self.retry, str) else "custom"
 
 
@@ -145,11 +145,11 @@ _provider: Callable[[], Catalog] | None = None
 
 
 def register(provider: Callable[[], Catalog]) -> None:
-    """Name the function that gives the modules; the last call wins."""
+    """Set the function that returns the modules; the last call wins."""
     global _provider  # noqa: PLW0603 - set once, at start-up
     _provider = provider
 
 
 def catalog() -> Catalog:
-    """The registered modules by type; empty before any were registered."""
+    """Return the registered modules by type; empty before any are registered."""
     return _provider() if _provider is not None else {}

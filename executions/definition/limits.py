@@ -1,4 +1,4 @@
-"""The limits of definitions, as the settings say."""
+"""The limits of definitions, from the settings."""
 
 from functools import lru_cache
 
@@ -8,7 +8,7 @@ from executions.definition.graph.model import DEFAULTS, Limits
 
 @lru_cache(maxsize=1)
 def limits() -> Limits:
-    """The limits of this installation; raises ImproperlyConfigured, naming the setting."""
+    """Return this installation's limits; raises ImproperlyConfigured, naming the setting."""
     chosen = valkyr_settings()
     return Limits(
         loop_limit_condition=chosen.loop_limit_condition,

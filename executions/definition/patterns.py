@@ -1,8 +1,8 @@
-"""Regular expressions that tenants write: matched by RE2, in time linear in the text.
+"""Regular expressions that tenants write, matched by RE2 in time linear in the text.
 
-Python's own engine backtracks and holds the interpreter meanwhile: a harmless-looking pattern and a
+Python's own engine backtracks while it holds the interpreter lock: a harmless-looking pattern and a
 few dozen letters stop a process. RE2 has no lookaround, no backreferences and no possessive
-quantifiers; patterns with these are refused when they are published.
+quantifiers; publishing rejects patterns with these.
 """
 
 import re
@@ -93,7 +93,7 @@ def pattern(text: str) -> Pattern:
 
 
 def shown(text: str) -> str:
-    """A pattern as messages show it: quoted, shortened."""
+    """Return a pattern for messages: quoted and shortened."""
     return f'"{text}"' if len(text) <= 60 else f'"{text[:60]}…"'
 
 

@@ -1,7 +1,7 @@
-"""Templates: JSON values whose strings may hold `{{ expressions }}`, compiled once, rendered often.
+"""Templates: JSON values whose strings may contain `{{ expressions }}`, compiled once.
 
-A string that is exactly one expression yields the value with its type; other text is joined.
-What a template yields depends on its text and the scope alone: no clock, no randomness.
+A string that is exactly one expression returns the value with its type; other text is joined. The
+result depends on the text and the scope alone: no clock, no randomness.
 """
 
 import re
@@ -59,14 +59,14 @@ Part = str | ExpressionText
 
 
 def has_template(text: str) -> bool:
-    """Whether the string is more than plain text."""
+    """Return whether the string contains more than plain text."""
     return "{{" in text or "{%" in text
 
 
 def split(text: str) -> list[Part]:
-    """The parts of `text` in order; raises ExpressionSyntaxError for statements and open braces.
+    """Split `text` into its parts; raises ExpressionSyntaxError for statements and open braces.
 
-    As in Jinja, `{{-` and `-}}` take away the white space before and after.
+    As in Jinja, `{{-` and `-}}` remove the white space before and after.
     """
     parts: list[Part] = []
     position = 0
@@ -94,7 +94,7 @@ def _trimmed(literal: str, *, left: bool, right: bool) -> str:
 
 
 def _expression(text: str, start: int) -> tuple[int, int, int]:
-    """Where the expression's text starts and ends, and where the text after it starts."""
+    """Return the start and end of the expression's text, and the start of the text after it."""
     brackets: list[str] = []
     position = start
     while (token := _TOKEN.search(text, position)) is not None:
@@ -150,8 +150,8 @@ class Template:
     """A compiled value.
 
     `references` are the leading names its expressions read, such as `("tasks", "a", "output")`,
-    `("vars", "carrier")`, `("input",)`; `located` pairs each with where it stands in the value.
-    `sealed` are the texts that name secrets: where each stands, how to render it, which it names.
+    `("vars", "carrier")`, `("input",)`; `located` pairs each with its position in the value.
+    `sealed` are the texts that name secrets: the position, the renderer, and the names of each.
     """
 
     __slots__ = ("_render", "constant", "located", "references", "sealed")
@@ -171,18 +171,17 @@ class Template:
 
     @property
     def secrets(self) -> frozenset[SecretField]:
-        """Every secret that is named."""
+        """Return every named secret."""
         return frozenset(secret for _, _, named in self.sealed for secret in named)
 
     def render(self, scope: Mapping[str, Any], budget: RenderBudget | None = None) -> Any:
         """The value with every expression replaced; raises TemplateError.
 
-        All expressions together spend one budget: the given one, or what this kind of process
-        allows. Raises TemplateTimeout, a TemplateError, where its time is over.
+        All expressions share one budget: the given one, or this process's default. Raises
+        TemplateTimeout, a TemplateError, after its time.
 
-        Objects and lists of the template are new at each call. Values out of the scope are
-        passed on, not copied: treat them as read-only. Raises RenderedInRequest while a request is
-        answered (`refusal`).
+        Objects and lists of the template are new at each call. Values from the scope are passed on,
+        not copied: treat them as read-only. Raises RenderedInRequest during a request (`refusal`).
         """
         if not self.constant:
             render_guard.check()
@@ -192,7 +191,7 @@ class Template:
 
 
 def compile_template(value: Any) -> Template:
-    """Compile a JSON value; raises TemplateSyntaxProblems with every mistake in it."""
+    """Compile a JSON value; raises TemplateSyntaxProblems with every problem in it."""
     template, problems = inspect_template(value)
     if problems:
         raise TemplateSyntaxProblems(problems)
@@ -200,7 +199,7 @@ def compile_template(value: Any) -> Template:
 
 
 def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]:
-    """The template of all that can be compiled, and the mistakes in the rest."""
+    """Return the template of all valid parts, and the problems of the rest."""
     compiler = _Compiler()
     render = compiler.compile(value, ())
     template = Template(
@@ -213,9 +212,9 @@ def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]
 
 
 def one_expression(text: str) -> bool:
-    """Whether a text is exactly one expression, so that what it yields keeps its type.
+    """Return whether a text is exactly one expression, so that its result keeps its type.
 
-    True also where the text cannot be taken apart: `inspect_template` says what is wrong with it.
+    True also for invalid text, whose problems `inspect_template` returns.
     """
     try:
         parts = split(text)
@@ -225,7 +224,7 @@ def one_expression(text: str) -> bool:
 
 
 class _Compiler:
-    """Turns nested values into nested functions; None stands for a constant that is no container.
+    """Turns nested values into nested functions; None means a constant that is not a container.
 
     Containers always get a function, so that no two renderings share one.
     """
@@ -273,7 +272,7 @@ class _Compiler:
         return render
 
     def _parts(self, text: str, pointer: Pointer) -> list[str | Expression]:
-        """The parts of a string, without those that cannot be compiled."""
+        """Return the valid parts of a string."""
         parts: list[str | Expression] = []
         try:
             parts += [

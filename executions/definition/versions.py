@@ -1,6 +1,6 @@
-"""Compiled versions, kept by id: after the first look, reading a graph costs no query.
+"""Compiled versions, cached by ID: after the first read, a graph needs no query.
 
-Versions never change, so nothing here is ever stale.
+Versions never change, so the cache is never stale.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ SCHEMA_BUDGET = "schema.budget"  # of payloads whose check would take too long
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A version ready to run: its graph, and the JSON Schema of its payload if it has one."""
+    """A version ready to run: its graph, and the JSON Schema of its payload, if any."""
 
     id: UUID
     workflow_id: UUID
@@ -40,7 +40,7 @@ class Compiled:
 
 @lru_cache(maxsize=KEPT)
 def compiled(version_id: UUID) -> Compiled:
-    """The version, compiled; raises NotFound."""
+    """Return the compiled version; raises NotFound."""
     row = (
         WorkflowVersion.objects.select_related("workflow")
         # Not the two texts as their authors wrote them, of up to 1 MiB each.
@@ -76,15 +76,15 @@ def _reads_input(graph: Graph) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def _payload_validator(version_id: UUID) -> Any:
-    """Made when a payload is first checked: workers never do, and the library is slow to import."""
+    """Return the validator, made on first use: workers need none, and the import is slow."""
     return validator(compiled(version_id).input_schema)
 
 
 def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> None:
     """Raise InvalidPayload, naming every field that breaks the version's input schema.
 
-    The names come without values: they are kept where people may read who see no payloads. A
-    payload whose check would take too long is refused as well (SCHEMA_BUDGET).
+    It names fields without values, since readers may not have access to payloads. A payload that
+    takes too long to check is rejected as well (SCHEMA_BUDGET).
     """
     if version.input_schema is None:
         return

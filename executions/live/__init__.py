@@ -1,6 +1,6 @@
-"""Live states of executions, pushed to who watches; costs nothing while nobody does.
+"""Push live states of executions to viewers; without viewers it costs nothing.
 
-A viewer (`viewer`) joins the hub of its event loop (`hub`), which reads what changed (`feed`) for
-all viewers at once and hands each its frames (`frame`); `event_stream` sends them as
-server-sent events.
+A viewer (`viewer`) joins the hub of its event loop (`hub`), which reads changes (`feed`) for all
+viewers at once and gives each its frames (`frame`); `event_stream` sends them as server-sent
+events.
 """

@@ -1,6 +1,6 @@
-"""The answer to who subscribes: frames for as long as a connection is kept, at most five minutes.
+"""The response to a subscriber: frames during one connection, at most five minutes.
 
-Then the client comes back by itself, and its sign-in and powers are looked at again.
+Then the client reconnects, and its sign-in and permissions are checked again.
 """
 
 import asyncio
@@ -26,33 +26,33 @@ from executions.live.viewer import KEEP_ALIVE, RETRY, Frame, StreamEnded, Viewer
 
 
 class Full(Enum):
-    """Whose places are taken."""
+    """Whose limit of connections is reached."""
 
     PROCESS = "process"
     PERSON = "person"
 
 
 class StreamSlots:
-    """The places of one process; used from threads and from the event loop."""
+    """The connection slots of one process, used from threads and from the event loop."""
 
     def __init__(self) -> None:
-        """All free."""
+        """Begin with all slots free."""
         self._taken: Counter[int] = Counter()
         self._lock = threading.Lock()
 
     def full(self, user_id: Any) -> Full | None:
-        """Why the user gets no place just now; None when there is one."""
+        """Return why the user gets no slot now, or None."""
         with self._lock:
             return self._full(user_id)
 
     def taken(self) -> int:
-        """How many are taken."""
+        """Return how many are taken."""
         with self._lock:
             return self._taken.total()
 
     @contextmanager
     def held(self, user_id: Any) -> Iterator[bool]:
-        """Hold a place, if there still is one; yields whether."""
+        """Hold a slot in the block, if one is free; yields whether."""
         with self._lock:
             free = self._full(user_id) is None
             self._taken[user_id] += free
@@ -79,10 +79,10 @@ PATIENCE = 30.0
 
 
 class LiveAnswer(StreamingHttpResponse):
-    """Server-sent events; a WebSocket sends the same `frames`. None means that nothing came."""
+    """Server-sent events; a WebSocket sends the same `frames`. None means no news in time."""
 
     def __init__(self, request: HttpRequest, user_id: Any, feed: Feed, pk: UUID, last: str) -> None:
-        """Begin nothing before somebody reads."""
+        """Begin nothing before the first read."""
         self._user_id, self._feed, self._pk, self._last = user_id, feed, pk, last
         # A server that is not asynchronous gets one answer and comes back for the next.
         streams = isinstance(request, ASGIRequest)
@@ -92,7 +92,7 @@ class LiveAnswer(StreamingHttpResponse):
         )
 
     async def frames(self) -> AsyncGenerator[Frame | None, None]:
-        """What the viewer is told, until the connection should end."""
+        """Yield the viewer's frames until the connection should end."""
         # After the middleware: the request's connection goes back before anybody waits.
         # `connection` stands for another one in each thread, so it is asked in the right one.
         await sync_to_async(lambda: connection.close())()  # noqa: PLW0108

@@ -1,4 +1,4 @@
-"""What can be watched: a feed reads the states of one kind of thing, for many viewers at once."""
+"""Feeds read the states of one kind of object for many viewers at once."""
 
 import re
 from collections.abc import Sequence
@@ -22,17 +22,17 @@ _NAMES = (
 
 
 def execution_row(values: Sequence[Any]) -> Row:
-    """An execution of `watch_executions.sql` or `watch_workflows.sql`, as JSON."""
+    """Return an execution of `watch_executions.sql` or `watch_workflows.sql`, as JSON."""
     return row_of(_NAMES, values)
 
 
 def row_of(names: Sequence[str], values: Sequence[Any]) -> Row:
-    """Columns as JSON, by name."""
+    """Return columns as JSON, by name."""
     return {name: _plain(value) for name, value in zip(names, values, strict=True)}
 
 
 def rfc3339(at: datetime) -> str:
-    """A time of the database, which speaks UTC to us."""
+    """Return a time of the database session, which uses UTC."""
     return at.isoformat().replace("+00:00", "Z")
 
 
@@ -44,10 +44,9 @@ def _plain(value: Any) -> Any:
 
 @dataclass(slots=True)
 class News:
-    """Rows of one watched thing as they are now.
+    """The current rows of one watched object.
 
-    `more` says that there are more rows than may be told at once; `ended` that nothing more will
-    change.
+    `more` if there are too many rows to send at once; `ended` if nothing more will change.
     """
 
     executions: list[Row]
@@ -60,18 +59,18 @@ class Feed(Protocol):
     """Reads on a plain connection, in a thread; nothing is kept between two calls."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
-        """What of these was written since the cursor; nothing for what is as it was."""
+        """Return the objects' rows written since the cursor, without unchanged objects."""
         ...
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """What a viewer should know who joins: everything, or what was written since the cursor.
+        """Return a new viewer's first rows: everything, or those written since the cursor.
 
-        Says in any case whether it has ended; None if it is gone.
+        Includes whether it has ended; None if it was deleted.
         """
         ...
 
     def told(self, news: News) -> dict[str, Any]:
-        """News as the members of a frame's JSON object."""
+        """Return news as the members of a frame's JSON object."""
         ...
 
 
@@ -90,23 +89,23 @@ _TEXT = re.compile(r"[0-9]{1,19}")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment to read on from: the database's time, and the cursor that belongs to it."""
+    """A position to read on from: the database's time, and its cursor."""
 
     now: datetime
     cursor: int
 
 
 def mark() -> Mark:
-    """The present moment; taken before anything is read that shall be told of it."""
+    """Return the current position, taken before any read that depends on it."""
     row = statements.fetch_one("watch_mark", {})
     assert row is not None
     return Mark(row[0], row[1])
 
 
 def read_cursor(text: str | None, latest: int) -> int | None:
-    """The cursor of a viewer that was here before; None for what is none of this database.
+    """Parse a returning viewer's cursor; None if it is not from this database.
 
-    `latest` is the cursor now: one from beyond it comes from another database, or from nowhere.
+    `latest` is the current cursor: a later one comes from another database, or is invalid.
     """
     if not text or not _TEXT.fullmatch(text) or int(text) > latest:
         return None

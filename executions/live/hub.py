@@ -1,8 +1,8 @@
-"""The one reader of an event loop: it looks for all viewers at once, and only while there are any.
+"""The only reader of an event loop: it reads for all viewers at once, while there are any.
 
-A turn takes a mark, reads what was written since the mark of the turn before, and hands it out.
-Who joins is read everything once, between two looks and after a mark, so that what changes
-afterwards is in the next look. Nothing is held between two looks: no connection, no transaction.
+A turn takes a position, reads what was written since the previous one, and distributes it. A new
+viewer's first read happens between two turns after a position, so the next turn has all later
+changes. Nothing is held between two turns: no connection, no transaction.
 """
 
 import asyncio
@@ -34,14 +34,14 @@ LOOKS = 3
 
 
 class LookPacing:
-    """The rest by what the last looks took."""
+    """The pause between reads, based on their durations."""
 
     def __init__(self) -> None:
-        """No look yet."""
+        """Begin without reads."""
         self._took: deque[float] = deque(maxlen=LOOKS)
 
     def rest_after(self, seconds: float) -> float:
-        """The rest after a look that took so many seconds."""
+        """Return the pause after a read of this many seconds."""
         self._took.append(seconds)
         return min(max(SHORTEST, min(self._took) / SHARE), LONGEST)
 
@@ -56,14 +56,14 @@ MOST = 10_000
 
 
 class RowFingerprints:
-    """Fingerprints of rows by id, the oldest forgotten first."""
+    """Fingerprints of rows by ID; the oldest are dropped first."""
 
     def __init__(self) -> None:
-        """Remember nothing yet."""
+        """Begin empty."""
         self._told: dict[str, int] = {}
 
     def unknown(self, rows: list[Row]) -> list[Row]:
-        """The rows that differ from what was told; they count as told from now on."""
+        """Return the rows that differ from the sent ones, and count them as sent."""
         return [row for row in rows if self._learns(row)]
 
     def _learns(self, row: Row) -> bool:
@@ -83,10 +83,10 @@ Topic = tuple[Feed, UUID]
 
 
 class Watched:
-    """One thing that is watched, by whom, and what they were told of it."""
+    """One watched object, its viewers, and the rows sent to them."""
 
     def __init__(self) -> None:
-        """Nobody watches it yet."""
+        """Begin without viewers."""
         self.viewers: set[Viewer] = set()
         self.memory = RowFingerprints()
 
@@ -95,7 +95,7 @@ class Hub:
     """All viewers of one event loop."""
 
     def __init__(self) -> None:
-        """Rest until somebody joins."""
+        """Wait until a viewer joins."""
         self._watched: dict[Topic, Watched] = {}
         self._joining: list[Viewer] = []
         self._joined = asyncio.Event()
@@ -104,7 +104,7 @@ class Hub:
         self._task: asyncio.Task[None] | None = None
 
     def join(self, viewer: Viewer) -> None:
-        """Bring it what it has not seen, and then whatever changes."""
+        """Send a viewer what it has not seen, and then all changes."""
         self._joining.append(viewer)
         self._joined.set()
         if self._task is None:
@@ -112,11 +112,11 @@ class Hub:
 
     @property
     def reading(self) -> bool:
-        """Whether it looks at the database from time to time."""
+        """Return whether it reads the database periodically."""
         return self._task is not None
 
     def leave(self, viewer: Viewer) -> None:
-        """Bring it nothing more."""
+        """Stop sending to a viewer."""
         viewer.close()
         with suppress(ValueError):
             self._joining.remove(viewer)
@@ -138,7 +138,7 @@ class Hub:
             self._task, self._since = None, None
 
     async def _turn(self) -> float:
-        """Look once; how long to rest."""
+        """Read once; return the pause."""
         try:
             began = time.monotonic()
             await self._look()
@@ -151,7 +151,7 @@ class Hub:
         return rest
 
     async def _rest(self, seconds: float) -> None:
-        """Until the next look is due; whoever joins meanwhile need not wait for it."""
+        """Wait until the next read; a new viewer ends the pause."""
         until = time.monotonic() + seconds
         while (self._watched or self._joining) and (left := until - time.monotonic()) > 0:
             self._joined.clear()
@@ -174,7 +174,7 @@ class Hub:
             await self._tell(topic, news, found[0])
 
     async def _tell(self, topic: Topic, news: News, at: Mark) -> None:
-        """Tell everybody who watches what they do not know yet."""
+        """Send every viewer its news."""
         watched = self._watched.get(topic)
         if watched is None:
             return
@@ -191,14 +191,14 @@ class Hub:
         self._hand(list(watched.viewers), told, ended=news.ended)
 
     def _begin_anew(self, watched: Watched) -> None:
-        """More changed at once than a frame may hold: everybody gets a new snapshot."""
+        """Send everybody a new snapshot: too much changed for one frame."""
         watched.memory = RowFingerprints()
         for viewer in watched.viewers:
             viewer.last = None
             self._joining.append(viewer)
 
     async def _welcome(self) -> None:
-        """Read for who has joined, once for all that ask for the same."""
+        """Read for new viewers, once for all with the same object."""
         joining, self._joining = self._joining, []
         asked: dict[tuple[Topic, str | None], list[Viewer]] = {}
         for viewer in joining:
@@ -250,17 +250,17 @@ _hubs: "WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]" = WeakKeyDictionary()
 
 
 def hub() -> Hub:
-    """The hub of the running event loop."""
+    """Return the hub of the running event loop."""
     return _hubs.setdefault(asyncio.get_running_loop(), Hub())
 
 
 def at_rest() -> bool:
-    """Whether no hub of this process reads any more: one that is left ends its last look first."""
+    """Whether no hub of this process reads; a hub without viewers ends its last read first."""
     return not any(one.reading for one in list(_hubs.values()))
 
 
 def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict[Topic, News]]:
-    """What was written since the cursor, of everything that is watched."""
+    """Return the changes since the cursor, of all watched objects."""
     at = mark()
     found: dict[Topic, News] = {}
     if since is not None:
@@ -270,7 +270,7 @@ def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict
 
 
 def opening(feed: Feed, pk: UUID, last: str | None) -> tuple[Mark, str, News | None]:
-    """What somebody gets who joins: what changed since they left, or everything."""
+    """Return a new viewer's first rows: changes since it left, or everything."""
     at = mark()
     since = read_cursor(last, at.cursor)
     if since is not None:
@@ -281,14 +281,14 @@ def opening(feed: Feed, pk: UUID, last: str | None) -> tuple[Mark, str, News | N
 
 
 def welcome(feed: Feed, at: Mark, event: str, news: News) -> list[Frame]:
-    """The frames for who joins."""
+    """Return a new viewer's frames."""
     data = feed.told(news) | ({"more": news.more} if event == frames.SNAPSHOT else {})
     ended = [frame(frames.END, at, {})] if news.ended else []
     return [frame(event, at, data), *ended]
 
 
 async def _in_thread(read: Callable[[], T]) -> T:
-    """Read in a thread of the pool, on a connection that goes back at once."""
+    """Read in a thread of the pool, on a connection that is returned at once."""
 
     def with_connection() -> T:
         try:

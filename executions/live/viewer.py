@@ -1,4 +1,4 @@
-"""One open connection: the frames that wait for it, never more than so many."""
+"""One open connection and its queue of frames, which is limited."""
 
 import asyncio
 import json
@@ -22,24 +22,24 @@ KEEP_ALIVE = b": keep-alive\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """`id` is the cursor to come back with; `data` is one line of JSON."""
+    """`id` is the cursor to reconnect with; `data` is one line of JSON."""
 
     event: str
     id: str
     data: str
 
     def event_stream(self) -> bytes:
-        """As a server-sent event."""
+        """Return the frame as a server-sent event."""
         return f"id: {self.id}\nevent: {self.event}\ndata: {self.data}\n\n".encode()
 
     def message(self) -> str:
-        """As the text of a WebSocket's message."""
+        """Return the frame as a WebSocket's text message."""
         event, cursor = json.dumps(self.event), json.dumps(self.id)
         return f'{{"event":{event},"id":{cursor},"data":{self.data}}}'
 
 
 def frame(event: str, mark: Mark, data: dict[str, Any]) -> Frame:
-    """A frame of what was read at a mark."""
+    """Return a frame of the rows that were read at a position."""
     line = json.dumps({"now": rfc3339(mark.now), **data}, separators=(",", ":"))
     return Frame(event, str(mark.cursor), line)
 
@@ -49,17 +49,17 @@ MOST_CHARACTERS = 8_000_000
 
 
 class StreamEnded(Exception):
-    """Nothing more will come: it ended, or the viewer was too slow and should come back."""
+    """The stream ended, or the viewer was too slow and should reconnect."""
 
 
 class Viewer:
-    """Who watches `pk` of a feed; `last` is the cursor it came with, if it was here before.
+    """A viewer of `pk` in a feed; `last` is its cursor, if it returns.
 
-    Belongs to one event loop; nothing here waits but `next`.
+    Belongs to one event loop; only `next` waits.
     """
 
     def __init__(self, feed: Feed, pk: UUID, last: str | None = None) -> None:
-        """Wait for frames; the hub brings them."""
+        """Wait for frames, which the hub adds."""
         self.feed, self.pk, self.last = feed, pk, last
         self._waiting: deque[Frame] = deque()
         self._characters = 0
@@ -68,16 +68,16 @@ class Viewer:
         self._dropped: Callable[[], None] | None = None
 
     def when_dropped(self, call: Callable[[], None]) -> None:
-        """What to do when it is dropped for its slowness."""
+        """Set what to do if it is dropped for being too slow."""
         self._dropped = call
 
     @property
     def topic(self) -> tuple[Feed, UUID]:
-        """What it watches."""
+        """Return what it watches."""
         return self.feed, self.pk
 
     def offer(self, frames: Sequence[Frame]) -> bool:
-        """Take frames; False when it reads too slowly, and then it is closed."""
+        """Add frames; close it and return False if it reads too slowly."""
         for frame in frames:
             full = len(self._waiting) >= MOST_FRAMES or self._characters > MOST_CHARACTERS
             if full:
@@ -89,12 +89,12 @@ class Viewer:
         return True
 
     def close(self) -> None:
-        """Let what waits be read, and nothing after it."""
+        """Let queued frames be read, and nothing after them."""
         self.open = False
         self._news.set()
 
     async def next(self, seconds: float) -> Frame | None:
-        """The next frame; None when none came in time. Raises Gone."""
+        """Return the next frame; None after a timeout. Raises Gone."""
         if not self._waiting and self.open:
             self._news.clear()
             # Not `wait_for`: before Python 3.12 it loses a cancellation that comes with the news.

@@ -1,17 +1,17 @@
-"""What plugins may import of `executions`. All else may change without notice.
+"""What plugins may import of `executions`. Everything else may change without notice.
 
 - `access`: who may do what
 - `accounts`: change who is a member
 - `admin`: build admin pages
 - `api`: build endpoints
-- `conditions`: report what people may be told of
+- `conditions`: report conditions for notifications
 - `configuration`: read settings
 - `database`: the clock, locks and named statements
-- `definitions`, `templates`, `schemas`, `values`, `errors`: what workflows are made of; pure
+- `definitions`, `templates`, `schemas`, `values`, `errors`: the parts of workflows; pure
 - `events`: the signals
 - `graphs`: compiled versions, and which steps of them run
-- `jobs`: let a worker compute what a request asks for
-- `lifecycle`: end executions, and let them go on
+- `jobs`: let a worker compute the answer to a request
+- `lifecycle`: end and continue executions
 - `models`: the tables
 - `plugins`: declare a plugin
 - `publishing`: publish workflows

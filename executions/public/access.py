@@ -1,4 +1,4 @@
-"""Who may do what in which workspace, and who does it."""
+"""Check permissions in a workspace, and name the acting user."""
 
 from executions.access import (
     AccessChange,

@@ -1,4 +1,4 @@
-"""Sign-ins: how often, with which second factor, and what ends; memberships of another system."""
+"""Count and check sign-ins, end sessions, and synchronise memberships with another system."""
 
 from executions.accounts.authentication import SESSION_REFUSAL
 from executions.accounts.errors import TokenRefused

@@ -1,4 +1,4 @@
-"""Find the addresses of operations and pages by the names of their routes."""
+"""Find the URLs of operations and pages by their route names."""
 
 from executions.addresses import (
     admin,

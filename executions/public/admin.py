@@ -1,4 +1,4 @@
-"""Build admin pages that look and work as the engine's own do."""
+"""Build admin pages that look and work like the engine's own pages."""
 
 from executions.admin import (
     links,

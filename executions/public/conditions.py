@@ -1,4 +1,4 @@
-"""Report conditions that people may be told of, and listen to reports."""
+"""Report conditions for notifications, and listen to reports."""
 
 from executions.events import (
     LASTING,

@@ -1,4 +1,4 @@
-"""The database's clock, named statements, waits without a connection, locks of one holder."""
+"""The database's clock, named statements, waits without a connection, and exclusive locks."""
 
 from executions import replica
 from executions.database import alias, connection, transaction

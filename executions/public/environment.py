@@ -1,4 +1,4 @@
-"""Read variables of the environment that are no settings of Valkyr, such as OpenTelemetry's."""
+"""Read environment variables that are not Valkyr settings, such as OpenTelemetry's."""
 
 from executions.environment import flag, number, text, words
 

@@ -1,4 +1,4 @@
-"""Errors that callers are told of."""
+"""Errors that callers receive."""
 
 from executions.accounts.errors import (
     Taken,

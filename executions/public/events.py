@@ -1,4 +1,4 @@
-"""Signals that tell what happens to executions."""
+"""Signals for the events of executions."""
 
 from executions.events import (
     execution_admitted,

@@ -1,4 +1,4 @@
-"""Read the compiled graphs of versions, find steps by their paths, and decide which steps run."""
+"""Read the compiled graphs of versions, find steps by path, and decide which steps run."""
 
 from executions.definition.graph.model import (
     Graph,

@@ -1,4 +1,4 @@
-"""Let a worker compute what a request asks for."""
+"""Let a worker compute the answer to a request."""
 
 from executions.errors import JobFailed
 from executions.jobs.requests import ask, newest, wait

@@ -1,4 +1,4 @@
-"""Mark texts of a plugin for translation."""
+"""Mark a plugin's texts for translation."""
 
 from executions.language import lazy
 

@@ -1,4 +1,4 @@
-"""End executions, and let those go on that were under way, or that had failed."""
+"""End executions, and continue those that were paused or failed."""
 
 from executions.lifecycle import announce, cancel, reopen
 

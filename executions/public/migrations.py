@@ -1,4 +1,4 @@
-"""The base of migrations of plugins: they refer to tables of the engine."""
+"""The base class of plugins' migrations, which may refer to the engine's tables."""
 
 from executions.database.migrations import Migration, model
 

@@ -1,4 +1,4 @@
-"""Create, save and publish workflows; publish those that come from code."""
+"""Create, save and publish workflows; publish workflows declared in code."""
 
 from executions.publishing import versioning
 from executions.publishing.code_batch import CodeVersion

@@ -1,4 +1,4 @@
-"""Limit what starts beside the workspace's tier, and count what is used in hours and days."""
+"""Limit starts in addition to the workspace's tier, and count use per hour and day."""
 
 from executions.quotas.counting import (
     LENGTHS,

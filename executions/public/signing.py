@@ -1,4 +1,4 @@
-"""Sign what is sent to webhooks."""
+"""Sign requests to webhooks."""
 
 from executions.triggers import signature
 

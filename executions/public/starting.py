@@ -1,4 +1,4 @@
-"""Start executions: as a trigger, from code, or such as repeat another or branch off from it."""
+"""Start executions: from triggers, from code, as repeats or as forks."""
 
 from executions.triggers.from_code import (
     OtherTransaction,

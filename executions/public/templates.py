@@ -1,4 +1,4 @@
-"""Read templates of definitions, and write those that somebody must finish; pure."""
+"""Read the templates of definitions, and write templates for a person to complete; pure."""
 
 from executions.definition.templates import (
     WEB,

@@ -1,4 +1,4 @@
-"""Pass the trace on to other systems, and provide what makes spans."""
+"""Pass the trace context to other systems, and register a provider of spans."""
 
 from executions.observability.log_context import MORE_IDS
 from executions.observability.trace_context import Incoming, incoming, outgoing, parent_of

@@ -1,1 +1,1 @@
-"""Drafts and code become versions; test runs of drafts; copies of what code publishes."""
+"""Publish drafts and code as versions; test runs of drafts; copies of workflows from code."""

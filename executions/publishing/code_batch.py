@@ -1,6 +1,6 @@
-"""Write workflows that code publishes, with their versions: many in one transaction.
+"""Write workflows from code, with their versions: many in one transaction.
 
-The number of statements does not depend on how many they are. It alone writes workflows from code.
+The number of statements is constant. Only this module writes workflows from code.
 """
 
 import json
@@ -29,7 +29,7 @@ FACTS = ("name", "description", "origin", "definition")
 
 @dataclass(frozen=True, slots=True)
 class CodeVersion:
-    """The version that code's definition has now; `created` if this call made it."""
+    """The current version of code's definition; `created` if this call made it."""
 
     workflow_id: UUID
     version_id: UUID
@@ -39,9 +39,9 @@ class CodeVersion:
 
 @dataclass(frozen=True, slots=True)
 class CodeContent:
-    """A checked definition, ready to be written; `mark` is the checksum of what runs, `resolved`.
+    """A checked definition, ready to be written; `mark` is the checksum of `resolved`.
 
-    Where the workflow does not exist, or is gone by now, it is made with `new_id`.
+    If the workflow does not exist, or is deleted by now, it is created with `new_id`.
     """
 
     slug: str
@@ -58,7 +58,7 @@ class CodeContent:
 
 @dataclass(slots=True)
 class _Written:
-    """A workflow's locked row with what code says of it, and the version that it gets."""
+    """A workflow's locked row, its code's content, and its new version."""
 
     row: Workflow
     said: CodeContent
@@ -67,14 +67,14 @@ class _Written:
 
     @property
     def is_made(self) -> bool:
-        """Whether this transaction made the workflow."""
+        """Return whether this transaction created the workflow."""
         return self.row.pk == self.said.new_id
 
 
 def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVersion]:
-    """Let workflows be what code says, in one transaction; their versions by slug.
+    """Set workflows to their code in one transaction; return their versions by slug.
 
-    Raises SlugTaken where a person, or other code, has a slug: then nothing is written.
+    Raises SlugTaken if a user, or other code, has a slug; then nothing is written.
     """
     with transaction.atomic():
         rows = _rows(workspace, sorted(said, key=lambda one: one.slug))
@@ -84,11 +84,10 @@ def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVe
 
 
 def _rows(workspace: Workspace, said: Sequence[CodeContent]) -> list[_Written]:
-    """The workflows, locked; those that are missing are made.
+    """Return the workflows, locked; create missing ones.
 
-    An insert waits for another process that makes the same workflow, and then takes that one.
-    Inserts come first, then the locks, both in the order of the slugs: who waits for an insert
-    holds no row that others wait for, so there is no deadlock.
+    An insert waits for another process that creates the same workflow, and then uses that one.
+    Inserts come first, then the locks, both in the order of the slugs, which prevents deadlocks.
     """
     found = dict[str, Workflow]()
     missing = [one for one in said if not one.exists]
@@ -130,7 +129,7 @@ def _new(workspace: Workspace, one: CodeContent, now: Any) -> Workflow:
 
 
 def refuse_foreign(workspace: str, slug: str, *, has: str, says: str) -> None:
-    """Raise SlugTaken where the workflow of this slug has another origin than code says."""
+    """Raise SlugTaken if the workflow of this slug has another origin than the code."""
     if has != says:
         whose = f"is from {has}" if has else "belongs to a person"
         raise SlugTaken(
@@ -159,7 +158,7 @@ def _number(rows: Sequence[_Written]) -> None:
 
 
 def _known(ids: Sequence[UUID], marks: Iterable[str]) -> dict[tuple[UUID, str], WorkflowVersion]:
-    """The versions with these checksums; of several with the same the newest."""
+    """Return the versions with these checksums; of several with the same the newest."""
     if not ids:
         return {}
     rows = WorkflowVersion.objects.filter(
@@ -176,7 +175,7 @@ def _newest(ids: Sequence[UUID]) -> dict[UUID, int]:
 
 
 def _save(rows: Sequence[_Written]) -> None:
-    """Write versions, workflows, triggers and the audit trail, as far as they change."""
+    """Write changed versions, workflows and triggers, and the audit trail."""
     WorkflowVersion.objects.bulk_create([one.version for one in rows if one.is_new])
     lines, now = list[AuditLine](), database_now()
     for one in rows:
@@ -191,7 +190,7 @@ def _save(rows: Sequence[_Written]) -> None:
 
 
 def _changed(one: _Written, now: Any) -> list[AuditLine]:
-    """Put what code says into the row; the audit trail's line of it."""
+    """Set the row to the code's values; return the audit trail's line."""
     row, said = one.row, one.said
     if one.is_made:
         return [_line("workflow.create", one, after=kept(row))]

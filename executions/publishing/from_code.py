@@ -1,8 +1,8 @@
-"""Workflows that come from code: published by content, read-only for people.
+"""Workflows that come from code: published by content, read-only for users.
 
 The code is the draft. Equal content makes no version, so that publishing is safe from any number of
-processes, at any time. Content is what runs: the definition with everything resolved into it, so
-that a change of a step's own facts (its effect, its outcomes) is a change too.
+processes, at any time. The content is the fully resolved definition, so a change of a step's own
+facts (its effect, its outcomes) counts too.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class CodeDefinition:
-    """What code says of a workflow; see `publish_from_code`."""
+    """A workflow's definition in code; see `publish_from_code`."""
 
     slug: str
     definition: Mapping[str, Any]
@@ -41,12 +41,12 @@ class CodeDefinition:
 
     @property
     def called(self) -> str:
-        """The name that people see: its own, else the definition's, else the slug."""
+        """Return the displayed name: its own, else the definition's, else the slug."""
         return (self.name or str(self.definition.get("name") or self.slug))[:200]
 
 
 def code_workspace() -> Workspace:
-    """The workspace of workflows from code (setting `CODE_WORKSPACE`); made where it is missing."""
+    """Return the workspace of workflows from code (`CODE_WORKSPACE`), created if missing."""
     slug = settings().code_workspace
     found = Workspace.objects.filter(slug=slug).first()
     if found is not None:
@@ -67,12 +67,12 @@ def publish_from_code(
     line: int | None = None,
     workspace: Workspace | None = None,
 ) -> CodeVersion:
-    """Publish a definition under a slug, unless the newest version says the same.
+    """Publish a definition under a slug, unless the newest version is equal.
 
-    `origin` names where it is from, as `shop.flows:fulfil`, and `line` its line there. A workflow
-    that is missing is made. Content of an earlier version makes that one the latest again. One
-    query where nothing changed. Raises InvalidDefinition with all problems, and SlugTaken where a
-    person's workflow, or one of another origin, has the slug.
+    `origin` names its source, such as `shop.flows:fulfil`, and `line` its line there. A missing
+    workflow is created. Content of an earlier version makes that one the latest again. One query if
+    nothing changed. Raises InvalidDefinition with all problems, and SlugTaken if a user's workflow,
+    or one of another origin, has the slug.
     """
     one = CodeDefinition(slug, definition, origin, description, line, name)
     return publish_many_from_code([one], workspace=workspace)[slug]
@@ -81,10 +81,10 @@ def publish_from_code(
 def publish_many_from_code(
     given: Sequence[CodeDefinition], *, workspace: Workspace | None = None
 ) -> dict[str, CodeVersion]:
-    """Publish many as `publish_from_code` does each; their versions by slug.
+    """Publish many, each as `publish_from_code` does; return their versions by slug.
 
-    One query where nothing changed. All are checked before any is written; then BATCH workflows
-    are written in one transaction. Of several with one slug the last counts.
+    One query if nothing changed. All are checked before any is written; then BATCH workflows are
+    written per transaction. Of several with one slug the last counts.
     """
     plan = plan_from_code(given, workspace=workspace)
     versions = {slug: plan.current[slug] for slug in plan.unchanged}
@@ -97,10 +97,10 @@ def publish_many_from_code(
 
 @dataclass(frozen=True, slots=True)
 class CodePlan:
-    """What publishing would do.
+    """The effects of publishing.
 
-    `current` are the workflows that exist, with their latest versions, by slug; `changed` is what
-    would be written, each checked.
+    `current` are the existing workflows with their latest versions, by slug; `changed` are the
+    checked definitions to write.
     """
 
     current: Mapping[str, CodeVersion]
@@ -111,9 +111,9 @@ class CodePlan:
 def plan_from_code(
     given: Sequence[CodeDefinition], *, workspace: Workspace | None = None
 ) -> CodePlan:
-    """Compare definitions with what is published, and check those that differ; writes nothing.
+    """Compare definitions with the published ones, and check those that differ; writes nothing.
 
-    One query where nothing changed. Raises InvalidDefinition and SlugTaken, as publishing does.
+    One query if nothing changed. Raises InvalidDefinition and SlugTaken, as publishing does.
     """
     slug = settings().code_workspace if workspace is None else workspace.slug
     wanted = {one.slug: one for one in given}
@@ -133,7 +133,7 @@ def plan_from_code(
 
 
 def _id_of(workspace: str) -> UUID | None:
-    """Its id; None where nothing was published there yet."""
+    """Return its ID; None if nothing is published there yet."""
     return Workspace.objects.filter(slug=workspace).values_list("pk", flat=True).first()
 
 
@@ -148,14 +148,14 @@ def _published(workspace: str, slugs: list[str]) -> Iterable[Any]:
 
 
 def _says(one: CodeDefinition, row: Mapping[str, Any]) -> bool:
-    """Whether a row says what code says; the checksum, which takes longest, is compared last."""
+    """Return whether a row equals the code; the slow checksum is compared last."""
     said = (one.origin, one.line, one.called, one.description)
     has = tuple(row[name] for name in ("origin", "origin_line", "name", "description"))
     return said == has and row["mark"] == _mark(one.definition)
 
 
 def _mark(definition: Mapping[str, Any]) -> str:
-    """The checksum of what would run; "" for a definition with problems, which are told later."""
+    """Return the checksum of the content; "" for an invalid definition, reported later."""
     try:
         return checksum(resolve(dict(definition), catalog(), limits()))
     except (TypeError, ValueError, KeyError, AttributeError):
@@ -165,7 +165,7 @@ def _mark(definition: Mapping[str, Any]) -> str:
 def _checked(
     one: CodeDefinition, workspace_id: UUID | None, current: CodeVersion | None
 ) -> CodeContent:
-    """A definition, checked and resolved; raises InvalidDefinition with all problems."""
+    """Return a definition, checked and resolved; raises InvalidDefinition with all problems."""
     source, new_id = dict(one.definition), uuid7()
     if found := check(source, workspace_id, current.workflow_id if current else new_id):
         many = "1 problem" if len(found) == 1 else f"{len(found)} problems"

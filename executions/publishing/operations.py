@@ -1,4 +1,4 @@
-"""What users ask of a workflow: publish, archive, take over, start a test run of its draft."""
+"""Users' operations on a workflow: publish, archive, copy, start a test run of its draft."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def _publish(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowVersion
 
 
 def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
-    """With `expected_revision`, of this revision of the draft only."""
+    """Archive it; with `expected_revision`, only at this revision of the draft."""
     return versioning.archive_workflow(
         pk,
         actor=actor,
@@ -32,7 +32,7 @@ def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
 
 
 def _take_over(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
-    """Give the copy; `name` and `slug` are the copy's."""
+    """Return the copy; `name` and `slug` are the copy's."""
     chosen = {key: data[key] for key in ("name", "slug", "reason") if data.get(key)}
     return take_over(pk, actor=actor, **chosen)
 

@@ -1,7 +1,7 @@
-"""Workflows to begin with: the examples that are one definition each.
+"""Example workflows that are one definition each.
 
-They stand in `examples/` of the repository, and in the wheel beside this app's packages; a process
-reads them once, when first asked.
+They are in `examples/` of the repository, and in the wheel beside this app's packages; a process
+reads them once, on first use.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ FOLDER = next(
 
 @dataclass(frozen=True, slots=True)
 class PayloadSample:
-    """A definition with what people choose it by."""
+    """A definition with its description for the list of examples."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ class PayloadSample:
 
 @lru_cache(maxsize=1)
 def samples() -> tuple[PayloadSample, ...]:
-    """Those that can be published here, by name; one that calls a workflow beside it is none."""
+    """Return those that can be published here, by name, without those that call others."""
     found = (_read(path) for path in sorted(FOLDER.glob("*/workflow.yaml")) if _alone(path))
     return tuple(sample for sample in found if not versioning.check(sample.definition))
 
@@ -53,7 +53,7 @@ def _read(path: Path) -> PayloadSample:
 
 
 def _tags(definition: dict[str, Any]) -> tuple[str, ...]:
-    """The kinds of modules it uses, how it is started."""
+    """Return the kinds of modules it uses, and how it is started."""
     bodies = read_body(definition, (), catalog()).everywhere()
     modules = [module for body in bodies for task in body.tasks for module, _ in task.steps]
     kinds = {module.spec.category for module in modules if module.spec is not None}

@@ -1,6 +1,6 @@
-"""Take a workflow from code over into the studio: a copy that people edit; the code keeps its own.
+"""Copy a workflow from code for editing in the studio; the original stays in code.
 
-The copy is a draft. Nothing triggers it until somebody publishes it.
+The copy is a draft. Nothing triggers it until it is published.
 """
 
 from uuid import UUID
@@ -24,7 +24,7 @@ class NotFromCode(ValkyrError):
 def take_over(
     workflow_id: UUID, *, actor: Actor, name: str = "", slug: str = "", reason: str = ""
 ) -> Workflow:
-    """A copy of a workflow from code, which a person owns; the workflow itself stays as it is.
+    """Copy a workflow from code for a user to edit; the original stays unchanged.
 
     Without `name` it is called `<name> (copy)`; without `slug` it gets the first free one of
     `<slug>-copy`, `<slug>-copy-2` and so on. Raises NotFound, NotFromCode and SlugTaken.
@@ -57,7 +57,7 @@ def take_over(
 
 
 def _locked(workflow_id: UUID) -> Workflow:
-    """Locked, so that two who take it over at once find two slugs."""
+    """Return it locked, so that two concurrent copies get two slugs."""
     rows = Workflow.objects.select_for_update(no_key=True, of=("self",))
     found = rows.select_related("workspace").filter(pk=workflow_id, archived_at=None).first()
     if found is None:

@@ -1,6 +1,6 @@
-"""A workflow's draft and how it becomes a version. It alone writes what is a person's.
+"""A workflow's draft and its versions. Only this module writes users' workflows.
 
-A draft may be saved with mistakes; a version may not. Versions never change once written.
+A draft may be saved with problems; a version may not. Versions never change once written.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ def create_workflow(
     description: str = "",
     enabled: bool = True,
 ) -> Workflow:
-    """A new workflow with its first draft; the slug is made from the name if none is given.
+    """Create a workflow with its first draft; without a slug, one is made from the name.
 
     Raises SlugTaken, and InvalidDefinition for a draft that cannot be stored at all.
     """
@@ -85,9 +85,8 @@ def update_workflow(
 ) -> Workflow:
     """Write the changed fields (see CHANGEABLE) and count one revision.
 
-    Raises NotFound, StaleRevision when the revision is another than expected, SlugTaken,
-    FromCode for anything but `enabled` of a workflow from code, InvalidDefinition as
-    `create_workflow`.
+    Raises NotFound, StaleRevision for an unexpected revision, SlugTaken, FromCode for anything but
+    `enabled` of a workflow from code, InvalidDefinition as `create_workflow`.
     """
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:
@@ -109,7 +108,7 @@ def update_workflow(
 def archive_workflow(
     workflow_id: UUID, *, actor: Actor, expected_revision: int | None = None, reason: str = ""
 ) -> Workflow:
-    """Put a workflow away: nothing triggers it any more; its executions stay.
+    """Archive a workflow: nothing triggers it any more; its executions stay.
 
     Raises NotFound, StaleRevision.
     """
@@ -131,9 +130,9 @@ def publish(
 ) -> WorkflowVersion:
     """Make an immutable version of the draft, everything resolved into it.
 
-    A published version becomes the latest and its triggers take effect; a test version only
-    exists. Raises NotFound, InvalidDefinition with all problems, Unchanged, and FromCode where a
-    person publishes what comes from code.
+    A published version becomes the latest and its triggers take effect; a test version only exists.
+    Raises NotFound, InvalidDefinition with all problems, Unchanged, and FromCode if a user
+    publishes a workflow from code.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
@@ -155,10 +154,10 @@ def publish(
 def publish_trial(
     workflow_id: UUID, definition: Mapping[str, Any] | None, asked: TrialRequest, *, actor: Actor
 ) -> WorkflowVersion:
-    """Make a test version of a definition (the draft unless given) as far as it is asked for.
+    """Make a test version of a definition (by default the draft), or of a part of it.
 
-    The draft stays as it is, and nothing triggers the version: `triggers.start` takes its id.
-    Raises NotFound, InvalidDefinition with all problems, by the places of the definition given.
+    The draft stays unchanged, and nothing triggers the version: `triggers.start` takes its ID.
+    Raises NotFound, InvalidDefinition with all problems, by the places in the given definition.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
@@ -181,9 +180,9 @@ def publish_trial(
 def check(
     definition: Any, workspace_id: UUID | None = None, workflow_id: UUID | None = None
 ) -> list[DefinitionProblem]:
-    """Every problem that keeps a draft from being published; none when it can be.
+    """Return every problem that blocks publishing a draft; none if it can be published.
 
-    Of credentials that do not exist or that it may not use so, only where the workspace is given.
+    Missing and forbidden credentials are checked only if the workspace is given.
     """
     found = problems(definition, catalog(), limits())
     if workspace_id is not None:
@@ -193,12 +192,12 @@ def check(
 
 
 def warnings(definition: Any) -> list[DefinitionProblem]:
-    """What in a definition is probably a mistake, and keeps nobody from publishing it."""
+    """Return probable mistakes in a definition, which do not block publishing."""
     return warnings_of(definition, catalog())
 
 
 def checksum_of(definition: dict[str, Any]) -> str:
-    """The checksum that a version of a definition without problems has: of all that would run."""
+    """Return the checksum of a valid definition's version: of all that would run."""
     return checksum(resolve(normalise(definition), catalog(), limits()))
 
 
@@ -211,7 +210,7 @@ def _refuse_from_code(workflow: Workflow, changes: Mapping[str, Any]) -> None:
 
 
 def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> WorkflowVersion:
-    """The next version, not saved; raises InvalidDefinition."""
+    """Return the next version, not saved; raises InvalidDefinition."""
     resolved = resolve(_sound(source, workflow), catalog(), limits())
     return WorkflowVersion(
         workflow=workflow,
@@ -281,7 +280,7 @@ def _locked(workflow_id: UUID, expected_revision: int | None) -> Workflow:
 
 
 def _last_change(workflow: Workflow) -> dict[str, Any]:
-    """Who changed it last, and when; by the audit trail."""
+    """Return the user and time of the last change, by the audit trail."""
     rows = Activity.objects.filter(
         object_id=str(workflow.pk), object_type="Workflow", action__in=CHANGES
     ).order_by("-created_at", "-id")
@@ -313,12 +312,12 @@ def _slug_taken(workflow: Workflow) -> SlugTaken:
 
 
 def slug_of(name: str) -> str:
-    """The slug of a workflow of this name that is given none."""
+    """Return the slug of a workflow of this name that is given none."""
     return slugify(name)[:80].strip("-") or "workflow"
 
 
 def kept(workflow: Workflow) -> dict[str, Any]:
-    """A workflow as the audit trail keeps it: of the draft its checksum alone."""
+    """Return a workflow's values for the audit trail, with only the draft's checksum."""
     draft = payloads.digest(payloads.dump(workflow.definition, "definition", MAX_DRAFT_BYTES))
     plain = {name: getattr(workflow, name) for name in CHANGEABLE if name != "definition"}
     return told(plain) | {"revision": workflow.revision, "draftChecksum": draft}

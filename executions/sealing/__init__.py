@@ -1,8 +1,8 @@
-"""Sealing of what must not be read in the database: AES-256-GCM under keys of our own.
+"""Seal values that must not be readable in the database: AES-256-GCM with own keys.
 
 The data keys are a Tink keyset in one row, itself sealed with the installation's key (a file, the
-environment, a KMS). A sealed value begins with its key's id, and opens only in the place it is
-bound to.
+environment, a KMS). A sealed value begins with its key's id, and opens only in its own row and
+column.
 """
 
 from executions.sealing.errors import (

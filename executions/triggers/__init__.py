@@ -1,1 +1,1 @@
-"""Something asks for an execution: API, CRON, a person."""
+"""Triggers, which start executions: API, CRON, a person."""

@@ -1,8 +1,8 @@
-"""What people do to a schedule's entry in beat's own admin is done to its trigger.
+"""Apply changes of a schedule's entry in beat's own admin to its trigger.
 
-Beat's admin is the project's, and some of what it does sends no signal (its bulk actions, a crontab
-that several entries share). So nothing is hooked: before a time of a schedule is noted its entry is
-read, and `follow_all` reads all of them after any was changed.
+Beat's admin is the project's, and some of its actions send no signal (its bulk actions, a crontab
+that several entries share). So nothing is hooked: the entry is read before a time of a schedule is
+noted, and `follow_all` reads all entries after any change.
 """
 
 import logging
@@ -37,7 +37,7 @@ _followed: datetime | None = None
 
 
 def follow(trigger: Trigger) -> bool:
-    """Do to a locked trigger what was done to its entry; whether that was anything."""
+    """Apply the entry's changes to a locked trigger; return whether there were any."""
     entry = entry_of(trigger)
     if entry is None:
         return trigger.enabled and _switch(trigger, False, DELETED)
@@ -61,7 +61,7 @@ def follow(trigger: Trigger) -> bool:
 
 
 def follow_all() -> int:
-    """Follow what was changed in beat's tables since this process looked last; how many."""
+    """Apply changes in beat's tables since this process last read them; return how many."""
     global _followed  # noqa: PLW0603 - one look a process
     changed = PeriodicTasks.last_change()
     if changed is None or changed == _followed:
@@ -76,7 +76,7 @@ def follow_all() -> int:
 
 
 def _schedules() -> Iterator[Trigger]:
-    """The CRON triggers that have an entry, or had one until somebody deleted it."""
+    """Return the CRON triggers that have an entry, or had one that was deleted."""
     rows = Trigger.objects.filter(
         type=TriggerType.CRON, retired_at=None, workflow__workspace__archived_at=None
     )
@@ -84,7 +84,7 @@ def _schedules() -> Iterator[Trigger]:
 
 
 def differs(trigger: Trigger, entry: PeriodicTask | None) -> bool:
-    """Whether something was done to the entry that was not done to the trigger."""
+    """Return whether the entry has changes that the trigger lacks."""
     if entry is None:
         return trigger.enabled
     if entry.enabled != trigger.enabled or refusal(entry) is not None:
@@ -93,7 +93,7 @@ def differs(trigger: Trigger, entry: PeriodicTask | None) -> bool:
 
 
 def refusal(entry: PeriodicTask) -> str | None:
-    """Why the entry's schedule cannot be followed; None where it can."""
+    """Return why the entry's schedule cannot be followed; None if it can."""
     if entry.crontab is None:
         return NO_CRONTAB
     if ANY not in {entry.crontab.day_of_month, entry.crontab.day_of_week}:
@@ -102,7 +102,7 @@ def refusal(entry: PeriodicTask) -> str | None:
 
 
 def changed_schedule(trigger: Trigger, entry: PeriodicTask) -> dict[str, Any] | None:
-    """The entry's schedule and time zone; None where they are those of the published version."""
+    """Return the entry's schedule and time zone; None if the published version has the same."""
     zone = str(entry.crontab.timezone)
     given = {name: getattr(entry.crontab, name) for name in FIELDS}
     if given | {"timezone": zone} == beat_entries.published_fields(trigger):
@@ -136,7 +136,7 @@ def _switch(trigger: Trigger, enabled: bool, reason: str) -> bool:
 
 
 def _put_back(trigger: Trigger, entry: PeriodicTask, reason: str) -> None:
-    """Give the entry its schedule again, and say in it why."""
+    """Restore the entry's schedule, and write the reason into it."""
     log.warning("entry %r of beat: %s", entry.name, reason)
     entry.interval = entry.solar = entry.clocked = None
     entry.one_off = False

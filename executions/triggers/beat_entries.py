@@ -1,8 +1,8 @@
 """A CRON trigger's entry in celery-beat's tables: a `PeriodicTask` with its `CrontabSchedule`.
 
-Whatever scheduler the project's beat has sends the entry's task when it is due. Beat reads
-schedules in a slightly different way than we do (both day fields, `5/15`, `L`); an entry knocks at
-least whenever the schedule is due, and `cron.fire` decides.
+The scheduler of the project's beat sends the entry's task when it is due. Beat reads some schedules
+differently (both day fields, `5/15`, `L`); an entry is sent at least whenever the schedule is due,
+and `cron.fire` decides.
 """
 
 import json
@@ -28,19 +28,19 @@ DESCRIPTION = (
 
 
 def settings_of(trigger: Trigger) -> Mapping[str, Any]:
-    """The trigger's settings with what beat's admin made of its schedule."""
+    """Return the trigger's settings with the schedule that beat's admin set."""
     settings: dict[str, Any] = trigger.settings | (trigger.beat or {})
     return settings
 
 
 def entry_of(trigger: Trigger) -> PeriodicTask | None:
-    """The trigger's entry, also if somebody gave it another name; None if there is none."""
+    """Return the trigger's entry, even after a rename; None if there is none."""
     rows = PeriodicTask.objects.select_related("crontab").filter(task=TASK, args=_args(trigger))
     return rows.filter(name=_name(trigger)).first() or rows.first()
 
 
 def entries_of(triggers: Iterable[Trigger]) -> dict[UUID, PeriodicTask]:
-    """The entries of some triggers, by the triggers' ids; two statements mostly."""
+    """Return the entries of some triggers by trigger ID, mostly in two statements."""
     names = {_name(trigger): trigger for trigger in triggers}
     rows = PeriodicTask.objects.select_related("crontab").filter(name__in=names)
     found = {}
@@ -55,9 +55,9 @@ def entries_of(triggers: Iterable[Trigger]) -> dict[UUID, PeriodicTask]:
 
 
 def write(trigger: Trigger) -> None:
-    """Make beat knock for this trigger, for the times after it was enabled.
+    """Make beat send this trigger's task, for times after it was enabled.
 
-    An entry that is there keeps its crontab: somebody may have changed it.
+    An existing entry keeps its crontab: a user may have changed it.
     """
     entry = entry_of(trigger)
     if entry is None:
@@ -73,7 +73,7 @@ def write(trigger: Trigger) -> None:
 
 
 def disable(trigger: Trigger) -> None:
-    """Stop beat knocking for a trigger that is switched off; its entry stays."""
+    """Stop beat for a disabled trigger; its entry stays."""
     entry = entry_of(trigger)
     if entry is not None and entry.enabled:
         entry.enabled = False
@@ -81,14 +81,14 @@ def disable(trigger: Trigger) -> None:
 
 
 def remove(trigger: Trigger) -> None:
-    """Remove the entry of a trigger that the published version has no more, or that is held."""
+    """Remove the entry of a trigger that is held, or not in the published version."""
     entry = entry_of(trigger)
     if entry is not None:
         entry.delete()
 
 
 def published_crontab(trigger: Trigger) -> CrontabSchedule:
-    """The row of the schedule that the published version says; made where there is none."""
+    """Return the row of the published schedule, creating it if necessary."""
     values = published_fields(trigger)
     # No unique constraint stands behind get_or_create here: two may have been made at once.
     found = CrontabSchedule.objects.filter(**values).first()
@@ -96,7 +96,7 @@ def published_crontab(trigger: Trigger) -> CrontabSchedule:
 
 
 def published_fields(trigger: Trigger) -> dict[str, str]:
-    """Beat's fields for the schedule that the published version says, with its time zone."""
+    """Return beat's fields for the published schedule, with its time zone."""
     fields = beat_fields(trigger.settings["schedule"])
     return fields | {"timezone": trigger.settings["timezone"]}
 
@@ -117,7 +117,7 @@ def beat_fields(schedule: str) -> dict[str, str]:
 
 
 def _field(name: str, text: str, values: Sequence[int | str]) -> str:
-    """The field's own text where beat reads it alike, else its values, else any."""
+    """Return the field's own text if beat reads it alike, else its values, else any."""
     if list(values) == [ANY]:
         return ANY
     if not all(isinstance(value, int) for value in values):

@@ -1,4 +1,4 @@
-"""New executions whose concurrency key is taken: they wait, are refused, or replace the earlier.
+"""New executions whose concurrency key is taken: they wait, are rejected, or replace earlier ones.
 
 Called in the starting transaction, after the workspace is locked and before anything is written.
 """
@@ -23,9 +23,9 @@ ACTOR = Actor.system("concurrency")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """Of new executions in their order: whether the key lets each run, or a later one replaces it.
+    """Which new executions, in order, may run by their key, and which a later one replaces.
 
-    One that is replaced is inserted waiting, and then cancelled.
+    A replaced one is inserted waiting, and then cancelled.
     """
 
     may_run: list[bool]
@@ -35,7 +35,7 @@ class ConflictVerdict:
 def settle(rule: Concurrency | None, keys: Sequence[ConcurrencyKey | None]) -> ConflictVerdict:
     """Lock the keys and apply the rule; earlier executions may be cancelled.
 
-    Raises ConcurrencyConflict when the rule refuses one of them.
+    Raises ConcurrencyConflict if the rule rejects one of them.
     """
     wanted = Counter(key for key in keys if key is not None)
     replaced = [False] * len(keys)
@@ -54,7 +54,7 @@ def settle(rule: Concurrency | None, keys: Sequence[ConcurrencyKey | None]) -> C
 
 
 def cancel_replaced(execution_ids: Sequence[UUID]) -> None:
-    """Cancel executions in whose place newer ones with their key were started."""
+    """Cancel executions that newer ones with their key replaced."""
     for execution_id in execution_ids:
         with suppress(WrongState):  # it ended meanwhile
             lifecycle.cancel(
@@ -105,7 +105,7 @@ def _replace(
 
 
 def _replaced(rule: Concurrency, keys: Sequence[ConcurrencyKey | None]) -> list[bool]:
-    """Of those with one key in a batch only the last, as many as may run, are kept."""
+    """Keep only the last executions with one key in a batch, up to its limit."""
     kept: Counter[ConcurrencyKey] = Counter()
     out = []
     for key in reversed(keys):
@@ -121,7 +121,7 @@ def _may_run(
     uses: dict[ConcurrencyKey, ConcurrencyUse],
     replaced: list[bool],
 ) -> list[bool]:
-    """As many of each key as it has left, none before those that wait for it."""
+    """Return as many of each key as its limit leaves, none before those that wait."""
     left = {
         key: 0 if use.waiting else max(0, rule.limit - use.holders) for key, use in uses.items()
     }

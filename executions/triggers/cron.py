@@ -1,8 +1,8 @@
-"""CRON triggers: beat knocks by the schedule, rows decide whether anything starts.
+"""CRON triggers: beat sends tasks by the schedule, rows decide whether anything starts.
 
-Beat may knock early, late, twice or not at all (it leaves out times on the days on which clocks
-change): `tend` looks every few seconds whether a time passed without a knock, and starts what
-waited for its turn. Each time fires once, since its row is unique.
+Beat may be early, late, doubled or silent (it leaves out times on days with a clock change). `tend`
+checks every few seconds for a time without a message, and starts delayed ticks. Each time fires
+once, since its row is unique.
 """
 
 import logging
@@ -60,11 +60,11 @@ _served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", def
 
 
 def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
-    """Serve the trigger's ticks whose turn it is, oldest first; returns how many, at most 100.
+    """Start the trigger's due ticks, oldest first; return how many, at most 100.
 
-    A tick over a quota stays QUEUED and is tried again. Without patience a trigger that somebody
-    else serves is left to them. An execution that ends as it starts calls this again from within:
-    the outer call goes on with what comes after it.
+    A tick over a quota stays QUEUED and is tried again. Without patience, a locked trigger is left
+    to the process that holds it. An execution that ends as it starts calls this recursively: the
+    outer call continues with the rest.
     """
     if trigger_id in _served_now.get():
         return 0
@@ -110,9 +110,9 @@ def _serve_next(trigger_id: UUID, patient: bool) -> bool:
 
 
 def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
-    """Let the due ticks wait until there may be room again, and say why.
+    """Delay the due ticks until there may be room again, and record why.
 
-    They look once a minute, since a limit may be raised before its window ends.
+    They are tried once a minute, since a limit may be raised before its window ends.
     """
     seconds = min(max(error.retry_after, 1.0), LONGEST_WAIT)
     due.update(
@@ -122,7 +122,7 @@ def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
 
 
 def _unfinished(trigger: Trigger) -> list[UUID]:
-    """What this trigger started and has not ended, without what people made of it since."""
+    """Return this trigger's unfinished executions, without reruns that users started."""
     rows = WorkflowExecution.objects.filter(trigger=trigger, finished_at=None, origin=None)
     return list(rows.order_by("created_at").values_list("pk", flat=True)[:TICKS_AT_ONCE])
 
@@ -175,9 +175,9 @@ TOO_MANY = f"{MAX_QUEUED:,} earlier times wait to be started already."
 
 
 def note(trigger_id: UUID, *, patient: bool = True) -> list[UUID]:
-    """Write the ticks of the times since the last look; returns their ids, oldest first.
+    """Write the ticks of times since the last check; return their IDs, oldest first.
 
-    Without patience a trigger that somebody else looks at is left to them.
+    Without patience, a locked trigger is left to the process that holds it.
     """
     with transaction.atomic():
         trigger = locked(trigger_id, patient=patient)
@@ -202,12 +202,12 @@ def note(trigger_id: UUID, *, patient: bool = True) -> list[UUID]:
 
 
 def _first(trigger: Trigger) -> datetime | None:
-    """The first time that has no tick yet; None where none will come."""
+    """Return the first time without a tick; None if there will be none."""
     return trigger.next_at if trigger.enabled else None
 
 
 def locked(trigger_id: UUID, *, patient: bool) -> Trigger | None:
-    """The trigger with its workflow, locked; None if there is none or, without patience, held."""
+    """Return the trigger with its workflow, locked; None if missing or, without patience, held."""
     return (
         Trigger.objects.select_for_update(no_key=True, of=("self",), skip_locked=not patient)
         .select_related("workflow")
@@ -239,7 +239,7 @@ def _ticks(
 def _first_start(
     trigger_id: UUID, its: CronRule, decision: Decision, now: datetime
 ) -> tuple[datetime, str]:
-    """When the time may be started, and why not before."""
+    """Return when the time may start, and why not earlier."""
     if decision.reason == CAUGHT_UP:
         return now, CAUGHT_UP
     late = delay(trigger_id, decision.fire_at, its.jitter_seconds)
@@ -254,10 +254,9 @@ TRIGGERS_AT_ONCE, SECONDS = 100, 4.0
 
 
 def fire(trigger_id: UUID) -> CronTick | None:
-    """Note what is due and start what may start; nothing happens to a time that has its tick.
+    """Note what is due and start what may start; a time with a tick is left alone.
 
-    Returns the newest of the new ticks, which says what was started or why nothing was; None when
-    nothing was due.
+    Returns the newest new tick, which says what started or why not; None if nothing was due.
     """
     noted = note(trigger_id)
     if not noted:
@@ -267,7 +266,7 @@ def fire(trigger_id: UUID) -> CronTick | None:
 
 
 def tend() -> dict[str, int]:
-    """Follow beat's admin, note times that nobody knocked for, start ticks that are due; counts."""
+    """Apply changes of beat's admin, note missed times, start due ticks; return counts."""
     enough = monotonic() + SECONDS
     return {
         "followed": beat_admin.follow_all(),
@@ -280,7 +279,7 @@ def tend() -> dict[str, int]:
 
 @receiver(execution_ended, dispatch_uid="executions.cron_turns")
 def _start_behind(*, execution_id: UUID, trigger_id: UUID | None, **_: Any) -> None:
-    """An execution ended: start the tick that waited for it, if one did."""
+    """Start the tick that waited for an execution that ended, if any."""
     if trigger_id is None:
         return
     row = statements.fetch_one("queued_behind", {"ended": execution_id})
@@ -297,7 +296,7 @@ def _overdue() -> list[UUID]:
 
 
 def _startable() -> list[UUID]:
-    """Triggers with a tick whose time has come, unless it must wait for an execution to end."""
+    """Return triggers with a due tick, unless it must wait for an execution to end."""
     due = CronTick.objects.filter(
         trigger=OuterRef("pk"), status=TickStatus.QUEUED, start_at__lte=ClockTimestamp()
     )

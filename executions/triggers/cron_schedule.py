@@ -78,7 +78,7 @@ class Schedule:
         return after.astimezone(UTC), until.astimezone(UTC)
 
     def _from(self, after: datetime) -> Iterator[datetime]:
-        """Local times of the schedule, from the first that may be an instant past `after`."""
+        """Yield local times of the schedule, from the first that may be an instant past `after`."""
         back = self._goes_back(after, after + AROUND)
         return _locals(croniter(self.text, self._wall(after) - back - SECOND), forwards=True)
 
@@ -95,7 +95,7 @@ class Schedule:
         return (first, second) if every_hour and second != first else (first,)
 
     def _gone_on(self, before: datetime, after: datetime) -> datetime:
-        """The second in (before, after] at which the clocks were put forward."""
+        """Return the second in (before, after] at which the clocks were put forward."""
         offset = self._offset(before)
         low, high = int(before.timestamp()), int(after.timestamp())
         while high - low > 1:
@@ -129,7 +129,7 @@ def _locals(times: croniter, *, forwards: bool) -> Iterator[datetime]:
 
 
 def _passed(waiting: list[datetime], limit: datetime | None) -> Iterator[datetime]:
-    """Take what is due before `limit` from the heap."""
+    """Remove and return what is due before `limit` from the heap."""
     while limit is not None and waiting and waiting[0] < limit:
         yield heapq.heappop(waiting)
 
@@ -149,7 +149,7 @@ class CronRule:
 
 
 def rule(settings: Mapping[str, Any]) -> CronRule:
-    """The rule that a trigger's resolved settings describe."""
+    """Return the rule that a trigger's resolved settings describe."""
     return CronRule(
         schedule=Schedule(
             settings["schedule"],
@@ -165,7 +165,7 @@ def rule(settings: Mapping[str, Any]) -> CronRule:
 
 
 def delay(trigger_id: UUID, fire_at: datetime, seconds: int) -> timedelta:
-    """How late a time starts: from 0 to `seconds`, always the same for this trigger and time."""
+    """Return a start's jitter: 0 to `seconds`, always the same for this trigger and time."""
     drawn = int.from_bytes(sha256(f"{trigger_id} {fire_at.isoformat()}".encode()).digest()[:8])
     return timedelta(seconds=round(seconds * drawn / 2**64))
 
@@ -192,7 +192,7 @@ CAUGHT_UP = "Missed at its time, and caught up."
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One time: whether it fires, and what there is to say."""
+    """One time: whether it fires, and why."""
 
     fire_at: datetime
     fires: bool
@@ -200,7 +200,7 @@ class Decision:
 
 
 def decide(rule: CronRule, after: datetime, now: datetime, until: datetime) -> list[Decision]:
-    """What becomes of each time with after < time <= until (now, or a little later), in order.
+    """Decide each time with after < time <= until (now, or a little later), in order.
 
     At most `catch_up_limit` + 1,000 decisions: of more missed times, the last says how many.
     """
@@ -231,13 +231,13 @@ def decide(rule: CronRule, after: datetime, now: datetime, until: datetime) -> l
 
 
 def following(schedule: Schedule, after: datetime) -> datetime | None:
-    """The first time later than `after`; None when the schedule is over."""
+    """Return the first time later than `after`; None after the schedule's end."""
     never = after.replace(year=after.year + 50, day=1)
     return next(schedule.times(after, never), None)
 
 
 def _missed(times: Iterator[datetime], rows: int) -> list[Decision]:
-    """Missed times, at most `rows`; if there are more, the last one sums them up."""
+    """Return missed times, at most `rows`; if there are more, the last one counts them."""
     listed = [Decision(time, False, MISSED) for time in islice(times, rows)]
     more, last = _count(islice(times, COUNTED))
     if last is not None:

@@ -1,8 +1,8 @@
 """Error workflows: an execution that failed or timed out starts the one its version names.
 
-The new execution is inserted, waiting, in the transaction in which the other one ends, so that it
-exists exactly if that end does; it is admitted after the commit. Nothing that is wrong with an
-error workflow keeps an execution from ending.
+The new execution is inserted, waiting, in the transaction in which the other one ends, so both
+exist or neither does; it is admitted after the commit. A fault in an error workflow never keeps an
+execution from ending.
 """
 
 import logging
@@ -47,9 +47,9 @@ def notify(sender: Any, execution_id: UUID, **_: Any) -> None:
 
 
 def described(failed: WorkflowExecution) -> dict[str, Any]:
-    """The payload of an error workflow: what failed, where, and what it was given.
+    """Return the payload of an error workflow: the failed execution, step and input.
 
-    An input that would make it longer than a payload may be is left out, and said to be.
+    An input that exceeds the limit of payloads is left out and marked as such.
     """
     where = ports.failed_step(failed.pk) or {}
     timed_out = failed.state == ExecutionState.TIMEOUT

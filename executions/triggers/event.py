@@ -1,7 +1,7 @@
-"""EVENT triggers: an event is told once; each workflow that listens for it starts, or says why not.
+"""EVENT triggers: an event is published once, and starts each workflow that listens for it.
 
-The event, its executions and what wakes for it are one transaction; a start that is refused leaves
-the others as they are.
+The event, its executions and its wake-ups are one transaction; a rejected start leaves the others
+unchanged.
 """
 
 from collections.abc import Sequence
@@ -55,8 +55,8 @@ def publish_event(
 ) -> EventReceipt:
     """Store an event and start every enabled EVENT trigger of its name whose filter holds.
 
-    An id known in the workspace returns the event of the first time and does nothing. What each
-    trigger made of it is in `event.started`. Raises InvalidPayload for what cannot be stored.
+    A known ID returns the earlier event and does nothing. `event.started` has each trigger's
+    result. Raises InvalidPayload if the payload cannot be stored.
     """
     _check(payload)
     try:
@@ -110,7 +110,7 @@ def _start_all(event: Event, actor: Actor) -> list[Result]:
 def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) -> bool:
     """Return whether a filter holds. Raises TemplateError, also when no time is left.
 
-    The caller is told which workflows the event started, so filters are evaluated in the request.
+    The response lists the started workflows, so the request evaluates the filters.
     """
     if text is None:
         return True
@@ -126,7 +126,7 @@ def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) ->
 
 
 def _judged(triggers: Sequence[Trigger], payload: Any) -> list[tuple[Trigger, Result | None]]:
-    """The triggers that the event is meant for, each with why its filter could not tell."""
+    """Return the triggers that match the event, each with its filter's error, if any."""
     allowance = render_guard.Allowance(FILTER_SECONDS, workers=True)
     judged: list[tuple[Trigger, Result | None]] = []
     for trigger in triggers:
@@ -140,7 +140,7 @@ def _judged(triggers: Sequence[Trigger], payload: Any) -> list[tuple[Trigger, Re
 
 
 def _started(trigger: Trigger, event: Event, actor: Actor) -> Result:
-    """What the trigger made of the event."""
+    """Return the trigger's result for the event."""
     try:
         # A savepoint: a refusal half-way must take nothing else with it.
         with transaction.atomic():

@@ -1,8 +1,8 @@
-"""The locks of all executions that one event starts, taken at once in the order of every start.
+"""Lock everything that one event's starts need, at once, in the order of every start.
 
 Each start takes its workspace, its counters and its concurrency keys, one after another. Starts of
-one transaction would take keys in the order of their triggers, and two events whose triggers stand
-in different orders would wait for each other in a circle.
+one transaction would take keys in the order of their triggers, and two events with different orders
+would deadlock.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from executions.triggers.request import chosen_version
 
 
 def take(triggers: Sequence[Trigger], event: Event, actor: Actor) -> None:
-    """Lock what the starts of these triggers will lock; call it before the first of them.
+    """Lock what the starts of these triggers will lock, before the first of them.
 
-    Where at most one start has a key, that start locks in this order by itself.
+    If at most one start has a key, that start locks in this order by itself.
     """
     keys = _keys(triggers, event)
     if len(keys) < 2:

@@ -1,4 +1,4 @@
-"""Filters of events: one expression over the event's payload, which decides whether it is meant.
+"""Filters of events: one expression over the event's payload.
 
 Pure.
 """
@@ -11,12 +11,11 @@ FALSE_WORDS = frozenset(["", "false", "0", "no", "off", "null", "none"])
 
 
 def holds(text: str | None, payload: Any) -> bool:
-    """Whether an event with this payload passes the filter; None lets every event pass.
+    """Return whether an event with this payload passes the filter; None passes every event.
 
-    Its budget is that of a web process, whoever publishes the event.
-
-    What counts as false is the same as in `flow.if`. Raises TemplateError where the expression
-    cannot be evaluated, e.g. for a field that this payload lacks.
+    Its budget is that of a web process, for every publisher. The false values are those of
+    `flow.if`. Raises TemplateError if the expression cannot be evaluated, e.g. for a field that
+    this payload lacks.
     """
     if text is None:
         return True

@@ -1,8 +1,8 @@
-"""Start executions from a project's own code, in the caller's transaction where one is open.
+"""Start executions from a project's own code, in the caller's open transaction, if any.
 
-A start inside `atomic()` commits or vanishes with the caller's rows, and waits for no lock that it
-would hold until then; messages go out after the commit, and the sweeper sends those of a process
-that died in between.
+A start inside `atomic()` commits or rolls back with the caller's rows, and takes no lock that
+others would wait for. Messages are sent after the commit; the sweeper sends them if the process
+dies in between.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ class OtherTransaction(ValkyrError):
 
 @contextmanager
 def deadlock_told(what: str) -> Iterator[None]:
-    """Raise Deadlocked for a deadlock in the block; `what` names what it waited for."""
+    """Raise Deadlocked for a deadlock in the block; `what` names the locked objects."""
     try:
         yield
     except OperationalError as error:
@@ -61,11 +61,10 @@ def start_from_code(
 ) -> Handle:
     """Start one execution of the latest (or the given) version.
 
-    With a key seen before in this workflow, the handle is of the earlier execution.
-    Raises as `start_execution`, NotFound for an unknown workflow or version, and OtherTransaction
-    inside a transaction of another database alone, unless `own_transaction` says that it need not
-    commit together with that one. Raises Deadlocked where two open transactions start the same keys
-    in opposite order.
+    A key that this workflow has seen returns the handle of the earlier execution. Raises as
+    `start_execution`, NotFound for an unknown workflow or version, and OtherTransaction inside a
+    transaction of another database alone, unless `own_transaction` allows a separate commit. Raises
+    Deadlocked if two open transactions start the same keys in opposite order.
     """
     with nullcontext() if key is None else deadlock_told(f"the idempotency key {key!r}"):
         started = start_execution(
@@ -88,7 +87,7 @@ def start_many_from_code(
     version_id: UUID | None = None,
     own_transaction: bool = False,
 ) -> list[Handle]:
-    """Start one execution a payload, at most 1,000, all or none; in the payloads' order.
+    """Start one execution per payload, at most 1,000, all or none; in the payloads' order.
 
     Raises ValueError for more, else as `start_from_code`.
     """
@@ -111,7 +110,7 @@ def start_many_from_code(
 
 
 def _joins(own_transaction: bool) -> bool:
-    """Whether the caller's transaction is open on our database; raises OtherTransaction."""
+    """Return whether the caller's transaction uses Valkyr's database; raises OtherTransaction."""
     ours = alias()
     if connections[ours].in_atomic_block:
         return True
@@ -127,7 +126,7 @@ def _joins(own_transaction: bool) -> bool:
 
 
 def _workflow(workflow_id: UUID) -> Workflow:
-    """The workflow with the facts that a start asks for; others are read when they are."""
+    """Return the workflow with the fields that a start needs; others load on access."""
     row = statements.fetch_one("workflow_to_start", {"workflow": workflow_id})
     if row is None:
         raise NotFound(f"There is no workflow {workflow_id}.")

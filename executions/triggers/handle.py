@@ -37,9 +37,9 @@ class ExecutionFailed(ValkyrError):
 
 
 class Handle:
-    """One execution, by its `id`; everything else is read when it is asked for.
+    """One execution, by its `id`; everything else is read on access.
 
-    `await handle` gives the output, as `output()` does.
+    `await handle` returns the output, as `output()` does.
     """
 
     __slots__ = ("id",)
@@ -58,7 +58,7 @@ class Handle:
 
     @property
     def state(self) -> str:
-        """The state now, fresh from the database; raises NotFound."""
+        """Return the current state from the database; raises NotFound."""
         return str(self._values("state")[0])
 
     def output(self, timeout: float | None = None) -> Any:
@@ -83,11 +83,11 @@ class Handle:
         return self._result()
 
     def cancel(self, reason: str = "") -> None:
-        """End it; steps under way are cancelled. Raises NotFound, and WrongState once it ended."""
+        """End it and cancel its steps. Raises NotFound, and WrongState after its end."""
         lifecycle.cancel(self.id, actor=ACTOR, reason=reason)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """The output; while it waits neither the event loop, a thread nor a connection is held."""
+        """Return the output; the wait blocks neither the event loop, a thread nor a connection."""
         return self._awaited().__await__()
 
     async def _awaited(self) -> Any:
@@ -115,7 +115,7 @@ class Handle:
 
 
 def _pauses() -> Iterator[float]:
-    """Seconds between looks, for ever."""
+    """Yield the seconds between checks, without end."""
     pause = FIRST_LOOK
     while True:
         yield pause

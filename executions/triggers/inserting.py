@@ -1,4 +1,4 @@
-"""New executions become rows: one prepared statement for all that were asked for together."""
+"""Insert new executions with one prepared statement for all of a request."""
 
 import json
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ def insert(
     *more: statements.BoundStatement,
     last: bool = False,
 ) -> None:
-    """Insert executions that differ in payload, key, trace and state alone; sets their times.
+    """Insert executions that differ only in payload, key, trace and state; set their times.
 
-    `texts` are their payloads as canonical JSON; `more` is what else is to be written, after them
-    and in the same round trip; `last` is that of `run_together`. Raises IntegrityError for an
-    idempotency key that was used.
+    `texts` are their payloads as canonical JSON; `more` are statements to run after them in the
+    same round trip; `last` is that of `run_together`. Raises IntegrityError for a used idempotency
+    key.
     """
     starts = range(0, len(executions), TOGETHER)
     parts = [slice(start, start + TOGETHER) for start in starts]

@@ -1,4 +1,4 @@
-"""Switch a trigger on or off; show or replace a webhook's secret."""
+"""Enable or disable a trigger; show or replace a webhook's secret."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

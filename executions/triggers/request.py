@@ -1,4 +1,4 @@
-"""What is asked for when an execution is to be started, and whether it can be."""
+"""The request to start an execution, and its checks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ MAX_PAYLOAD_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What a new execution comes from that repeats another or branches off from it.
+    """The origin of a new execution that replays or forks another.
 
-    `point` says where a fork branched off; empty for a replay, which begins at the beginning.
-    `prepare` gives a fork its past: it is called in the transaction, before anything may run.
+    `point` says where a fork begins; empty for a replay, which begins at the start. `prepare` adds
+    a fork's past: it is called in the transaction, before anything may run.
     """
 
     origin_id: UUID
@@ -37,10 +37,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class ParentRun:
-    """Whose child a new execution is: an execution under way, which has `depth` parents itself.
+    """The parent of a new execution: an execution under way, with `depth` parents of its own.
 
-    `run_id` is its run that waits for the child; None when none does. The child of an error
-    workflow belongs to the same failure (`failure_of`), so its own failure starts no other.
+    `run_id` is its run that waits for the child; None if none does. The child of an error workflow
+    belongs to the same failure (`failure_of`), so its own failure starts no other.
     """
 
     execution_id: UUID
@@ -54,7 +54,7 @@ class ParentRun:
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """What is to be started, checked; a priority below 0 is the workflow's own."""
+    """The checked request; a priority below 0 is the workflow's own."""
 
     workflow: Workflow
     version: Compiled
@@ -67,7 +67,7 @@ class StartRequest:
 
 
 def chosen_priority(priority: int | None) -> int:
-    """The priority asked for, -1 for none; raises InvalidPayload outside 0 to 9."""
+    """Return the requested priority, -1 for none; raises InvalidPayload outside 0 to 9."""
     if priority is None:
         return -1
     if not 0 <= priority <= 9:
@@ -88,10 +88,10 @@ def chosen_version(
     branch: Branch | None = None,
     trial: WorkflowVersion | None = None,
 ) -> Compiled:
-    """The version asked for, compiled: the latest, a number's or id's, a branch's, or a test's.
+    """The requested version, compiled: the latest, a number's or ID's, a branch's, or a test's.
 
-    A test of a workflow that is switched off runs: who mends it wants to see that it works.
-    Raises WorkflowDisabled, NotPublished, NotFound.
+    A test of a disabled workflow runs, so that its author can check a fix. Raises WorkflowDisabled,
+    NotPublished, NotFound.
     """
     if trial is not None:
         return compiled(trial.pk)
@@ -123,9 +123,9 @@ def chosen_version(
 
 
 def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
-    """The payload as canonical JSON.
+    """Return the payload as canonical JSON.
 
-    Raises InvalidPayload for what cannot be stored or breaks the version's input schema.
+    Raises InvalidPayload if it cannot be stored or breaks the version's input schema.
     """
     try:
         text = payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)

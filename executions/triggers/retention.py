@@ -1,6 +1,6 @@
-"""How long events, resolved refused messages and kept answers are stored.
+"""Retention of events, resolved refused messages and stored responses.
 
-An event still to be delivered stays, and so does a message that nobody has resolved.
+Undelivered events and unresolved messages stay.
 """
 
 from datetime import datetime, timedelta
@@ -18,24 +18,24 @@ MOST = 100_000
 
 
 def expire() -> dict[str, int]:
-    """Delete what is past VALKYR_EVENT_RETENTION_DAYS; how many of each, 100,000 at most."""
+    """Delete rows older than VALKYR_EVENT_RETENTION_DAYS, at most 100,000; return the counts."""
     before = database_now() - timedelta(days=days())
     return {"events": _delete(events(before)), "messages": _delete(messages(before))}
 
 
 def days() -> float:
-    """How long both are kept (VALKYR_EVENT_RETENTION_DAYS)."""
+    """Return the retention of both, in days (VALKYR_EVENT_RETENTION_DAYS)."""
     return valkyr_settings().event_retention_days
 
 
 def events(before: datetime) -> QuerySet[Event]:
-    """Those told before a time that everybody was told of."""
+    """Return events published before a time and fully delivered."""
     # The ids hold the time they were made at: old rows are a range of the primary key.
     return Event.objects.filter(pk__lt=first_id_at(before), delivered_at__isnull=False)
 
 
 def messages(before: datetime) -> QuerySet[RefusedMessage]:
-    """Those refused before a time that somebody has dealt with."""
+    """Return messages refused before a time and resolved."""
     return RefusedMessage.objects.filter(pk__lt=first_id_at(before)).exclude(resolution="")
 
 
@@ -60,7 +60,7 @@ PRUNED_AT_ONCE, ROUNDS = 5_000, 20
 
 
 def prune() -> int:
-    """Forget answers that are older than 24 hours; how many, 100,000 at most."""
+    """Delete stored responses older than 24 hours, at most 100,000; return how many."""
     old = KeptAnswer.objects.filter(created_at__lt=database_now() - KEPT)
     total = 0
     for _ in range(ROUNDS):

@@ -1,6 +1,6 @@
 """A webhook's signature: `t=<unix seconds>,v1=<hex>`, HMAC-SHA256 over `<t>.<body>`.
 
-Pure. The time is part of what is signed, so that an old request cannot be passed off as new.
+Pure. The signature includes the time, so that an old request cannot pass as a new one.
 """
 
 import hashlib
@@ -18,14 +18,14 @@ _SIGNATURE = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class WebhookSignature:
-    """What the header says: when it was signed, in unix seconds, and the signatures in hex."""
+    """The header's time of signing, in Unix seconds, and its signatures in hex."""
 
     at: int
     values: tuple[str, ...]
 
 
 def read(header: str) -> WebhookSignature | None:
-    """The header, read; None for one that is not of this form."""
+    """Parse the header; None if it is invalid."""
     if len(header) > MAX_HEADER:
         return None
     times, values = [], []
@@ -43,32 +43,32 @@ def read(header: str) -> WebhookSignature | None:
 
 
 def signed(at: int, body: bytes) -> bytes:
-    """What is signed."""
+    """Return the signed text."""
     return f"{at}.".encode() + body
 
 
 def sign(secret: str, at: int, body: bytes) -> str:
-    """The signature of a body under a secret, in hex."""
+    """Return the signature of a body under a secret, in hex."""
     return hmac.new(secret.encode(), signed(at, body), hashlib.sha256).hexdigest()
 
 
 def fingerprint(signature: WebhookSignature, body: bytes) -> str:
-    """A name for what was signed: it comes once, whoever sends it."""
+    """Return an ID of the signed text, which is accepted once from any sender."""
     return hashlib.sha256(signed(signature.at, body)).hexdigest()
 
 
 def header(secret: str, at: int, body: bytes) -> str:
-    """The whole header a sender puts beside its body."""
+    """Return the whole header that a sender adds to its body."""
     return f"t={at},v1={sign(secret, at, body)}"
 
 
 def is_signed(signature: WebhookSignature, body: bytes, secrets: Iterable[str]) -> bool:
-    """Whether one of the signatures was made with one of the secrets; compares in constant time."""
+    """Return whether one signature matches one of the secrets; compares in constant time."""
     expected = [sign(secret, signature.at, body) for secret in secrets]
     matches = [hmac.compare_digest(v, e) for v in signature.values for e in expected]
     return any(matches)
 
 
 def is_fresh(signature: WebhookSignature, now: float) -> bool:
-    """Whether it was made within the window around `now`, in unix seconds."""
+    """Return whether it was made within the window around `now`, in Unix seconds."""
     return abs(now - signature.at) <= WINDOW_SECONDS

@@ -1,7 +1,7 @@
-"""The one way an execution begins: every door and every trigger calls this.
+"""The only function that starts executions: every entry point and trigger calls this.
 
-The payload is checked before anything is written; the rows and the first runs are one
-transaction, and messages go out after it.
+The payload is checked before anything is written; the rows and the first runs are one transaction,
+and messages are sent after it.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ from executions.triggers.request import (
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """An execution, and whether this call made it (or an earlier one with the same key)."""
+    """An execution, and whether this call created it or found an earlier one with the same key."""
 
     execution: WorkflowExecution
     created: bool
@@ -78,16 +78,14 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
 ) -> Started:
     """Start one execution of the latest (or the given) version, or as a `branch` of another.
 
-    `trial` is the version of a test run, which only a person starts.
-    With an idempotency key seen before in this workflow, the earlier execution is returned.
-    `trigger` is what asked for it, if it was one of the workflow's triggers.
-    `joined` starts it as part of the caller's transaction, which may stay open for long: where
-    places or windows are counted or the workflow has a concurrency key, it waits and is counted and
-    admitted after the commit; a key that is taken makes it wait, whatever the rule says. Limits are
-    looked at without a lock before, so a start for which there is no room is refused as ever, but
-    for what other open transactions have started: then it waits until there is room.
-    Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
-    QuotaExceeded, ConcurrencyConflict.
+    `trial` is the version of a test run, which only a person starts. A known idempotency key
+    returns the earlier execution. `trigger` is the workflow's trigger that caused the start, if
+    any. `joined` starts it as part of the caller's transaction, which may stay open for long: with
+    limits or a concurrency key, it waits and is counted and admitted after the commit, and a taken
+    key makes it wait despite the rule. Limits are first checked without a lock, so a start over a
+    limit is rejected as usual. Starts of other open transactions are not seen; then it waits until
+    there is room. Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version),
+    KeyReused, QuotaExceeded, ConcurrencyConflict.
     """
     request = StartRequest(
         workflow,
@@ -136,9 +134,9 @@ def start_child(
     actor: Actor,
     version: int | None = None,
 ) -> WorkflowExecution:
-    """Start one execution as the child of another, once a key; the caller holds the parent's lock.
+    """Start one execution as another's child, once per key; the caller holds the parent's lock.
 
-    It runs at once, with its root: it takes no place of its workspace, and no concurrency key.
+    It runs at once, with its root: it takes no slot of its workspace, and no concurrency key.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version).
     """
     request = StartRequest(
@@ -163,10 +161,10 @@ def start_batch(
     version: int | UUID | None = None,
     joined: bool = False,
 ) -> list[WorkflowExecution]:
-    """Start one execution a payload, all or none, in one transaction, in the payloads' order.
+    """Start one execution per payload, all or none, in one transaction, in the payloads' order.
 
-    Raises as `start_execution`; InvalidPayload lists the problems of every payload, up to the one
-    with which the budget of their checks is used up.
+    Raises as `start_execution`; InvalidPayload lists the problems of every payload, until the
+    budget of the checks is used up.
     """
     request = StartRequest(
         workflow,
@@ -200,11 +198,11 @@ def owe_execution(
     key: str,
     reason: str,
 ) -> WorkflowExecution:
-    """Insert the execution of an error workflow, which waits until it is admitted.
+    """Insert the execution of an error workflow, which waits for admission.
 
-    It takes no lock and counts against no quota, so it can be part of the transaction in which
-    another execution ends. A concurrency key that is taken makes it wait, whatever the rule says.
-    Raises InvalidPayload, NotPublished, WorkflowDisabled.
+    It takes no lock and counts against no quota, so it can join the transaction in which another
+    execution ends. A taken concurrency key makes it wait, despite the rule. Raises InvalidPayload,
+    NotPublished, WorkflowDisabled.
     """
     request = StartRequest(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
     text = check(request.version, payload)
@@ -298,7 +296,7 @@ def _insert(
 
 
 def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
-    """Whether nothing is written after the rows, so that their transaction may end with them."""
+    """Return whether nothing follows the rows, so that their statement may end the transaction."""
     return (
         request.branch is None
         and not any(verdict.replaced)
@@ -309,7 +307,7 @@ def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
 
 
 def _limits(request: StartRequest, actor: Actor) -> Ceilings:
-    """What limits the workspace; others wait for its lock, so a joined start takes none."""
+    """Return the workspace's limits; a joined start takes no lock, which others would wait for."""
     take = unlocked if request.joined else hold
     return take(request.workflow.workspace_id, actor.user_id)
 
@@ -320,7 +318,7 @@ def _verdict(
     rule: Concurrency | None,
     keys: list[ConcurrencyKey | None],
 ) -> conflicts.ConflictVerdict:
-    """Which may run at once; of a joined start all or none, since locks would be needed to tell."""
+    """Return which may run at once; all or none of a joined start, which holds no locks."""
     if not request.joined:
         return conflicts.settle(rule, keys)
     waits = tier is not None and (tier.max_concurrent is not None or bool(tier.limits) or any(keys))
@@ -328,9 +326,9 @@ def _verdict(
 
 
 def _ask(tier: Ceilings, workspace_id: UUID, running: list[bool]) -> bool:
-    """Let joined starts that wait be admitted after the commit; whether they are counted then.
+    """Have waiting joined starts admitted after the commit; return whether they count then.
 
-    Raises QuotaExceeded where it can be seen without a lock that there is no room for them.
+    Raises QuotaExceeded if a check without a lock finds no room for them.
     """
     if all(running):
         return False

@@ -1,7 +1,7 @@
-"""Trigger rows follow the published version; people switch them on and off in between.
+"""Make trigger rows match the published version; users enable and disable them in between.
 
-A trigger whose settings stay the same keeps its row: its history, and a webhook's address and
-secret. One that the definition has no more is retired; if it comes back, so does its row.
+A trigger with the same settings keeps its row: its history, and a webhook's URL and secret. A
+trigger that the definition drops is retired; if it returns, so does its row.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,14 +21,14 @@ from executions.triggers import beat_entries
 def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
     """Make the workflow's triggers and beat's entries those of `version` (None: none).
 
-    One that a person switched off stays off. Call inside the transaction that publishes or
+    A trigger that a user disabled stays disabled. Call it inside the transaction that publishes or
     archives, which holds the workflow's lock.
     """
     sync_all([(workflow, version)])
 
 
 def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
-    """The same for many workflows; the number of statements depends on what changes alone."""
+    """Synchronise many workflows; the number of statements depends on the changes alone."""
     now, workflows = database_now(), {workflow.pk: workflow for workflow, _ in given}
     wanted = {
         (workflow.pk, _key(kind, settings)): (workflow, kind, settings)
@@ -54,10 +54,9 @@ def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
 
 
 def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -> Trigger:
-    """Switch a trigger on or off until somebody switches it back; publishing leaves it so.
+    """Enable or disable a trigger until a user changes it; publishing does not change it.
 
-    Nothing happens to one that is so already. Raises NotFound, and WrongState for switching on a
-    retired one.
+    Does nothing if it is so already. Raises NotFound, and WrongState for enabling a retired one.
     """
     with transaction.atomic():
         trigger = locked(trigger_id)
@@ -80,7 +79,7 @@ def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -
 
 
 def lock_schedules(workspace_id: UUID) -> list[Trigger]:
-    """The CRON triggers of a workspace that are switched on, locked till the transaction ends."""
+    """Lock a workspace's enabled CRON triggers until the transaction ends."""
     rows = Trigger.objects.select_for_update(no_key=True, of=("self",)).filter(
         workflow__workspace_id=workspace_id, type=TriggerType.CRON, enabled=True
     )
@@ -89,7 +88,7 @@ def lock_schedules(workspace_id: UUID) -> list[Trigger]:
 
 
 def hold_schedules(triggers: Iterable[Trigger], *, held: bool) -> None:
-    """Make locked schedules rest while their workspace is archived, or go on from now."""
+    """Stop locked schedules while their workspace is archived, or resume them from now."""
     now = database_now()
     for trigger in triggers:
         if held:
@@ -102,7 +101,7 @@ def hold_schedules(triggers: Iterable[Trigger], *, held: bool) -> None:
 
 
 def locked(trigger_id: UUID) -> Trigger:
-    """The trigger with its workflow, its row locked until the transaction ends; raises NotFound."""
+    """Return the trigger with its workflow, locked until the transaction ends; raises NotFound."""
     trigger = (
         Trigger.objects.select_for_update(no_key=True, of=("self",))
         .select_related("workflow")
@@ -123,7 +122,7 @@ def audit(
     about: Mapping[str, Any] | None = None,
     **changes: dict[str, Any],
 ) -> None:
-    """Write what a person did to a trigger into the audit trail; `changes`: before and after."""
+    """Write a user's change of a trigger into the audit trail; `changes`: before and after."""
     record(
         actor,
         action,

@@ -1,6 +1,6 @@
-"""WEBHOOK triggers: a request proves who sent it, then starts one execution, once.
+"""WEBHOOK triggers: authenticate a request, then start one execution, once.
 
-A refusal never tells whether the trigger exists, nor what was wrong.
+A refusal tells neither whether the trigger exists nor what was wrong.
 """
 
 import hmac
@@ -31,12 +31,12 @@ SALT = "valkyr.webhook"
 
 
 def secret_of(trigger_id: UUID, version: int) -> str:
-    """The secret as people are given it: 64 hex characters."""
+    """Return the secret in its displayed form: 64 hex characters."""
     return _derived(trigger_id, version, settings.SECRET_KEY)
 
 
 def accepted_secrets(trigger_id: UUID, version: int) -> Iterator[str]:
-    """A version's secret as senders may have it: of the present and the earlier keys."""
+    """Return a version's secrets that senders may use: of the current and the earlier keys."""
     for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         yield _derived(trigger_id, version, key)
 
@@ -68,7 +68,7 @@ class NoWebhook(ValkyrError):
 
 @dataclass(frozen=True, slots=True)
 class WebhookRequest:
-    """What a caller sent: the body, and the two headers that may prove who it is."""
+    """A request: the body, and the two headers that may authenticate it."""
 
     body: bytes
     signature: str
@@ -77,14 +77,14 @@ class WebhookRequest:
 
 @dataclass(frozen=True, slots=True)
 class Authentic:
-    """A trigger whose caller proved itself; `signed` is the digest of what it signed, if it did."""
+    """The trigger of an authenticated request; `signed` is the digest of its signed text."""
 
     trigger: Trigger
     signed: str | None
 
 
 def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
-    """The trigger this request may start; raises NotAuthentic."""
+    """Return the trigger this request may start; raises NotAuthentic."""
     trigger = (
         Trigger.objects.filter(pk=trigger_id, type=TriggerType.WEBHOOK)
         .select_related("workflow")
@@ -107,10 +107,10 @@ def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
 def accept(
     caller: Authentic, payload: Any, *, actor: Actor, idempotency_key: str | None = None
 ) -> Started:
-    """Start the trigger's workflow; `actor` is whoever called, known by the door alone.
+    """Start the trigger's workflow; `actor` is the caller, known by the entry point alone.
 
-    Raises NotAuthentic for a signature used before, WrongState for a trigger that is switched off,
-    and what `start_execution` raises; a request that started nothing may be sent again.
+    Raises NotAuthentic for a used signature, WrongState for a disabled trigger, and the errors of
+    `start_execution`; a request that started nothing may be sent again.
     """
     trigger = caller.trigger
     if not trigger.enabled:
@@ -135,7 +135,7 @@ def accept(
 
 
 def reveal(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
-    """The webhook's secret, for a person; audited. Raises NotFound, NoWebhook."""
+    """Return the webhook's secret for a user; audited. Raises NotFound, NoWebhook."""
     with transaction.atomic():
         trigger = _webhook(trigger_id)
         audit(actor, "trigger.reveal", trigger, reason)
@@ -145,10 +145,10 @@ def reveal(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
 def rotate(
     trigger_id: UUID, *, actor: Actor, reason: str = "", overlap: int = OVERLAP_SECONDS
 ) -> str:
-    """Give the webhook a new secret, which is returned; audited.
+    """Replace the webhook's secret and return the new one; audited.
 
-    The one it had is accepted for `overlap` seconds more, 0 refuses it at once. Only one former
-    secret is: the one before it is refused from now on. Raises NotFound, NoWebhook, ValueError.
+    The previous one stays valid for `overlap` seconds; 0 rejects it at once. Only one former secret
+    stays valid; earlier ones are rejected from now on. Raises NotFound, NoWebhook, ValueError.
     """
     if not 0 <= overlap <= MAX_OVERLAP_SECONDS:
         raise ValueError(f"The overlap is {overlap} s; give 0 to {MAX_OVERLAP_SECONDS}.")
@@ -166,7 +166,7 @@ def rotate(
 
 
 def prune() -> int:
-    """Forget signatures that are too old to be accepted again; how many, 5,000 at most."""
+    """Delete signatures that are too old to be accepted, at most 5,000; return how many."""
     old = WebhookDelivery.objects.filter(created_at__lt=database_now() - KEPT)
     with transaction.atomic():
         rows = old.select_for_update(skip_locked=True).order_by("created_at")
@@ -175,7 +175,7 @@ def prune() -> int:
 
 
 def _overlaps(trigger: Trigger) -> bool:
-    """Whether the secret before the present one is still accepted."""
+    """Return whether the previous secret is still accepted."""
     until = trigger.former_secret_until
     return until is not None and database_now() < until
 

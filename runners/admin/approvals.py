@@ -1,4 +1,4 @@
-"""Approvals: what people are asked to decide, opening on what waits; approve or reject here."""
+"""Approvals: questions for users, waiting ones first; approve or reject here."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,7 +33,7 @@ ANYBODY = lazy("who may operate executions")
 
 
 class CommentForm(DialogForm):
-    """Asks what the person says to it."""
+    """Asks for the user's comment."""
 
     comment = forms.CharField(
         required=False,
@@ -92,7 +92,7 @@ REJECT = AdminOperation(
 
 
 class DecisionFilter(TabFilter):
-    """Approvals by whether somebody decided; those that wait unless asked otherwise."""
+    """Approvals by decision; the waiting ones by default."""
 
     title = lazy("state")
     parameter_name = field = "state"
@@ -106,7 +106,7 @@ class DecisionFilter(TabFilter):
 
 @admin.register(Approval)
 class ApprovalAdmin(OperatingAdmin, FactAdmin):
-    """One question to people, and the answer."""
+    """One question for users, and the decision."""
 
     operations = (APPROVE, REJECT)
     list_display = ("question", "mark", "workflow", "who", "asked", "expires", "decided_by")
@@ -133,7 +133,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "execution_id")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """The buttons, for who may decide."""
+        """Return the buttons for users who may decide."""
         row = self.get_object(request, str(object_id))
         user: Any = request.user
         if row is None:
@@ -145,23 +145,23 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("question"))
     def question(self, row: Approval) -> str:
-        """What is to be decided."""
+        """The question."""
         return marks.clipped(str(row))
 
     @display(description=lazy("state"))
     def mark(self, row: Approval) -> Any:
-        """Whether it waits, or what was decided."""
+        """Whether it waits, or the decision."""
         return mark_of(row)
 
     @display(description=lazy("execution"))
     def workflow(self, row: Approval) -> Any:
-        """The execution's page, under its workflow's name."""
+        """A link to the execution, with its workflow's name."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 
     @display(description=lazy("approvers"))
     def who(self, row: Approval) -> str:
-        """Who may decide."""
+        """The approvers."""
         return marks.clipped(", ".join(row.approvers) or ANYBODY, 60)
 
     @display(description=lazy("asked"))
@@ -171,16 +171,16 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("expires"))
     def expires(self, row: Approval) -> Any:
-        """Until when somebody may decide."""
+        """The deadline of the decision."""
         return marks.ago(row.due_at) if row.state == "WAITING" else marks.EMPTY
 
     @display(description=lazy("decided by"))
     def decided_by(self, row: Approval) -> str:
-        """Who decided."""
+        """The user who decided."""
         return row.decided_by or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """The question, and what came of it."""
+        """Return the question and the decision."""
         sections: list[PageSection] = []
         if obj.description:
             sections.append(text_section(gettext("Description"), obj.description))
@@ -202,6 +202,6 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
 
 def mark_of(row: Approval) -> Any:
-    """The decision's word, icon and colour; the run's state while there is none."""
+    """Return the decision's word, icon and colour; the run's state without a decision."""
     found = MARKS.get(row.decision)
     return marks.mark(row.decision, *found) if found else marks.state(row.state)

@@ -1,7 +1,7 @@
-"""The live monitor: one execution as it runs, its graph, its timeline and what each run did.
+"""The live monitor: one running execution, its graph, its timeline and its runs.
 
-The page itself is a frame with what does not change; `executions/frontend/src/monitor` fills it
-from the API and from the stream of states.
+The page is a static frame; `executions/frontend/src/monitor` fills it from the API and from the
+stream of states.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ RARE = {"undo"}  # shown only where it can be done: few workflows have undo step
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """Something that can be done to the execution; `refusal` says why not now, or ""."""
+    """An operation on the execution; `refusal` says why it is unavailable, or ""."""
 
     name: str
     title: str
@@ -45,7 +45,7 @@ class Button:
 
 
 def monitor(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """The page; the execution's JSON stays in the database until somebody asks for it."""
+    """Show the page; the execution's JSON stays in the database until requested."""
     execution = admin.get_or_refuse(request, object_id)
     get_token(request)  # the dialogs and decisions post with it
     context = {
@@ -89,7 +89,7 @@ def _buttons(
 
 
 def _facts(execution: WorkflowExecution) -> dict[str, Any]:
-    """What the scripts begin with, by `data-` attribute; ANY stands for an id in addresses."""
+    """Return the scripts' initial `data-` attributes; ANY is a placeholder for an ID in URLs."""
     return {
         "api": addresses.root(),
         "execution": execution.pk,

@@ -61,7 +61,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnLine:
-    """One iteration or item as the template shows it."""
+    """One iteration or item for the template."""
 
     name: Cell
     mark: Cell
@@ -72,7 +72,7 @@ class TurnLine:
 
 @dataclass(frozen=True, slots=True)
 class PanelLine:
-    """One run as the template shows it; a container has turns below it."""
+    """One run for the template; a container has iterations below it."""
 
     cells: list[Cell]
     title: str = ""
@@ -83,7 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """A row an attempt, in the order in which they were ready, in the place `?place=` names."""
+    """Return one row per attempt in the place `?place=`, in the order of readiness."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:
@@ -106,7 +106,7 @@ def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
 
 
 def _trail(execution_id: UUID, place: str) -> list[Cell]:
-    """Links to the places around, the workflow first; nothing for the workflow itself."""
+    """Return links to the surrounding places, the workflow first; none for the workflow itself."""
     if not place:
         return []
     trail: list[Cell] = [place_link(execution_id, "", gettext("Workflow"))]
@@ -195,7 +195,7 @@ def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
 
 
 def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
-    """How far a container is, what a run waits for, what it came from, what went wrong."""
+    """Return a container's progress, a run's wait, its origin, and its error."""
     run, child = shown.run, shown.child
     parts: list[Any] = []
     if shown.kind:
@@ -233,7 +233,7 @@ REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Why"), lazy("Since"), lazy
 
 
 def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """The execution's own reason, and a row for each step that is not done."""
+    """Return the execution's own reason, and a row for each unfinished step."""
     if execution.state in FINAL and execution.state != ExecutionState.FAILED:
         return PageSection(REASONS_TITLE, body=gettext("It is over."), folded=True)
     found = explain(execution)
@@ -302,7 +302,7 @@ COLUMNS = (
 
 
 def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """A row an execution: those it came from, then the newest that came from it; two queries."""
+    """Return one row per execution: ancestors, then the newest descendants; two queries."""
     one, *others = _relatives(execution)
     found = list(one.union(*others, all=True))
     if not found:

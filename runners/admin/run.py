@@ -1,4 +1,4 @@
-"""Runs: what each attempt of each step did, to read; a live one can be quarantined by hand."""
+"""Runs: the attempts of each step, read-only; a live one can be quarantined by hand."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -58,7 +58,7 @@ PLAIN = {WaitKind.TIMER: lazy("Sleeps"), WaitKind.CHILD: lazy("Waits for its chi
 
 
 def wait_of(run: Run) -> SafeString | str:
-    """The wait of a run that waits; "" for others, and for a container, whose body runs."""
+    """Return the wait of a waiting run; "" for others, and for a container with a running body."""
     if run.state != "WAITING" or run.waits_for == WaitKind.BODY:
         return ""
     kind = WaitKind(run.waits_for)
@@ -76,7 +76,7 @@ def wait_of(run: Run) -> SafeString | str:
 
 
 def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
-    """How long a run that was woken had waited, for what, and what came; "" for others."""
+    """Return a woken run's waiting time, its cause and its event; "" for others."""
     seconds = wake.get("waitedSeconds")
     if run.waits_for in ("", WaitKind.BODY) or seconds is None:
         return ""
@@ -194,7 +194,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """As elsewhere, and the runs of one execution whose paths begin with a text."""
+        """Search as elsewhere, and find an execution's runs whose paths have a prefix."""
         first, _, start = search_term.strip().partition(" ")
         try:
             execution = UUID(first)
@@ -207,7 +207,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("step"))
     def step(self, row: Run) -> Any:
-        """The step and which attempt."""
+        """The step and its attempt."""
         return marks.path(f"{row.step_path} #{row.attempt}")
 
     @display(description=lazy("state"))
@@ -217,13 +217,13 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("execution"))
     def workflow(self, row: Run) -> Any:
-        """The execution's page, under its workflow's name."""
+        """A link to the execution, with its workflow's name."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 
     @display(description=lazy("worker"))
     def worker(self, row: Run) -> Any:
-        """Who has, or had, it."""
+        """The worker that has, or had, it."""
         return marks.worker(row.leased_by)
 
     @display(description=lazy("queued"))
@@ -238,16 +238,16 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("duration"))
     def duration(self, row: Run) -> str:
-        """How long it worked, or works."""
+        """How long it ran, or has been running."""
         return duration_of(row)
 
     @display(description=lazy("error"))
     def failure(self, row: Run) -> str:
-        """The class and beginning of the error."""
+        """The class and the beginning of the error."""
         return error_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """All that is known of one attempt."""
+        """Return everything known about one attempt."""
         sections: list[PageSection] = []
         if obj.error:
             sections.append(text_section(gettext("Error"), obj.error, error=True))
@@ -312,7 +312,7 @@ def _run(pk: UUID) -> Any:
 
 
 def _crashes(obj: Run) -> str:
-    """How often it ended its process, how, and what follows from it."""
+    """Return how often it ended its process, how, and the consequences."""
     said = f"{obj.crashes}: {obj.crash_cause}" if obj.crashes else "0"
     return (
         gettext("{said} (suspect: runs in a process of its own)").format(said=said)
@@ -322,13 +322,13 @@ def _crashes(obj: Run) -> str:
 
 
 def _monitor(obj: Run) -> Any:
-    """The execution's monitor with this run selected."""
+    """Return the URL of the execution's monitor with this run selected."""
     address = addresses.admin("executions_workflowexecution_monitor", obj.execution_id)
     return links.link(f"{address}?run={obj.pk}", gettext("Watch it among the others"))
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
-    """The iteration or item that the run belongs to, and what is inside it."""
+    """Return the iteration or item of the run, and its content."""
     place = split(obj.step_path)[0]
     found: list[tuple[str, Any]] = [
         (
@@ -349,7 +349,7 @@ def _place(obj: Run) -> list[tuple[str, Any]]:
 
 
 def _wait(obj: Run) -> list[tuple[str, Any]]:
-    """What the run waits or waited for, and the execution it started."""
+    """Return the run's wait, and the execution it started."""
     child = children_of(obj.execution_id, [obj]).get(obj.pk)
     told = wait_of(obj) or waited_of(obj, obj.wake or {})
     found: list[tuple[str, Any]] = [(gettext("Wait"), told)] if told else []
@@ -360,7 +360,7 @@ def _wait(obj: Run) -> list[tuple[str, Any]]:
 
 
 def state_of(row: Run) -> Any:
-    """The run's mark; a retry says which one it is, and how long it backs off."""
+    """Return the run's mark; a retry shows its number and its delay."""
     if row.superseded:
         return marks.state(
             row.state, gettext("{state}, rolled back").format(state=marks.MARKS[row.state][0])
@@ -379,7 +379,7 @@ def state_of(row: Run) -> Any:
 
 
 def duration_of(row: Run) -> str:
-    """How long it worked, works or sleeps; a container, with its body; a skipped step, nothing."""
+    """Return a run's duration; a container's includes its body, a skipped step has none."""
     if row.state == "SKIPPED":
         return marks.EMPTY
     awake = row.state != "WAITING" and row.waits_for != WaitKind.BODY
@@ -389,7 +389,7 @@ def duration_of(row: Run) -> str:
 
 
 def error_of(row: Run) -> str:
-    """The class and the beginning of the message, or a dash."""
+    """Return the class and the beginning of the message, or a dash."""
     if not row.error:
         return marks.EMPTY
     return marks.clipped(f"{row.error_type}: {row.error}" if row.error_type else row.error)

@@ -1,4 +1,4 @@
-"""Worker processes and when they were last seen, to read."""
+"""Worker processes and when they were last seen, read-only."""
 
 from datetime import timedelta
 from typing import Any
@@ -24,7 +24,7 @@ SILENT = timedelta(seconds=60)
 
 @admin.register(Runner)
 class RunnerAdmin(FactAdmin):
-    """What each worker said of itself."""
+    """A worker's own report."""
 
     list_display = ("name", "health", "host", "pid", "pool", "queue_names", "started", "seen")
     ordering = ("-seen_at",)
@@ -32,13 +32,13 @@ class RunnerAdmin(FactAdmin):
     search_texts = ("name", "host")
 
     def scope(self, request: HttpRequest, rows: Any, action: Power) -> Any:
-        """Our own workers serve all workspaces; a remote runner is seen by its workspace."""
+        """Return shared workers, and remote runners of the user's workspaces."""
         if is_superuser(request):
             return rows
         return rows.filter(Q(workspace=None) | Q(workspace__in=reach(request).workspaces(action)))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Who sees executions sees what works on them."""
+        """Allow users who may see executions."""
         return holds(request, self.needs)
 
     @display(description=lazy("state"))
@@ -48,17 +48,17 @@ class RunnerAdmin(FactAdmin):
 
     @display(description=lazy("queues"))
     def queue_names(self, row: Runner) -> str:
-        """What it works on."""
+        """Its queues."""
         return ", ".join(map(str, row.queues)) or marks.EMPTY
 
     @display(description=lazy("started"))
     def started(self, row: Runner) -> Any:
-        """How long it lives."""
+        """Its uptime."""
         return marks.ago(row.started_at)
 
     @display(description=lazy("seen"))
     def seen(self, row: Runner) -> Any:
-        """When it last gave a sign."""
+        """Its last heartbeat."""
         return marks.ago(row.seen_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

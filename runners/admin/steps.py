@@ -1,6 +1,6 @@
-"""The steps of one place of an execution: its runs, and under loops and maps their turns.
+"""The steps of one place of an execution: its runs, and the iterations of loops and maps.
 
-However many turns there are, a page shows so many of them, and asks a fixed number of questions.
+A page shows a limited number of iterations, with a fixed number of queries.
 """
 
 from collections import defaultdict
@@ -35,8 +35,7 @@ from runners.states import LIVE
 class IterationRow:
     """One iteration or item; `kind` is dead, failed, running, waiting, cancelled or done.
 
-    `runs` counts those in it, `own` those that stand in no body inside it, `done` those that
-    succeeded.
+    `runs` counts all its runs, `own` those outside of nested bodies, `done` the successful ones.
     """
 
     index: int
@@ -50,7 +49,7 @@ class IterationRow:
 
 @dataclass(frozen=True, slots=True)
 class IterationRows:
-    """The first turns of a container, and how many there are in all."""
+    """The first iterations of a container, and their total number."""
 
     shown: Sequence[IterationRow] = ()
     total: int = 0
@@ -61,9 +60,9 @@ class IterationRows:
 def turns_in(
     execution_id: UUID, place: str, minded: Sequence[str], most: int
 ) -> dict[str, IterationRows]:
-    """At most `most` turns of each container in a place, by its task: one query.
+    """Return at most `most` iterations of each container in a place, by task: one query.
 
-    `minded` are the tasks in these bodies that have an `error` edge, as `container.task`.
+    `minded` are the tasks in these bodies with an `error` edge, as `container.task`.
     """
     found = statements.fetch(
         "turns_shown",
@@ -78,9 +77,9 @@ def turns_in(
 
 
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
-    """How far a run of a "loop" or "map" is: "97 of 100 items done, 2 under way, 1 failed".
+    """Return the progress of a "loop" or "map": "97 of 100 items done, 2 under way, 1 failed".
 
-    `turns` is None where nobody looked at them.
+    `turns` is None if they were not read.
     """
     told = run.progress or {}
     live = run.state in LIVE
@@ -151,7 +150,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """A turn to be shown, its name, and its runs; none where there are too many of them."""
+    """An open iteration, its name, and its runs; none if there are too many."""
 
     name: str
     place: str
@@ -161,7 +160,7 @@ class OpenTurn:
 
 @dataclass(frozen=True, slots=True)
 class ShownStep:
-    """A run with its child execution, its turns if it is a container, and what woke it."""
+    """A run with its child execution, its iterations if it is a container, and its wake-up."""
 
     run: Run
     wake: Mapping[str, Any]
@@ -181,7 +180,7 @@ class Steps:
 
 
 def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
-    """The steps of one place of an execution, in four queries; None for a place it cannot have."""
+    """Return the steps of one place, in four queries; None for an impossible place."""
     try:
         place = place_of(compiled(execution.version_id).graph, prefix)
     except (KeyError, ValueError):
@@ -207,7 +206,7 @@ def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
 
 
 def _shown(run: Run, graph: Graph, children: Mapping[UUID, Child]) -> ShownStep:
-    """A run of the graph's own steps."""
+    """Return a run of the graph's own steps."""
     task = split(run.step_path)[1].partition(".")[0]
     index = graph.task_by_id.get(task)
     body = graph.tasks[index].body if index is not None else None
@@ -221,7 +220,7 @@ def _opened(
     inside: Mapping[str, Sequence[Run]],
     children: Mapping[UUID, Child],
 ) -> list[OpenTurn]:
-    """A container's turns with their runs, where there are not too many of them."""
+    """Return a container's iterations with their runs, unless there are too many."""
     body = within(place, place.graph.task_by_id[task], 0).graph
     opened = []
     for turn in turns.shown:
@@ -232,7 +231,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """The runs in a place and inside it; how long they slept comes without what woke them."""
+    """Return the runs in a place and inside it, with waiting times but without wake-ups."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)
@@ -271,7 +270,7 @@ def _turns(execution: WorkflowExecution, place: Place) -> dict[str, IterationRow
 
 
 def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
-    """The turns whose steps are shown with them, as `batch[17]`: the first ones that fit."""
+    """Return the first iterations, as `batch[17]`, whose steps fit on the page."""
     left, names = INSIDE, []
     for container, own in turns.items():
         for turn in own.shown:
@@ -284,7 +283,7 @@ def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
 def _inside(
     execution: WorkflowExecution, prefix: str, names: Sequence[str]
 ) -> dict[str, list[Run]]:
-    """The own runs of these turns, by turn."""
+    """Return the own runs of these iterations, by iteration."""
     if not names:
         return {}
     rest = Substr("step_path", len(prefix) + 1)
@@ -312,12 +311,12 @@ def _part(text: Any, separator: str, number: int) -> Func:
 
 
 def place_link(execution_id: UUID, place: str, text: Any) -> SafeString:
-    """A link to the execution's page with the steps of that place; "" is the workflow."""
+    """Return a link to the execution's page with that place; "" is the workflow."""
     address = links.page("executions_workflowexecution", execution_id)
     asked = f"?{urlencode({'place': place})}" if place else ""
     return links.link(f"{address}{asked}#steps", text)
 
 
 def runs_in(execution_id: UUID, prefix: str) -> str:
-    """The address of the list of an execution's runs whose paths begin like this."""
+    """Return the URL of an execution's runs with this path prefix."""
     return links.listing("runners_run", q=f"{execution_id} {prefix}".strip())

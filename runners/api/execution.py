@@ -1,4 +1,4 @@
-"""One execution over HTTP: the graph of its version, and why it is not over."""
+"""One execution over HTTP: the graph of its version, and why it has not ended."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from collections.abc import Iterator
@@ -58,12 +58,12 @@ class GraphEdge(CamelCaseSerializer):
     )
 
     def get_fields(self) -> Any:
-        """With `from`, first."""
+        """Return the fields with `from` first."""
         return {"from": serializers.CharField(), **super().get_fields()}
 
 
 class GraphShape(CamelCaseSerializer):
-    """The graph of the version that an execution runs."""
+    """The graph of an execution's version."""
 
     versionId = serializers.UUIDField()
     nodes = GraphNode(many=True, help_text="Containers before what stands in them.")
@@ -71,7 +71,7 @@ class GraphShape(CamelCaseSerializer):
 
 
 def shown(graph: Graph) -> dict[str, Any]:
-    """A workflow's graph as `GraphShape` has it."""
+    """Return a workflow's graph as `GraphShape`."""
     bodies = _bodies(graph, "")
     return {
         "nodes": list(_nodes(graph, "")),
@@ -80,7 +80,7 @@ def shown(graph: Graph) -> dict[str, Any]:
 
 
 def _bodies(graph: Graph, parent: str) -> Iterator[tuple[Graph, str]]:
-    """The graph itself and the bodies in it, each with the path of its container."""
+    """Yield the graph and its bodies, each with the path of its container."""
     yield graph, parent
     for task in graph.tasks:
         if task.body is not None:
@@ -137,7 +137,7 @@ class ExecutionGraph(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """The graph of the version that ran, not of today's draft."""
+        """Return the graph of the executed version, not of the current draft."""
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id", "version_id")
         row, _ = obtain(self.user, rows, id, Action.VIEW)
         return Response({"versionId": row.version_id, **shown(compiled(row.version_id).graph)})
@@ -152,7 +152,7 @@ STATES = [(state.value, state.value.lower()) for state in RunState]
 
 
 class ReasonShape(CamelCaseSerializer):
-    """Why something does not go on: for programs, for people, and what it is about."""
+    """Why something does not continue: a code, a sentence, and its subject."""
 
     code = serializers.CharField(help_text="Stable; docs/reference/api.md lists them.")
     message = serializers.CharField()
@@ -164,7 +164,7 @@ class ReasonShape(CamelCaseSerializer):
 
 
 class ExplainedStep(CamelCaseSerializer):
-    """A step that is not done, or a task that has not begun (without run, state and attempt)."""
+    """A step that has not ended, or a task that has not begun (without run, state and attempt)."""
 
     path = serializers.CharField()
     task_id = serializers.UUIDField()
@@ -175,7 +175,7 @@ class ExplainedStep(CamelCaseSerializer):
 
 
 class ContainerCount(CamelCaseSerializer):
-    """How many live runs the bodies of a loop or map have in a state."""
+    """The number of live runs in a state in the bodies of a loop or map."""
 
     container = serializers.CharField()
     state = serializers.ChoiceField(STATES)
@@ -183,7 +183,7 @@ class ContainerCount(CamelCaseSerializer):
 
 
 class ExplanationShape(CamelCaseSerializer):
-    """Everything that keeps an execution from going on."""
+    """Everything that blocks an execution."""
 
     execution_id = serializers.UUIDField()
     state = serializers.ChoiceField(ExecutionState.choices)
@@ -198,7 +198,7 @@ LARGE = ("trigger_payload", "context_data", "output", "error_stack_trace", "metr
 
 
 class ExplainExecution(Endpoint):
-    """Why an execution, and each of its steps, is where it is."""
+    """Why an execution, and each of its steps, is in its state."""
 
     @operation(
         "explainWorkflowExecution",
@@ -207,6 +207,6 @@ class ExplainExecution(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Why the execution is not over, with a reason for each step that is not done."""
+        """Return why the execution has not ended, with a reason for each unfinished step."""
         row, _ = obtain(self.user, WorkflowExecution.objects.defer(*LARGE), id, Action.VIEW)
         return Response(ExplanationShape(explain(row)).data)

@@ -1,4 +1,4 @@
-"""What a workflow's tasks gave the last time."""
+"""The latest results of a workflow's tasks."""
 
 # ruff: noqa: N815 - the names are the JSON's
 import json
@@ -24,7 +24,7 @@ from runners.repair.last_results import MOST_CHARACTERS, ShownResult, TaskResult
 
 
 class LastResultsQuery(Body):
-    """Of which execution."""
+    """The execution to read."""
 
     executionId = serializers.UUIDField(
         required=False, help_text="One of the workflow's; the newest unless given."
@@ -32,7 +32,7 @@ class LastResultsQuery(Body):
 
 
 class TaskResultShape(CamelCaseSerializer):
-    """What a task gave, in its newest attempt and, in a body, the turn that began last."""
+    """A task's result, of its newest attempt and, in a body, of its newest iteration."""
 
     state = serializers.ChoiceField(STATES)
     outcome = serializers.CharField(allow_blank=True)
@@ -47,10 +47,10 @@ class TaskResultShape(CamelCaseSerializer):
 
 
 class LastResults(CamelCaseSerializer):
-    """An execution of a workflow, and what its tasks gave.
+    """An execution of a workflow, and its tasks' results.
 
-    A value of more than 16,384 characters is left out: `{"$truncated": why, "runId": id}` stands
-    in its place. All fields but `tasks` are null where the workflow has not run.
+    A value of more than 16,384 characters is replaced by `{"$truncated": why, "runId": id}`. All
+    fields except `tasks` are null if the workflow has not run.
     """
 
     executionId = serializers.UUIDField(allow_null=True)
@@ -73,7 +73,7 @@ NOTHING: dict[str, Any] = {
 
 
 def of_execution(row: WorkflowExecution) -> dict[str, Any]:
-    """What is said of the execution itself."""
+    """Return the data of the execution itself."""
     where = {"executionId": str(row.pk)}
     return {
         "executionId": row.pk,
@@ -85,7 +85,7 @@ def of_execution(row: WorkflowExecution) -> dict[str, Any]:
 
 
 def of_task(result: TaskResult) -> dict[str, Any]:
-    """What is said of a task."""
+    """Return the data of a task."""
     return {
         "state": result.state,
         "outcome": result.outcome,
@@ -123,7 +123,7 @@ class LastResultsOf(Endpoint):
         parameters=[LastResultsQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """What each task gave in the newest execution, a test run included, or in the one named.
+        """Return each task's result in the named or newest execution, test runs included.
 
         Of at most 1,000 tasks, from at most 100,000 runs.
         """
@@ -134,7 +134,7 @@ class LastResultsOf(Endpoint):
 
 
 def _chosen(workflow: Workflow, execution_id: UUID | None) -> WorkflowExecution | None:
-    """The one named, or the newest; None of a workflow that has not run. Raises NotFound."""
+    """Return the named or newest execution; None if there is none. Raises NotFound."""
     rows = WorkflowExecution.objects.filter(workflow=workflow).annotate(
         version_number=F("version__number"), version_kind=F("version__kind")
     )

@@ -18,7 +18,7 @@ WAITS = [("", "nothing"), *((kind.value, kind.value) for kind in WaitKind)]
 
 
 class RunSummary(CamelCase, serializers.ModelSerializer[Run]):
-    """A run in a list: everything but what may be large."""
+    """A run in a list, without large fields."""
 
     execution_id = serializers.UUIDField()
     task_id = serializers.UUIDField()
@@ -99,7 +99,7 @@ class RunQuery(ListQuery):
     queuedBefore = serializers.DateTimeField(required=False)
 
     def validate(self, attrs: Any) -> Any:
-        """A place is one of an execution; across all of them nothing is ordered by path."""
+        """Check that `place` comes with an execution: only there are runs ordered by path."""
         if "place" in attrs and "executionId" not in attrs:
             raise serializers.ValidationError(
                 {"place": "A place belongs to an execution; give executionId as well."},
@@ -128,7 +128,7 @@ class VersionField(serializers.Field[Any, Any, Any, Any]):
     default_error_messages = {"version": 'Expected "pinned", "latest" or a number from 1 up.'}
 
     def to_internal_value(self, data: Any) -> str | int:
-        """The word or the number; raises ValidationError."""
+        """Return the word or the number; raises ValidationError."""
         number = isinstance(data, int) and not isinstance(data, bool) and 1 <= data <= MAX_VERSION
         if not number and data not in ("pinned", "latest"):
             self.fail("version")
@@ -136,5 +136,5 @@ class VersionField(serializers.Field[Any, Any, Any, Any]):
         return known
 
     def to_representation(self, value: Any) -> Any:
-        """Itself."""
+        """Return the value unchanged."""
         return value

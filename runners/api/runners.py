@@ -1,4 +1,4 @@
-"""Worker processes: our own are seen by who sees any work, remote ones by their workspace."""
+"""Worker processes: shared ones, and remote ones by workspace."""
 
 from uuid import UUID
 
@@ -40,7 +40,7 @@ class RunnerShape(CamelCase, serializers.ModelSerializer[Runner]):
 
 
 class RunnerQuery(PageQuery):
-    """What `listRunners` takes."""
+    """The query of `listRunners`."""
 
     pool = serializers.CharField(required=False, max_length=20, help_text="`remote`, for example.")
 
@@ -50,7 +50,7 @@ BY_ID = ("id",)
 
 
 def runners(user: User) -> QuerySet[Runner]:
-    """The runners that the caller may see; superusers need no workspace for it."""
+    """Return the runners that the caller may see; superusers need no workspace."""
     reach = reach_of(user)
     wanted = Q(workspace_id__in=reach.workspaces(Action.VIEW))
     if reach.anywhere(Action.VIEW) or getattr(user, "is_superuser", False):
@@ -63,7 +63,7 @@ class Runners(Endpoint):
 
     @operation("listRunners", "Runner", {200: RunnerShape(many=True)}, parameters=[RunnerQuery])
     def get(self, request: Request) -> Response:
-        """The workers that serve you, newest first: shared ones, and your remote runners."""
+        """List your workers, newest first: shared ones, and your remote runners."""
         query = self.query(RunnerQuery)
         rows = runners(self.user)
         if "pool" in query:
@@ -77,7 +77,7 @@ class OneRunner(Endpoint):
 
     @operation("getRunner", "Runner", {200: RunnerShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One worker and its last sign of life."""
+        """Return one worker and its last heartbeat."""
         runner = runners(self.user).filter(pk=id).first()
         if runner is None:
             raise NotFound(f"There is no runner {id} that serves you.")

@@ -1,4 +1,4 @@
-"""Runs, an execution's runs on the time axis, and the payloads of one, revealed for a reason."""
+"""Runs, an execution's timeline, and the payloads of one run, revealed for a reason."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from datetime import datetime, timedelta
@@ -37,7 +37,7 @@ MAX_TIMELINE = 5000
 
 
 class Counters(CamelCaseSerializer):
-    """How far a container is: a loop by its iteration, a map by its items."""
+    """The progress of a container: a loop's iteration, a map's items."""
 
     iteration = serializers.IntegerField(required=False, help_text="A loop's, from 1.")
     count = serializers.IntegerField(
@@ -101,17 +101,17 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         ]  # fmt: skip
 
     def get_place(self, run: Run) -> str:
-        """The prefix of its path."""
+        """Return the prefix of its path."""
         return split(run.step_path)[0]
 
     @extend_schema_field(serializers.ChoiceField(CONTAINERS))
     def get_container(self, run: Run) -> str:
-        """Its module's kind."""
+        """Return its module's kind."""
         spec = catalog().get(run.module)
         return spec.container if spec else ""
 
     def get_waitedMs(self, run: Run) -> float | None:  # noqa: N802 - the field's name
-        """What was noted when it woke; else until it ended, or now."""
+        """Return the waiting time when it woke; else until its end, or now."""
         if not run.waits_for or run.started_at is None:
             return None
         noted = getattr(run, "waited_seconds", None)
@@ -121,22 +121,22 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return float(1_000 * (until - run.started_at).total_seconds())
 
     def get_waitsUntil(self, run: Run) -> datetime | None:  # noqa: N802 - the field's name
-        """A waiting run's timer or expiry."""
+        """Return a waiting run's timer or expiry."""
         return run.due_at if run.state == "WAITING" else None
 
     @extend_schema_field(Counters(allow_null=True))
     def get_progress(self, run: Run) -> dict[str, Any] | None:
-        """A container's counters, in short."""
+        """Return a container's counters, in short."""
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
-        """The execution that it started."""
+        """Return the execution that it started."""
         child = self.context["children"].get(run.pk)
         return child.id if child else None
 
 
 def counters(document: dict[str, Any]) -> dict[str, Any]:
-    """What `Counters` shows of a container's own counters."""
+    """Return a container's counters as `Counters`."""
     if "total" not in document:
         loop = LoopTurns.read(document)
         return {"iteration": loop.index + 1, "count": loop.count, "most": loop.most or None}
@@ -150,7 +150,7 @@ def counters(document: dict[str, Any]) -> dict[str, Any]:
 
 
 class TimelineQuery(PageQuery):
-    """A timeline comes whole; only one of more than 5,000 bars comes in pages."""
+    """A timeline is complete; only one of more than 5,000 bars has pages."""
 
     limit: Any = serializers.IntegerField(
         required=False, default=MAX_TIMELINE, min_value=1, max_value=MAX_TIMELINE
@@ -198,7 +198,7 @@ class Runs(Endpoint):
 
     @operation("listRuns", "Run", {200: RunSummary(many=True)}, parameters=[RunQuery])
     def get(self, request: Request) -> Response:
-        """The runs of your workspaces, newest first, without what may be large."""
+        """List the runs of your workspaces, newest first, without large fields."""
         query = self.query(RunQuery)
         rows = narrowed(visible(self.user, Run.objects.all()), query, FILTERS)
         if "state" in query:
@@ -213,7 +213,7 @@ class OneRun(Endpoint):
 
     @operation("getRun", "Run", {200: RunShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One run in full."""
+        """Return one run in full."""
         shown = [field.name for field in Run._meta.fields if field.name not in HIDDEN]
         rows = Run.objects.select_related("execution").only(
             *shown, "execution__workspace_id", "execution__workflow_id"
@@ -223,7 +223,7 @@ class OneRun(Endpoint):
 
 
 class Timeline(Endpoint):
-    """The flame chart's bars."""
+    """The bars of the flame chart."""
 
     @operation(
         "getWorkflowExecutionTimeline",
@@ -233,7 +233,7 @@ class Timeline(Endpoint):
         parameters=[TimelineQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Every attempt of every step, in the order in which they were queued."""
+        """Return every attempt of every step, in queuing order."""
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
         obtain(self.user, rows, id, Action.VIEW)
         query = self.query(TimelineQuery)
@@ -246,7 +246,7 @@ class Timeline(Endpoint):
 
 
 def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
-    """Bound the ids as well: no index has the time, and ids are made in its order."""
+    """Limit the IDs as well: no index has the time, and IDs are created in its order."""
     if "queuedAfter" in query:
         rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
     if "queuedBefore" in query:
@@ -255,7 +255,7 @@ def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
 
 
 def bars(execution_id: UUID, query: dict[str, Any]) -> QuerySet[Run]:
-    """The runs of a timeline, with as much as a bar shows."""
+    """Return the runs of a timeline, with the data of their bars."""
     # An event's or a call's payload is left in the database.
     rows = (
         Run.objects.filter(execution_id=execution_id)
@@ -291,11 +291,11 @@ class RevealedRun(CamelCaseSerializer):
 
 
 class RevealRun(Reveal):
-    """Of a run."""
+    """Reveal the payloads of a run."""
 
     @operation("revealRun", "Run", {200: RevealedRun}, request=RevealReason, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Inputs, outputs, overrides, logs and what woke it, for who has the permission `reveal`.
+        """Return inputs, outputs, overrides, logs and wake-up; requires the permission `reveal`.
 
         Each use is recorded with its reason.
         """

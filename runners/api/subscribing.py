@@ -1,4 +1,4 @@
-"""Watching live: the states of one execution or of a workflow's executions, as they change."""
+"""Live updates: the states of one execution or of a workflow's executions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ _LAST = header("Last-Event-ID", "The id of the last frame received; what changed
 
 
 class EventStream(BaseRenderer):
-    """Names the media type; the answer renders itself."""
+    """Declares the media type; the response renders itself."""
 
     media_type = EVENTS
     format = "events"
@@ -53,7 +53,7 @@ class SubscribeQuery(Body):
 
 
 class Subscription(Endpoint):
-    """An address that answers with a stream of states."""
+    """An endpoint that returns a stream of states."""
 
     renderer_classes: Any = [EventStream]
     feed: Feed
@@ -85,10 +85,10 @@ class SubscribeExecution(Subscription):
 
     @_described("subscribeExecution", "WorkflowExecution")
     def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002 - the path's name
-        """The states of the execution and its runs, as server-sent events.
+        """Stream the states of the execution and its runs as server-sent events.
 
-        A `snapshot` first, then `state` frames with what changed, and `end` when the execution has
-        ended. After five minutes the connection ends; come back with the last id.
+        First a `snapshot`, then `state` frames with changes, and `end` when the execution has
+        ended. The connection ends after five minutes; reconnect with the last ID.
         """
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
         obtain(self.user, rows, id, Action.VIEW)
@@ -102,10 +102,10 @@ class SubscribeWorkflow(Subscription):
 
     @_described("subscribeWorkflow", "Workflow")
     def get(self, request: Request, workflowId: UUID) -> HttpResponseBase:  # noqa: N803
-        """The states of the workflow's newest executions, as server-sent events.
+        """Stream the states of the workflow's newest executions as server-sent events.
 
-        A `snapshot` of the newest 50 first, then `state` frames with what changed among the newest
-        500. A WebSocket on the same address carries the same frames.
+        First a `snapshot` of the newest 50, then `state` frames with changes among the newest 500.
+        A WebSocket on the same URL carries the same frames.
         """
         rows = Workflow.objects.defer("definition")
         obtain(self.user, rows, workflowId, Action.VIEW)

@@ -1,4 +1,4 @@
-"""The addresses of runs."""
+"""The URLs of runs."""
 
 from django.urls import URLPattern, path
 

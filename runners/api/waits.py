@@ -1,4 +1,4 @@
-"""What lets waiting runs go on over HTTP: callbacks, signals, decisions on approvals."""
+"""Resume waiting runs over HTTP: callbacks, signals, decisions on approvals."""
 
 from typing import Any
 from uuid import UUID
@@ -26,19 +26,19 @@ from runners.waits.events import Woken, signal
 
 
 class Accepted(CamelCaseSerializer):
-    """The step goes on, or will as soon as it waits."""
+    """The step continues, or will as soon as it waits."""
 
     accepted = serializers.BooleanField()
 
 
 class Gone(APIException):
-    """The answer for an address nobody waits for any more."""
+    """The response for an expired URL."""
 
     status_code = 410
 
 
 class Callback(OpenEndpoint):
-    """One step's address."""
+    """The URL of one step."""
 
     content_negotiation_class: Any = AnyAnswer
 
@@ -51,9 +51,9 @@ class Callback(OpenEndpoint):
         public=True,
     )
     def post(self, request: Request, token: str) -> Response:
-        """Let the step of this address go on with the body, once; one that comes early is kept.
+        """Resume the step of this URL with the body, once; an early call is kept.
 
-        404: no address of ours. 409 (`callback_used`): used before. 410: its time is over, or its
+        404: unknown URL. 409 (`callback_used`): used before. 410: its time is over, or its
         execution has ended.
         """
         # Only made-up addresses are counted: each of ours works once anyway.
@@ -81,28 +81,28 @@ MAX_SHOWN = 1_000
 
 
 class Signal(Body):
-    """A name that steps wait for, and what they learn."""
+    """A name that steps wait for, and a payload for them."""
 
     name = Text(max_length=200, trim_whitespace=False)
     payload = Json(required=False, default=dict, allow_null=True)
 
 
 class WokenRun(CamelCaseSerializer):
-    """A step that goes on."""
+    """A step that continues."""
 
     run_id = serializers.UUIDField()
     step_path = serializers.CharField(help_text="Empty for callers who may not view the execution.")
 
 
 class Signalled(CamelCaseSerializer):
-    """What a signal did."""
+    """The result of a signal."""
 
     woken = WokenRun(many=True, help_text=f"The steps that go on, the first {MAX_SHOWN:,}.")
     count = serializers.IntegerField(help_text="How many go on.")
 
 
 class SignalExecution(Endpoint):
-    """Tell an execution that something happened."""
+    """Send a signal to an execution."""
 
     @operation(
         "signalWorkflowExecution",
@@ -114,8 +114,8 @@ class SignalExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Wake the steps of one execution that wait for an event of this name.
 
-        409 (`nobody_waits`) when none does, or no filter lets the payload pass; 409
-        (`filters_too_costly`) when their filters take more than 0.25 s of CPU.
+        409 (`nobody_waits`) if none does, or no filter accepts the payload; 409
+        (`filters_too_costly`) if their filters take more than 0.25 s of CPU.
         """
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id", "state")
         execution, may = obtain(self.user, rows, id, Action.TRIGGER)
@@ -131,7 +131,7 @@ class SignalExecution(Endpoint):
 
 
 class DecisionBody(Body):
-    """How the workflow goes on, and what the person says to it."""
+    """The decision, and the user's comment."""
 
     decision: Any = serializers.ChoiceField([(word, word) for word in DECISIONS])
     comment = Text(required=False, default="", allow_blank=True, max_length=2000)

@@ -1,1 +1,1 @@
-"""Rows to messages: what is packed together, and what the broker is sent."""
+"""From rows to messages: pack segments together and send them to the broker."""

@@ -1,7 +1,7 @@
-"""From ready steps to what Celery is sent: single segments, chains across queues, chords.
+"""From ready steps to Celery messages: single segments, chains across queues, chords.
 
-Pure look-ahead on the graph. It only saves messages and planning: whether a step runs is always
-decided from the rows.
+This is a pure look-ahead on the graph, which saves messages and planning. The rows always decide
+whether a step runs.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from runners.dispatch.packing import Packing
 class SegmentLink:
     """One segment: the path of its first step, its queue, and its name in Flower.
 
-    `others` are sibling segments that the same message carries, one after another.
+    `others` are sibling segments in the same message, run one after another.
     """
 
     segment: str
@@ -30,7 +30,7 @@ class SegmentLink:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Segments that follow each other on different queues; mostly a single one."""
+    """Segments that follow each other on different queues; usually one."""
 
     links: tuple[SegmentLink, ...]
 
@@ -52,8 +52,8 @@ COUNTED = 5
 class Parcel:
     """Ready work of one execution.
 
-    `others` are executions of the same version whose segments of the same path go with it: then
-    the canvas is a single segment.
+    `others` are executions of the same version with segments of the same path in the same message;
+    the canvas is then a single segment.
     """
 
     execution_id: UUID
@@ -64,7 +64,7 @@ class Parcel:
 
 
 def link(place: Place, step: Step, *others: Step) -> SegmentLink:
-    """The segment that begins with this step, packed with those that begin with the others."""
+    """Return the segment that begins with this step, packed with those of the other steps."""
     path = place.prefix + step.path
     paths = tuple(place.prefix + other.path for other in others)
     name = f"{place.graph.name}: {path}"
@@ -74,9 +74,9 @@ def link(place: Place, step: Step, *others: Step) -> SegmentLink:
 def arrange(
     place: Place, ready: list[int], *, headers: int, links: int, rules: Packing = packing.NONE
 ) -> list[Canvas]:
-    """How to send these ready steps; `headers` and `links` bound chords and chains.
+    """Arrange these ready steps for sending; `headers` and `links` limit chords and chains.
 
-    Branches of one join, all of which have to end before it, are packed by `rules`.
+    Branches of one join that must all end before it are packed by `rules`.
     """
     graph = place.graph
     forks = fork_of(graph, ready)
@@ -97,7 +97,7 @@ def arrange(
 
 
 def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
-    """The ready steps that lead to one join with others, by the join."""
+    """Return the ready steps that lead to one join with others, by the join."""
     joined: dict[int, list[Step]] = {}
     for index in ready:
         join = join_of(graph, graph.steps[index])
@@ -107,10 +107,11 @@ def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
 
 
 def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
-    """What our own workers are sent of it; runs of remote queues wait to be leased.
+    """Return the part for Valkyr's own workers; runs of remote queues wait for a lease.
 
-    A chain ends before the first of them, since what follows is sent when that one is done. A chord
-    with such a header would never be complete: its others go one by one, and plan their join.
+    A chain ends before its first remote segment, which is sent when the previous one is done. A
+    chord with a remote header would never complete: its other headers go one by one, and plan their
+    join.
     """
     links = canvas.links if isinstance(canvas, Chain) else canvas.headers
     if not any(link.queue in remote for link in links):
@@ -122,7 +123,7 @@ def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
 
 
 def successor(graph: Graph, step: Step) -> Step | None:
-    """The one step that must follow this one, if there is no choice and no join between them."""
+    """Return the only possible next step, if no choice and no join is between them."""
     if step.following is not None:
         return graph.steps[step.following]
     edges = graph.tasks[step.task].outgoing
@@ -133,7 +134,7 @@ def successor(graph: Graph, step: Step) -> Step | None:
 
 
 def segment_of(graph: Graph, step: Step) -> list[Step]:
-    """A step and those that certainly follow it, up to a choice, a join or the end."""
+    """Return a step and those that certainly follow it, up to a choice, a join or the end."""
     steps = [step]
     while (following := successor(graph, steps[-1])) is not None:
         steps.append(following)
@@ -141,7 +142,7 @@ def segment_of(graph: Graph, step: Step) -> list[Step]:
 
 
 def join_of(graph: Graph, step: Step) -> int | None:
-    """The join a branch leads to: one segment, without a choice, on one queue; else None."""
+    """Return a branch's join, if it is one segment on one queue without a choice; else None."""
     steps = segment_of(graph, step)
     if any(following.queue != step.queue for following in steps):
         return None
@@ -154,7 +155,7 @@ def join_of(graph: Graph, step: Step) -> int | None:
 
 
 def chain_of(place: Place, step: Step, most: int) -> tuple[SegmentLink, ...]:
-    """The segments that certainly follow each other from this step, one a change of queue."""
+    """Return the segments that certainly follow this step, a new one at each change of queue."""
     links = [link(place, step)]
     while len(links) < most:
         following = successor(place.graph, step)

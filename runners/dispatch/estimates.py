@@ -1,7 +1,7 @@
-"""How long steps take and how many processes serve a queue: what packing is decided by.
+"""Estimates of step durations and of the processes per queue, on which packing is based.
 
-A moving estimate in memory, so that nothing is written for it. A process that has not run a step
-itself learns from the newest runs in the table, one query at most a minute and workflow.
+The moving estimate is in memory, so nothing is written for it. A process that has not run a step
+itself reads the newest runs of the table: at most one query per minute and workflow.
 """
 
 import time
@@ -24,7 +24,7 @@ _looked: dict[UUID, float] = {}
 
 
 def note_duration(step: Step, milliseconds: float) -> None:
-    """Take in how long a step took this time."""
+    """Add a step's latest duration to its estimate."""
     key = _key(step)
     before = _known.get(key)
     if before is None:
@@ -35,12 +35,12 @@ def note_duration(step: Step, milliseconds: float) -> None:
 
 
 def estimate_duration(step: Step) -> float | None:
-    """How many milliseconds the step takes; None where nobody knows."""
+    """Return the step's estimated milliseconds; None if it is unknown."""
     return _known.get(_key(step))
 
 
 def learn_durations(workflow_id: UUID, steps: Sequence[Step]) -> None:
-    """Look up in the table those that this process does not know, unless it did so lately."""
+    """Read unknown durations from the table, unless it did so recently."""
     unknown = {step.module_uuid for step in steps if _key(step) not in _known}
     now = time.monotonic()
     if not unknown or now - _looked.get(workflow_id, -LOOK_SECONDS) < LOOK_SECONDS:
@@ -55,7 +55,7 @@ def learn_durations(workflow_id: UUID, steps: Sequence[Step]) -> None:
 
 
 def forget_durations() -> None:
-    """Know nothing again, as a new process does."""
+    """Forget all durations, as in a new process."""
     _known.clear()
     _looked.clear()
 
@@ -80,7 +80,7 @@ _at = -CAPACITY_SECONDS
 
 
 def serving(queue: str) -> int:
-    """How many of our workers' processes take from this queue; at least one."""
+    """Return how many of Valkyr's worker processes take from this queue; at least one."""
     global _at, _counted  # noqa: PLW0603 - one answer a process
     now = time.monotonic()
     if now - _at >= CAPACITY_SECONDS:
@@ -90,13 +90,13 @@ def serving(queue: str) -> int:
 
 
 def forget_capacity() -> None:
-    """Ask again at the next question."""
+    """Forget the number of workers, so that the next call asks again."""
     global _at  # noqa: PLW0603
     _at = -CAPACITY_SECONDS
 
 
 def packing_rules(workflow_id: UUID, steps: Sequence[Step]) -> Packing:
-    """The rules by which these steps are packed: by how long they took lately."""
+    """Return the rules for packing these steps: by their recent durations."""
     learn_durations(workflow_id, steps)
     most = config()
     return Packing(most.pack_seconds, most.pack_steps, estimate_duration, serving)

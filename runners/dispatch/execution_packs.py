@@ -1,4 +1,4 @@
-"""Executions of one version whose segments of one path go in one message, where these are short."""
+"""Pack short segments of several executions of one version into one message."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,10 +15,10 @@ Key = tuple[UUID, int, str, str]  # version, priority, segment, queue
 
 
 def packed_executions(parcels: Sequence[Parcel]) -> list[Parcel]:
-    """The same work in fewer messages; in the order in which it came.
+    """Return the same work in fewer messages, in its original order.
 
-    Chords, chains and siblings go as they are, and so do workflows with variables: what a pack's
-    last execution reads would be older than its claim.
+    Chords, chains and siblings stay as they are. So do workflows with variables, because the last
+    execution of a pack would read them before its claim.
     """
     if len(parcels) < 2:
         return list(parcels)
@@ -39,7 +39,7 @@ def packed_executions(parcels: Sequence[Parcel]) -> list[Parcel]:
 
 
 def _packs(group: Sequence[tuple[Parcel, SegmentLink]]) -> Iterator[Parcel]:
-    """The group in as few messages as the bounds allow, none much larger than another."""
+    """Split the group into as few messages as the limits allow, of about equal size."""
     [first, link] = group[0]
     count = len(group)
     messages = -(-count // _together(first, link, count))
@@ -54,10 +54,10 @@ def _packs(group: Sequence[tuple[Parcel, SegmentLink]]) -> Iterator[Parcel]:
 
 
 def _together(item: Parcel, link: SegmentLink, count: int) -> int:
-    """How many of these executions one message carries.
+    """Return how many of these executions one message carries.
 
-    Versions are only looked at where there are two executions or more for each worker: the sweeper
-    sends runs of many versions at once, few of each.
+    Versions are checked only if there are two executions or more per worker: the sweeper sends runs
+    of many versions at once, few of each.
     """
     if count < 2 or count < 2 * serving(link.queue):
         return 1

@@ -1,7 +1,7 @@
-"""Canvas becomes messages, after the commit. A message is a hint: losing one costs time only.
+"""Send a canvas as messages after the commit. A lost message only costs time.
 
-Failing to publish is therefore logged, never raised: the run is put back to those that nobody was
-sent for, which the sweeper sends each second, and where that fails too it finds the pending run.
+A failure to publish is therefore logged, never raised. The run is marked as unsent, and the sweeper
+sends unsent runs each second. If marking fails too, the sweeper still finds the pending run.
 """
 
 import logging
@@ -49,7 +49,7 @@ def parcel(
 
 
 def arranged(version_id: UUID, place: Place, ready: Sequence[int]) -> tuple[Canvas, ...]:
-    """How the ready steps of an execution of this version are sent."""
+    """Return how the ready steps of an execution of this version are sent."""
     most = config()
     rules = _packing(version_id, place, ready) if len(ready) > 1 else NONE
     canvas = arrange(
@@ -59,7 +59,7 @@ def arranged(version_id: UUID, place: Place, ready: Sequence[int]) -> tuple[Canv
 
 
 def _packing(version_id: UUID, place: Place, ready: Sequence[int]) -> Packing:
-    """By how long these steps took lately."""
+    """Return the packing rules, by the recent durations of these steps."""
     steps = [place.graph.steps[index] for index in ready]
     return packing_rules(compiled(version_id).workflow_id, steps)
 
@@ -73,10 +73,10 @@ def publish_segment_after_commit(
 
 
 def publish_after_commit(parcels: Sequence[Parcel]) -> None:
-    """Send when the open transaction commits, or now when there is none.
+    """Send when the open transaction commits, or now if there is none.
 
-    Short segments of many executions of one version share messages. Of remote queues, workers are
-    asked to render the inputs; then the runs wait to be leased.
+    Short segments of many executions of one version share messages. For remote queues, workers
+    render the inputs; then the runs wait for a lease.
     """
     near = [ours_of for item in parcels if (ours_of := _near(item)).canvas]
     if near:
@@ -88,7 +88,7 @@ def publish_after_commit(parcels: Sequence[Parcel]) -> None:
 
 
 def publish(parcels: Sequence[Parcel]) -> None:
-    """Send now, over one connection; what cannot be sent is left to the sweeper."""
+    """Send now, over one connection; the sweeper sends what fails."""
     try:
         with messaging.celery_app().producer_or_acquire() as producer:
             if sum(len(item.canvas) for item in parcels) > 1:
@@ -104,7 +104,7 @@ def publish(parcels: Sequence[Parcel]) -> None:
 
 
 def prepare_remote(parcels: Sequence[Parcel]) -> None:
-    """Ask workers to render the inputs of remote steps now; the sweeper asks again where needed."""
+    """Ask workers to render the inputs of remote steps now; the sweeper asks again if necessary."""
     try:
         with messaging.celery_app().producer_or_acquire() as producer:
             for item in parcels:
@@ -124,9 +124,9 @@ def prepare_remote(parcels: Sequence[Parcel]) -> None:
 
 
 def _unsend(parcels: Sequence[Parcel]) -> None:
-    """Note that nobody was sent for these, or they would count as on their way for a while.
+    """Mark these as unsent, or they would count as sent for a while.
 
-    Of many some may have arrived; one that comes twice does no harm.
+    Some messages may have arrived; a duplicate is harmless.
     """
     unsent = [
         (execution_id, path)
@@ -142,14 +142,14 @@ def _unsend(parcels: Sequence[Parcel]) -> None:
 
 
 def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
-    """What the messages of a canvas would have begun with; what a chain leads to has no run yet."""
+    """Return the first segments of a canvas's messages; later ones of a chain have no run yet."""
     for whole in canvas:
         for link in whole.headers if isinstance(whole, Chord) else whole.links[:1]:
             yield from (link.segment, *link.others)
 
 
 def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
-    """Hand them to the broker by the hundred where it takes so many at once, as Redis does."""
+    """Send them to the broker in batches of a hundred, if it takes batches, as Redis does."""
     if not hasattr(producer, "batch"):  # kombu before 5.7
         _send(parcels, producer)
         return
@@ -178,7 +178,7 @@ def _send(parcels: Sequence[Parcel], producer: Any) -> None:
 
 
 def advance(execution_id: UUID) -> None:
-    """Ask for an execution to be planned from its rows."""
+    """Ask a worker to plan an execution from its rows."""
     try:
         _advance(execution_id).apply_async(ignore_result=True)
     except Exception as error:
@@ -186,12 +186,12 @@ def advance(execution_id: UUID) -> None:
 
 
 def tell_after_commit(task: str, subject: UUID, *more: str) -> None:
-    """Ask, when the open transaction commits, for a task about one thing on the control queue."""
+    """Send a task with one ID to the control queue when the open transaction commits."""
     transaction.on_commit(partial(tell, task, subject, *more), robust=True)
 
 
 def tell(task: str, subject: UUID, *more: str) -> None:
-    """Ask for a task about one thing; a duty of the sweeper does what could not be asked for."""
+    """Send a task with one ID; if it fails, a duty of the sweeper does the task's work."""
     try:
         messaging.send(task, (str(subject), *more), messaging.CONTROL)
     except Exception as error:
@@ -215,7 +215,7 @@ def _uncounted(canvas: Canvas) -> tuple[Canvas, ...]:
 
 
 def _far(item: Parcel) -> Parcel:
-    """What begins with remote steps of it."""
+    """Return the segments that begin with remote steps."""
     remote = limits().remote_queues
     if not remote:
         return replace(item, canvas=())
@@ -251,7 +251,7 @@ def _segment(item: Parcel, link: SegmentLink) -> Signature:
 
 
 def _executions(item: Parcel) -> Signature:
-    """One segment of several executions."""
+    """Return one segment of several executions as a canvas."""
     [canvas] = item.canvas
     assert isinstance(canvas, Chain)
     [link] = canvas.links
@@ -284,7 +284,7 @@ BATCH = 500
 
 
 def resend(rows: Iterable[tuple[UUID, UUID, int, str, str, str]]) -> int:
-    """Send (execution, version, priority, segment, queue, step path) rows; returns how many."""
+    """Send (execution, version, priority, segment, queue, step path) rows; return how many."""
     parcels = [
         Parcel(execution, version, priority, (Chain((SegmentLink(segment, queue, path),)),))
         for execution, version, priority, segment, queue, path in rows

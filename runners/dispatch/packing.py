@@ -1,10 +1,10 @@
-"""Which ready segments one message carries: short ones together, the others alone.
+"""Decide which ready segments one message carries: short ones together, the others alone.
 
 They are siblings of one execution, or the same segment of several.
 
-A message and a look at the rows cost more than a short step. A step that nobody has timed is taken
-for a short one: a pack that holds one is carried under a time limit (`pack_trial`), which bounds
-the cost of a wrong guess. Pure: estimates and the number of workers are given.
+A message and a query cost more than a short step. A step without a timing counts as short: its pack
+runs under a time limit (`pack_trial`), which bounds the cost of a wrong guess. Pure: the caller
+gives the estimates and the number of workers.
 """
 
 import math
@@ -20,7 +20,7 @@ FLOOR = 1.0  # ms a step at least: what recording it takes, however short its wo
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The rules, and what they ask: a step's estimated milliseconds, a queue's workers."""
+    """The rules and their data: a step's estimated milliseconds, a queue's workers."""
 
     seconds: float  # of work in one pack, at most
     most: int  # segments in one pack, at most
@@ -34,10 +34,10 @@ NONE = Packing(0, 1, lambda _: None, lambda _: 1)
 def packed(
     branches: list[Step], segment: Callable[[Step], list[Step]], rules: Packing
 ) -> list[list[Step]]:
-    """The branches of one join (their first steps), those that go together in one list.
+    """Return the branches of one join (their first steps), grouped by message.
 
-    `segment` tells the steps that a branch's first one leads through. At least as many messages
-    go out as workers serve the queue, and no pack holds more work than `rules.seconds`.
+    `segment` returns the steps of a branch by its first step. Each worker of the queue gets at
+    least one message, and no pack holds more work than `rules.seconds`.
     """
     groups: dict[str, list[tuple[Step, float]]] = defaultdict(list)
     alone: list[list[Step]] = []
@@ -52,9 +52,9 @@ def packed(
 
 
 def executions_together(count: int, steps: list[Step], rules: Packing) -> int:
-    """How many of `count` executions one message carries, each of which leads through these steps.
+    """Return how many of `count` executions with these steps one message carries.
 
-    At least as many messages go out as workers serve the queue of the first step.
+    Each worker of the first step's queue gets at least one message.
     """
     cost = _cost(steps, rules)
     if cost is None:
@@ -64,7 +64,7 @@ def executions_together(count: int, steps: list[Step], rules: Packing) -> int:
 
 
 def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[list[Step]]:
-    """As few packs as the bounds allow, none much larger than another."""
+    """Return as few packs as the limits allow, of about equal size."""
     most = max(1, min(rules.most, len(group) // rules.workers(queue)))
     wanted = math.ceil(len(group) / most)
     packs: list[list[Step]] = []
@@ -79,7 +79,7 @@ def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[l
 
 
 def _cost(steps: list[Step], rules: Packing) -> float | None:
-    """The estimated milliseconds of a branch, or the least; None where it has to go alone."""
+    """Return a branch's estimated milliseconds, or the minimum; None if it must go alone."""
     total = 0.0
     for step in steps:
         if step.inline:

@@ -1,4 +1,4 @@
-"""What a worker executes is seen here: ids on log lines, a line if it fails, a span if any."""
+"""Trace what a worker executes: IDs on log lines, a line for a failure, and spans."""
 
 import logging
 from collections.abc import Callable

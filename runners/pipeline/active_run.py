@@ -1,4 +1,4 @@
-"""A step that executes in this process: its lease, what it was told, and what it told."""
+"""A step that executes in this process: its lease, and the details it received and reported."""
 
 import threading
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ def _in_main_thread() -> bool:
 
 @dataclass(slots=True)
 class ActiveRun:
-    """One step being executed here."""
+    """One step that this process executes."""
 
     work: Work
     until: float  # time.monotonic() of the deadline
@@ -33,19 +33,19 @@ class ActiveRun:
 
     @property
     def stopped(self) -> bool:
-        """Whether the step ended before its work was done, since its lease could not be renewed."""
+        """Whether the step was stopped before its end, because its lease could not be renewed."""
         return self.obeyed or self.interrupted
 
     def cancelled(self) -> bool:
-        """Whether the run is not wanted any more, or must end before its lease does."""
+        """Whether the run was cancelled, or must end before its lease does."""
         if self.ending and not self.unwanted:
             self.obeyed = True
         return self.unwanted or self.ending
 
     def tell(self, details: Any) -> None:
-        """Keep details for the next attempt; written with the next renewal.
+        """Keep details for the next attempt; the next renewal writes them.
 
-        Raises PayloadError for what cannot be stored: here, where it ends the step that gave it,
-        and not at the renewal, which serves every step of the process.
+        Raises PayloadError here for details that cannot be stored, so that only this step fails.
+        The renewal serves every step of the process.
         """
         self.details = payloads.dump(details, "details of the heartbeat", MAX_DETAILS_BYTES)

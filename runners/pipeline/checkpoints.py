@@ -1,7 +1,7 @@
-"""Checkpoints that the engine takes by itself, in transactions that hold the execution's lock.
+"""Automatic checkpoints, taken in transactions that hold the execution's lock.
 
-Without the lock steps are only counted, in memory; the next locked transaction of the same worker
-takes the checkpoint. A plugin keeps them; without it none is ever due.
+Without the lock, steps are only counted in memory; the worker's next locked transaction takes the
+checkpoint. A plugin stores checkpoints; without it, none is ever due.
 """
 
 from executions.definition.graph.model import CheckpointPolicy, due
@@ -12,7 +12,7 @@ from runners.segment.work import Unit, Work
 
 
 def note(state: SegmentState, unit: Unit) -> None:
-    """Count what was recorded, wherever it was recorded."""
+    """Count what was recorded."""
     policy = _policy(state)
     if policy is None or not policy.enabled:
         return
@@ -24,7 +24,7 @@ def note(state: SegmentState, unit: Unit) -> None:
 
 
 def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
-    """Whether a checkpoint is worth taking the lock: after somebody decided, at a gate that waited.
+    """Return whether a checkpoint justifies the lock: after a person's decision at a gate.
 
     Gates that decide by themselves are checkpointed with the next locked step.
     """
@@ -41,10 +41,10 @@ def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
 
 
 def after_step(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Take a checkpoint if one is due after what was noted; the caller holds the execution's lock.
+    """Take a checkpoint if one is due; the caller holds the execution's lock.
 
-    Call it where the execution goes on: at its end there is nothing to go back to. The checkpoint
-    is named after the last step that was recorded, or fell asleep.
+    Call it when the execution continues, not at its end. The checkpoint is named after the last
+    step that was recorded or suspended.
     """
     policy = None if state.prefix.endswith(UNDO) else _policy(state)
     passed = state.passed
@@ -56,5 +56,5 @@ def after_step(state: SegmentState, work: Work, unit: Unit) -> None:
 
 
 def _policy(state: SegmentState) -> CheckpointPolicy | None:
-    """The workflow's settings; None where nothing keeps checkpoints."""
+    """Return the workflow's settings; None if no plugin stores checkpoints."""
     return state.context.version.graph.checkpoint if take_checkpoint.provided else None

@@ -1,4 +1,4 @@
-"""Claim a segment's live run: the token in the row is the fence."""
+"""Claim a segment's live run; the token in the row is the fence."""
 
 import time
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """A claim that is to be made: its inputs are rendered, and a lost holder's death is judged."""
+    """A claim to make, with its inputs rendered and a lost holder's crash assessed."""
 
     state: SegmentState
     seen: LiveRun
@@ -39,7 +39,7 @@ class ClaimRequest:
     made_at: float = field(default_factory=time.monotonic)
 
     def claimed(self, row: tuple[Any, ...] | None) -> Work | None:
-        """What this process holds by the row that the claim returned; None without one."""
+        """Return the run that this process holds by the claim's row; None without a row."""
         if row is None:
             return None
         state, seen = self.state, self.seen
@@ -71,12 +71,12 @@ class ClaimRequest:
 
 
 def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> Work | None:
-    """Claim the run; None when it is somebody else's, not due, or not wanted any more.
+    """Claim the run; None if it is taken, not due or cancelled.
 
     Inputs and key are stored with the claim, before the step can have any effect. A run whose
-    inputs cannot be made is claimed too, and fails. Threads that share a process do not claim a run
-    that was lost with its holder: it is executed apart (`runners/isolation`). `inputs` are given
-    where they were made before.
+    inputs cannot be rendered is claimed too, and fails. Processes with several threads do not claim
+    a run whose holder was lost: it runs isolated (`runners/isolation`). `inputs` are given if they
+    were rendered before.
     """
     request = request_claim(state, seen, inputs)
     if request is None:
@@ -87,7 +87,7 @@ def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> W
 def request_claim(
     state: SegmentState, seen: LiveRun, inputs: Inputs | None = None
 ) -> ClaimRequest | None:
-    """What a claim of the run has to say; None when somebody else holds it."""
+    """Return the claim of the run; None if another worker holds the run."""
     limits = config()
     holder_gone = seen.state == RunState.RUNNING and gone(seen.leased_by)
     if seen.state == RunState.RUNNING and not (seen.expired or holder_gone):
@@ -123,10 +123,10 @@ def request_claim(
 
 
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
-    """A claim of the next execution's run, to be made with the record of another's end.
+    """Return the claim of the next execution's run, to be made with the record of this one's end.
 
-    None where there is none, this worker is late, or the run was tried before: such a one is
-    looked at by itself.
+    None if there is no next run, this worker is late, or the run was tried before. Such a run is
+    loaded separately.
     """
     if pack is None or pack.late() or activity.draining():
         return None
@@ -141,7 +141,7 @@ def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | Non
 
 
 def claim_following(state: SegmentState) -> Work | None:
-    """Claim the next sibling that came with the state's message; None when there is none."""
+    """Claim the next sibling that came with the state's message; None if there is none."""
     while state.pack is not None and (seen := state.pack.following()) is not None:
         state.turn_to(seen.step)
         work = claim(state, seen)
@@ -151,21 +151,21 @@ def claim_following(state: SegmentState) -> Work | None:
 
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
-    """A woken run's inputs are those it began to wait with; others are rendered."""
+    """Return a woken run's stored inputs; render them for other runs."""
     if seen.wake is not None:
         return restored(state.data, seen.step, seen.inputs, seen.overrides), None
     return attempt_prepare(state, seen.step, seen.attempt, seen.overrides)
 
 
 def held_seconds(waits_for: str, wake: Any) -> float:
-    """How long a run was held back so far before its module ran."""
+    """Return the seconds for which a run was held back before its module ran."""
     return float((wake or {}).get("waitedSeconds", 0)) if waits_for in HOLDS else 0.0
 
 
 def attempt_prepare(
     state: SegmentState, step: Step, attempt: int, overrides: Any = None
 ) -> tuple[Prepared | None, Failure | None]:
-    """The step's inputs, or why they cannot be made."""
+    """Return the step's inputs, or the failure to render them."""
     try:
         return prepare(state.data, step, attempt, overrides), None
     except TemplateError as error:
@@ -177,12 +177,12 @@ def attempt_prepare(
 
 
 def permanent(message: str, exception: str) -> Failure:
-    """A failure that no retry will mend."""
+    """Return a failure that no retry fixes."""
     return Failure(ErrorType.PERMANENT, message, exception)
 
 
 def poisoned(path: str, crashes: int, cause: str) -> Failure:
-    """The failure of a step that ended its process again and again."""
+    """Return the failure of a step that repeatedly ended its process."""
     return permanent(
         f"Step {path} ended its worker process {crashes} times, so it is not tried again. The last "
         f"time, {cause or 'the process ended'}. Look for what ends the process: memory, a crash in "
@@ -192,5 +192,5 @@ def poisoned(path: str, crashes: int, cause: str) -> Failure:
 
 
 def give_back(work: Work) -> None:
-    """Let go of a held run so that it is sent again at once; nothing is counted against it."""
+    """Release a held run so that it is sent again at once, without counting an attempt."""
     resend(release(work.run_id, work.token))

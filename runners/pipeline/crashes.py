@@ -1,4 +1,4 @@
-"""Take a run from a holder that is lost, and hold against it only what it alone can have done.
+"""Release a run from a lost holder, and count only the crashes that the run itself caused.
 
 The run is released and sent again; after `config().poison` crashes of its own it fails for good.
 """
@@ -24,7 +24,7 @@ FIRST_DELAY, MOST_DELAY = 1.0, 60.0
 def blame(run_id: UUID, token: int, cause: str) -> bool:
     """Count a crash against the run that stalled or ended its process, and send it again.
 
-    False when the run was taken over since `token` was seen: nothing is counted then.
+    Return False, and count nothing, if the run was taken over since `token` was read.
     """
     looked = end_run.look(run_id)
     if looked is None or looked.token != token:
@@ -33,9 +33,9 @@ def blame(run_id: UUID, token: int, cause: str) -> bool:
 
 
 def mend(run_id: UUID, token: int, crashes: int, death: Death, *, at_once: bool = False) -> int:
-    """Release a lost run and send it, or fail it where it crashed too often; 1, or 0 if taken over.
+    """Release a lost run and send it, or fail it after too many crashes; 0 if it was taken over.
 
-    `crashes` are those counted before. After the second the run waits, unless `at_once`.
+    `crashes` is the earlier count. After the second crash the run waits, unless `at_once`.
     """
     crashes += death.crashed
     if crashes >= config().poison:
@@ -53,7 +53,7 @@ def mend(run_id: UUID, token: int, crashes: int, death: Death, *, at_once: bool 
 
 
 def backoff(crashes: int) -> float:
-    """How long a run waits after so many crashes; not at all after the first."""
+    """Return how long a run waits after this many crashes; zero after the first."""
     if crashes <= 1:
         return 0.0
     return float(min(MOST_DELAY, FIRST_DELAY * 2 ** min(crashes - 2, 10)))
@@ -71,7 +71,7 @@ def _end(run_id: UUID, token: int, crashes: int, death: Death) -> int:
 
 
 def _send_siblings(run_id: object) -> None:
-    """Send again what may have come with the same message, and is with nobody now."""
+    """Send again the siblings that may have come with the same message and that nobody holds."""
     limits = config()
     found = statements.fetch("stranded", {"run": run_id, "most": limits.pack_steps - 1})
     if found:

@@ -1,9 +1,9 @@
 """Run a step whose database writes and record are one transaction (`effect = "database"`).
 
 The module runs inside the transaction that records its result, so both commit or neither does: an
-error, a lost lease and a dead process undo what the module wrote. Secrets and gates come before the
-transaction. No row of ours is locked before the module has returned, so the lease is renewed
-meanwhile, on the heartbeat's own connection. What follows is claimed and sent as for every step.
+error, a lost lease or a dead process undoes the module's writes. Secrets and gates come before the
+transaction. The engine locks no row until the module has returned, so the heartbeat renews the
+lease on its own connection. The next steps are claimed and sent as usual.
 """
 
 import logging
@@ -35,7 +35,7 @@ TRANSACTION_TIMEOUT_SINCE = 170000  # PostgreSQL 17 has `transaction_timeout`
 
 
 def applies(work: Work) -> bool:
-    """Whether the step's module writes in the recording transaction, as its code says now."""
+    """Return whether the step's module, as its code is now, writes in the recording transaction."""
     if work.step.inline or work.failure is not None:
         return False
     try:
@@ -45,10 +45,10 @@ def applies(work: Work) -> bool:
 
 
 def perform_and_record(state: SegmentState, work: Work) -> Work | None:
-    """Execute the claimed step and record it in one transaction; return the work to go on with.
+    """Execute the claimed step and record it in one transaction; return the next work.
 
-    A failure undoes the module's writes and is recorded in a transaction of its own. Raises
-    LeaseLost, and IntegrityError where somebody planned the same steps: then nothing was written.
+    A failure undoes the module's writes and is recorded in its own transaction. Raises LeaseLost,
+    and IntegrityError if another worker planned the same steps; nothing is written then.
     """
     work.at_most = config().database_step
     try:
@@ -75,9 +75,9 @@ def perform_and_record(state: SegmentState, work: Work) -> Work | None:
 
 
 class _StepTransaction(ExitStack):
-    """The transaction of one step: it begins with the module and ends after the record.
+    """The transaction of one step, from the start of the module to the end of the record.
 
-    None is begun where a gate holds the step back, or a result that was kept is its own.
+    No transaction begins if a gate holds the step back or if a stored result is used.
     """
 
     def __init__(self, state: SegmentState) -> None:
@@ -87,7 +87,7 @@ class _StepTransaction(ExitStack):
 
     @contextmanager
     def module(self) -> Iterator[None]:
-        """The block in which the module runs; raises where what it left cannot be committed."""
+        """Run the module in the block; raises if the module's writes cannot be committed."""
         began, limits = time.monotonic(), config()
         outermost = not connection.in_atomic_block  # not in a test that is rolled back
         hooks = hooks_for_commit(connection)
@@ -104,7 +104,7 @@ class _StepTransaction(ExitStack):
             _hand_over(self._state)
 
     def undo(self) -> None:
-        """Let the transaction be rolled back, where it was begun."""
+        """Roll the transaction back, if it began."""
         if not self._begun:
             return
         transaction.set_rollback(True)
@@ -116,7 +116,7 @@ class _StepTransaction(ExitStack):
 
 
 def _limit(seconds: float, grace: float) -> None:
-    """Let the server end the transaction where this process cannot."""
+    """Let the server end the transaction if this process cannot."""
     milliseconds = max(1, round(1000 * seconds))
     limits = {
         "statement_timeout": milliseconds,
@@ -129,7 +129,7 @@ def _limit(seconds: float, grace: float) -> None:
 
 
 def _check_transaction() -> None:
-    """Raise StepError where the module left no transaction that can be recorded in."""
+    """Raise StepError if the module left no transaction to record in."""
     if _status() in (TransactionStatus.IDLE, None):
         raise StepError(
             "The function ended the transaction that its step is recorded in. Leave commits and "
@@ -144,9 +144,9 @@ def _check_transaction() -> None:
 
 
 def _hand_over(state: SegmentState) -> None:
-    """Send what follows to workers: the module's own hooks run after the commit.
+    """Send the next steps to workers: the module's own hooks run after the commit.
 
-    A next step that this worker had claimed would have nobody who renews its lease meanwhile.
+    Nothing would renew the lease of a next step that this worker claimed meanwhile.
     """
     state.stays, state.hands_over = False, True
     if state.pack is not None:
@@ -154,6 +154,6 @@ def _hand_over(state: SegmentState) -> None:
 
 
 def _status() -> TransactionStatus | None:
-    """The state of the transaction as the driver knows it; None without a connection."""
+    """Return the transaction's state as the driver knows it; None without a connection."""
     raw: Any = connection.connection
     return None if raw is None or raw.closed else raw.info.transaction_status

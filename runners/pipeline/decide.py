@@ -1,4 +1,4 @@
-"""Decide how a unit that ran is recorded. Pure: no database, no clock, no randomness."""
+"""Decide how to record a unit that ran. Pure: no database, no clock, no randomness."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +16,7 @@ RETRIED = (ErrorType.TRANSIENT, ErrorType.TIMEOUT)
 
 
 class Ending(StrEnum):
-    """What becomes of a unit."""
+    """How a unit ends."""
 
     RECORD = "record"
     """It succeeded: one statement, without the execution's lock."""
@@ -36,7 +36,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecordDecision:
-    """What becomes of a unit; `delay` (seconds) is set for RETRY alone."""
+    """How to record a unit; only RETRY sets `delay` (seconds)."""
 
     ending: Ending
     delay: float = 0.0
@@ -45,10 +45,9 @@ class RecordDecision:
 def decide(
     state: "SegmentState", work: "Work", unit: "Unit", *, random: float, checkpoint: bool
 ) -> RecordDecision:
-    """Decide from what this worker knows.
+    """Decide from this worker's state.
 
-    `random` is from 0 to 1 and spreads retries. `checkpoint` says that one is wanted, which needs
-    the lock.
+    `random` (0 to 1) spreads retries. `checkpoint` requests a checkpoint, which needs the lock.
     """
     if unit.failure is not None:
         return _of_failure(state, work, unit.failure, random)
@@ -84,7 +83,7 @@ def _of_failure(
 def ends_execution(state: "SegmentState", unit: "Unit") -> bool:
     """Return whether this worker knows that every task of the workflow has ended.
 
-    Not where the output may read variables, which are certain only under the execution's lock.
+    False if the output may read variables, which are certain only under the execution's lock.
     """
     graph = state.context.version.graph
     return (
@@ -98,7 +97,7 @@ def ends_execution(state: "SegmentState", unit: "Unit") -> bool:
 
 
 def needs_lock(state: "SegmentState", unit: "Unit") -> bool:
-    """Return whether a join may be ready, or the end be reached, without this worker knowing it."""
+    """Return whether a join may be ready, or the end reached, without this worker's knowledge."""
     if state.resumed:
         return True
     frontier = state.frontier

@@ -1,8 +1,8 @@
-"""End a live run from outside its holder: out of time, poison, or quarantined by hand.
+"""End a live run from outside its holder: timed out, poisoned, or quarantined by a user.
 
-The run is seized first (its token grows), so whatever its holder does from then on is refused;
-then it fails as any step does, with retry, error edge or dead letter. A run that a gate holds back
-before anybody holds it is put to sleep the same way.
+The run's token grows first, so the database rejects later writes of its holder. The run then fails
+as any step does, with a retry, error edge or dead letter. A run that a gate holds back before a
+worker claims it is suspended the same way.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from runners.states import LIVE
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A run as it stands now, with its execution's state."""
+    """A run in its current state, with its execution's state."""
 
     run_state: str
     token: int
@@ -39,7 +39,7 @@ class Looked:
 
 
 def look(run_id: UUID) -> Looked | None:
-    """The run and its execution; None when there is none of the present epoch."""
+    """Return the run and its execution; None if the current epoch has no such run."""
     row = statements.fetch_one("look", {"run": run_id})
     if row is None:
         return None
@@ -66,10 +66,10 @@ def look(run_id: UUID) -> Looked | None:
 def fail(
     run_id: UUID, failure: Failure, *, token: int | None = None, crash_cause: str = ""
 ) -> bool:
-    """Fail a live run with retry, error edge or dead letter; False when it is not live any more.
+    """Fail a live run with retry, error edge or dead letter; False if it is no longer live.
 
-    With `token`, only if nobody took the run over since that token was seen. With `crash_cause`,
-    one more crash is counted.
+    With `token`, only if no worker took the run over since. With `crash_cause`, one more crash is
+    counted.
     """
     with transaction.atomic():
         seized = _seize(run_id, token, crash_cause)
@@ -80,7 +80,7 @@ def fail(
 
 
 def put_to_sleep(run_id: UUID, wait: Wait, *, token: int) -> bool:
-    """Put a live run to sleep; False when it is not live, or taken since that token was seen."""
+    """Suspend a live run; False if it is not live, or was taken since that token was read."""
     with transaction.atomic():
         seized = _seize(run_id, token)
         if seized is None:
@@ -90,9 +90,9 @@ def put_to_sleep(run_id: UUID, wait: Wait, *, token: int) -> bool:
 
 
 def dead_letter(run_id: UUID, failure: Failure, *, manual: str) -> Any:
-    """Send a live run to the dead-letter queue by hand; the dead letter, or None if not live.
+    """Send a live run to the dead-letter queue for a user; the dead letter, or None if not live.
 
-    Raises WrongState for a container whose body is under way.
+    Raises WrongState for a container whose body is running.
     """
     with transaction.atomic():
         seized = _seize(run_id, None)

@@ -1,7 +1,4 @@
-"""Execute a claimed step, and in memory the pure steps that follow from it.
-
-No database connection is held while a module does I/O.
-"""
+"""Execute a claimed step, and in memory the pure steps that follow it."""
 
 import logging
 import time
@@ -50,7 +47,7 @@ from runners.waits import events
 
 
 def seconds_for(step: Step) -> float:
-    """How long a step may take; a pure one less than a lease, which nobody renews for it."""
+    """Return a step's time limit; for a pure step less than a lease, which is not renewed."""
     return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
 
 
@@ -61,7 +58,7 @@ def _seconds(work: Work) -> float:
 def failure_of(
     error: BaseException, seconds: float, path: str, revealed: Revealed | None = None
 ) -> Failure:
-    """Its class and its words, without what the step's secrets hold; `seconds` is its time-out."""
+    """Return the error's class and message without the step's secrets; `seconds` is its timeout."""
     if isinstance(error, StepTimeout):
         return Failure(
             ErrorType.TIMEOUT,
@@ -79,7 +76,7 @@ def failure_of(
 
 
 def _of_the_engine(error: BaseException, path: str) -> Failure | None:
-    """The failure of an error that the engine itself raises around a module."""
+    """Return the failure for an error that the engine itself raises around a module."""
     if isinstance(error, TemplateError):
         return template_failure(error, path)
     if isinstance(error, PayloadError):
@@ -101,7 +98,7 @@ _NOTHING = nullcontext()
 
 @observed
 def perform(state: SegmentState, work: Work) -> Unit:
-    """Execute the claimed step, and with a pure one the pure steps that follow from it."""
+    """Execute the claimed step, and after a pure step the pure steps that follow it."""
     if work.failure is not None or work.prepared is None:
         assert work.failure is not None
         return Unit(None, failure=work.failure)
@@ -127,7 +124,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
 
 
 def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
-    """Ask the gates, then let the module do its work: how that ended."""
+    """Ask the gates, then run the module; return how it ended."""
     started = time.perf_counter()
     context = _context(state, work)
     revealed: Revealed | None = None
@@ -175,7 +172,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
 
 
 def stretch(state: SegmentState, unit: Unit) -> None:
-    """Execute pure steps in memory while there are any, up to the stretch's bounds."""
+    """Execute pure steps in memory, up to the limits of a stretch."""
     limits = config()
     until = time.perf_counter() + limits.stretch_seconds
     most = limits.batch_steps if state.batch else limits.stretch_steps
@@ -217,7 +214,7 @@ def _at_once(done: Done | Wait) -> Done:
 
 
 def next_item(state: SegmentState, unit: Unit) -> bool:
-    """Go on with the next item of a pure map's batch, once every task of this one has ended."""
+    """Continue with the next item of a pure map's batch after every task of this item has ended."""
     if not state.batch or not state.settled or state.frontier.ready:
         return False
     graph = state.graph
@@ -231,7 +228,7 @@ def next_item(state: SegmentState, unit: Unit) -> bool:
 
 
 def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Context) -> Revealed:
-    """The secrets of a step that uses some, given to its module alone."""
+    """Return the step's secrets, which only its module receives."""
     revealed = reveal_secrets.revealed(
         state.data, work.step, prepared.value, attempt=work.attempt, overrides=work.overrides
     )
@@ -242,7 +239,7 @@ def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Contex
 def _ask(
     state: SegmentState, work: Work, prepared: Prepared, revealed: Revealed | None
 ) -> gates.Passage | Wait:
-    """Whether the step may run now; one that goes on after a wait of its own was asked before."""
+    """Ask the gates whether the step may run; they were asked before if its own wait just ended."""
     if work.step.inline or work.wake is not None:
         return gates.OPEN
     module = registry.get(work.step.module)
@@ -267,7 +264,7 @@ def run_module(
     wake: Any = None,
     revealed: Revealed | None = None,
 ) -> Done | Wait:
-    """Run the step's module on its inputs (or let it go on); raises whatever the module raises."""
+    """Run or resume the step's module on its inputs; raises whatever the module raises."""
     started, path = time.perf_counter(), place.prefix + step.path
     module = registry.get(step.module)
     if revealed is None:
@@ -303,10 +300,10 @@ def run_module(
 
 @contextmanager
 def held(work: Work, context: Context, pack: Pack[Any] | None = None) -> Iterator[None]:
-    """The block in which a module runs: timed, its lease renewed, no connection kept.
+    """Run a module in the block: timed, its lease renewed, no connection kept.
 
-    What the step's inputs took to render is taken off its time limit. Raises LeaseLost where the
-    step did not begin or was stopped, since its lease could not be renewed.
+    The rendering time of the step's inputs counts towards its time limit. Raises LeaseLost if the
+    lease could not be renewed, so that the step did not begin or was stopped.
     """
     rendering = work.prepared.seconds if work.prepared is not None else 0.0
     if work.step.inline:
@@ -335,7 +332,7 @@ def held(work: Work, context: Context, pack: Pack[Any] | None = None) -> Iterato
 
 
 def _not_renewed(work: Work) -> LeaseLost:
-    """Why a step was stopped; what it returned, if anything, is no result."""
+    """Return why a step was stopped; anything it returned is discarded."""
     log.warning(
         "stopped: run %s of step %s could not renew its lease; another worker does it again",
         work.run_id,
@@ -362,15 +359,15 @@ def _context(state: SegmentState, work: Work) -> Context:
 
 
 def _writes(unit: Unit) -> bool:
-    """Whether the last step in the unit wrote variables: such a step ends its segment."""
+    """Return whether the last step in the unit wrote variables: such a step ends its segment."""
     last = unit.more[-1] if unit.more else unit.head
     return last is not None and last.step.writes_variables
 
 
 def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
-    """The target of the step's circuit, without the word before its colon and without secrets.
+    """Return the target of the step's circuit, without the prefix before its colon or secrets.
 
-    Empty where the module names none, or its inputs do not say; never raises.
+    Empty if the module names none, or its inputs do not contain it; never raises.
     """
     try:
         kind = registry.get(module)

@@ -1,9 +1,9 @@
-"""What a process does with a step whose lease it cannot renew. Pure: no clock, no threads.
+"""Decide what a process does with a step whose lease it cannot renew. Pure: no clock, no threads.
 
-Another worker takes the step over once the lease has ended, so the step's effects must end before.
-The age of a lease is counted from before its last renewal was sent, on a monotonic clock. The
-database counts from when it served that renewal, which is later: no stage here comes too late,
-however wrong the wall clocks are.
+Another worker takes the step over after the lease ends, so the step's effects must end before. The
+age of a lease counts from before its last renewal was sent, on a monotonic clock. The database
+counts from when it served that renewal, which is later. So no stage here comes too late, even with
+wrong wall clocks.
 """
 
 from enum import IntEnum
@@ -14,7 +14,7 @@ MOST_PERIOD = 0.5
 
 
 class LeaseStage(IntEnum):
-    """How far an unrenewed lease has come."""
+    """The stages of a lease that is not renewed."""
 
     HELD = 0
     TELL = 1  # ask the step to end, by its context
@@ -23,7 +23,7 @@ class LeaseStage(IntEnum):
 
 
 def stage(age: float, lease: float) -> LeaseStage:
-    """Return what is due for a lease of `lease` seconds that was last renewed `age` seconds ago."""
+    """Return the stage of a lease of `lease` seconds that was last renewed `age` seconds ago."""
     if age < TELL_AT * lease:
         return LeaseStage.HELD
     if age < INTERRUPT_AT * lease:
@@ -32,5 +32,5 @@ def stage(age: float, lease: float) -> LeaseStage:
 
 
 def period(lease: float) -> float:
-    """Return the seconds from one look at the leases to the next."""
+    """Return the seconds between two checks of the leases."""
     return min(MOST_PERIOD, lease / LOOKS)

@@ -1,7 +1,7 @@
-"""One thread a process renews the leases of the steps that run long, and ends those out of time.
+"""One thread per process renews the leases of long steps and ends steps that time out.
 
-It starts with the first step that may run long (never before a fork), on a connection of its
-own, which it opens again after any error.
+It starts with the first step that may run long (never before a fork), on its own connection, which
+it reopens after any error.
 """
 
 import logging
@@ -31,7 +31,7 @@ TICK = 0.5
 
 
 class Heart:
-    """The steps that execute in this process now, and the thread that minds them."""
+    """The steps that execute in this process, and the thread that watches them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -41,7 +41,7 @@ class Heart:
         self._guard = LeaseGuard(self._active)
 
     def hold(self, work: Work, seconds: float, pack: Pack[Any] | None = None) -> ActiveRun:
-        """Mind a step from now on, and what came with it: that goes to others if it is slow."""
+        """Watch a step and the work that came with it, which slow steps leave to other workers."""
         now = time.monotonic()
         beat = ActiveRun(work, until=now + seconds, renewed=work.claimed_at, pack=pack)
         with self._lock:
@@ -55,17 +55,17 @@ class Heart:
         return beat
 
     def release(self, beat: ActiveRun) -> None:
-        """The step ended."""
+        """Stop watching a step that ended."""
         with self._lock:
             self._beats.pop(beat.work.run_id, None)
 
     def stuck(self) -> int:
-        """How many steps are past their deadline and still here."""
+        """Return how many steps are past their deadline and still running."""
         with self._lock:
             return sum(beat.expired for beat in self._beats.values())
 
     def _active(self) -> list[ActiveRun]:
-        """The steps that execute now; without the lock, which a signal may have interrupted."""
+        """Return the steps that execute now, without the lock, which a signal may have taken."""
         return list(self._beats.values())
 
     def _mind(self) -> None:
@@ -132,13 +132,13 @@ class Heart:
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _hand_back(self, beats: list[ActiveRun]) -> None:
-        """Apart from this thread, since a broker that does not answer must not cost a lease."""
+        """Hand work back outside this thread: an unresponsive broker must not cost a lease."""
         for beat in beats:
             if beat.pack is not None and beat.pack.left and beat.pack.late():
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
 
     def _end(self, beat: ActiveRun) -> None:
-        """Fail the run if it is held here. A cancelled step must free its place as well."""
+        """Fail the run if this process holds it. A cancelled step must free its slot as well."""
         from runners.pipeline import end_run
 
         work = beat.work
@@ -178,5 +178,5 @@ def _heart(pid: int) -> Heart:
 
 
 def heart() -> Heart:
-    """This process's heart; a forked child has one of its own."""
+    """Return this process's heart; a forked child has its own."""
     return _heart(os.getpid())

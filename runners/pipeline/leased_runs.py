@@ -1,6 +1,6 @@
-"""A run that a program outside our workers holds: its secrets, gates, and reports.
+"""Runs that an external program holds: their secrets, gates and reports.
 
-No worker carries its segment on: whatever follows is sent to workers, or waits to be leased.
+No worker continues their segments: the next steps are sent to workers, or wait for a lease.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -55,7 +55,7 @@ from runners.states import RunState
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What is known of a run whose lease was seen to hold."""
+    """A run whose lease was checked, and its execution."""
 
     inputs_hash: str
     key: str
@@ -63,15 +63,15 @@ class _Held:
 
 
 def reveal(looked: Looked, inputs: Any, places: Sequence[Place]) -> Revealed:
-    """Put the step's secrets into its inputs. Raises what `reveal_secrets.filled` raises."""
+    """Put the step's secrets into its inputs. Raises like `reveal_secrets.filled`."""
     return filled(looked.state.data, looked.work.step, inputs, places)
 
 
 def scrubber(looked: Looked) -> Scrubber | None:
-    """Return what takes secrets out of the run's reports; None for a step that uses no secrets.
+    """Return the scrubber of the run's reports; None for a step without secrets.
 
-    Call it outside a transaction: reading secrets may take a key service. Raises
-    SecretUnavailable when one of them is gone meanwhile.
+    Call it outside a transaction: reading secrets may call a key service. Raises SecretUnavailable
+    if a secret was deleted meanwhile.
     """
     if not uses_secrets(looked.work.step):
         return None
@@ -80,7 +80,7 @@ def scrubber(looked: Looked) -> Scrubber | None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Leasable:
-    """A run that is about to be leased under `token`, with what its gates ask for.
+    """A run about to be leased under `token`, with what its gates need.
 
     `inputs` are the rendered ones, with references; `revealed` is None for a step without secrets.
     """
@@ -98,7 +98,7 @@ class Leasable:
 
 
 def question(run: Leasable) -> gates.Asked:
-    """Return what the gates are asked about the run. Raises what validating its inputs raises."""
+    """Return the question for the run's gates. Raises the validation errors of its inputs."""
     prepared = Prepared(run.inputs, "", "", "")
     work = Work(
         run_id=run.run_id,
@@ -120,9 +120,9 @@ def question(run: Leasable) -> gates.Asked:
 
 
 def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
-    """Put a run to sleep, or fail it, that is not to be handed out; False where it was taken over.
+    """Suspend or fail a run that must not be leased; False if it was taken over.
 
-    Its states and what is told of it are those of a step that a gate held back in a worker.
+    Its states and signals equal those of a step that a gate holds back in a worker.
     """
     if isinstance(answer, Wait):
         return end_run.put_to_sleep(run.run_id, answer, token=run.token)
@@ -133,7 +133,7 @@ def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
 
 
 def costs_of(spent: Iterable[Expense]) -> tuple[Cost, ...]:
-    """What a runner says that an attempt spent, summed up by model and currency."""
+    """Return the costs that a runner reports for an attempt, by model and currency."""
     costs: dict[tuple[str, str], Cost] = {}
     for one in spent:
         add_cost(costs, one)
@@ -143,9 +143,9 @@ def costs_of(spent: Iterable[Expense]) -> tuple[Cost, ...]:
 def record_success(
     looked: Looked, token: int, result: Result, outputs: str, costs: tuple[Cost, ...] = ()
 ) -> bool:
-    """Record a result under the lease; False when the lease is over.
+    """Record a result under the lease; False if the lease is over.
 
-    `outputs` are those of the result as canonical JSON; `costs` is what the step spent.
+    `outputs` is the result as canonical JSON; `costs` is what the step spent.
     """
     state, step = looked.state, looked.work.step
 
@@ -162,7 +162,7 @@ def record_success(
 def record_failure(
     looked: Looked, token: int, failure: Failure, costs: tuple[Cost, ...] = ()
 ) -> bool:
-    """Record a failure under the lease; False when the lease is over."""
+    """Record a failure under the lease; False if the lease is over."""
 
     def unit(held: _Held) -> Unit:
         return Unit(None, failure=failure, milliseconds=held.milliseconds, spent=costs)
@@ -173,7 +173,7 @@ def record_failure(
 def _record(
     looked: Looked, token: int, make: Callable[[_Held], Unit], failure: Failure | None
 ) -> bool:
-    """Record the unit that `make` returns, then tell the gates that the step ended so."""
+    """Record the unit that `make` returns, then notify the gates that the step ended."""
     state, work = looked.state, looked.work
     work.token = token
     # Who leased it first knows of no more than the rows, so there is nothing left to look for.
@@ -194,9 +194,9 @@ def _record(
 
 
 def _hold(state: SegmentState, work: Work) -> _Held | None:
-    """Lock the execution and then the run, as begun; None when the lease is over.
+    """Lock the execution and then the run; None if the lease is over.
 
-    Needs a transaction that is open.
+    Needs an open transaction.
     """
     locked = statements.fetch_one("lock", {"execution": state.context.execution_id})
     if locked is None or locked[0] not in ("RUNNING", "PAUSED") or locked[1] != state.context.epoch:
@@ -217,9 +217,9 @@ def _hold(state: SegmentState, work: Work) -> _Held | None:
 
 
 def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) -> int:
-    """Render the inputs of these segments' pending runs; returns how many can be leased now.
+    """Render the inputs of these segments' pending runs; return how many can be leased now.
 
-    Does nothing for runs that are prepared, taken, not due or not remote, so asking twice is safe.
+    Skips runs that are prepared, taken, not due or not remote, so a second call is safe.
     """
     due = Q(retry_after=None) | Q(retry_after__lte=database_now())
     pending = Run.objects.filter(
@@ -236,7 +236,7 @@ def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) 
 
 
 def _prepare(execution_id: UUID, version_id: UUID, segment: str) -> bool:
-    """Prepare one run; whether it can be leased now."""
+    """Prepare one run; return whether it can be leased now."""
     found = load_segment.load(execution_id, version_id, segment, states=(RunState.PENDING,))
     if found is None:
         return False
@@ -288,7 +288,7 @@ def _end(state: SegmentState, seen: LiveRun, inputs: claim_run.Inputs) -> bool:
 
 
 def _reused(state: SegmentState, seen: LiveRun, prepared: Prepared) -> bool:
-    """Whether an equal step's result is there; then the run is done with it."""
+    """Return whether an equal step's result exists; the run is then recorded with it."""
     done = result_cache.lookup(state, seen.step, prepared)
     if done is None:
         return False

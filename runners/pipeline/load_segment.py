@@ -1,4 +1,4 @@
-"""Look at a segment's live run, and at what came with it, before anything is claimed."""
+"""Load a segment's live run, and what came with it, before any claim."""
 
 import time
 from collections import deque
@@ -33,10 +33,10 @@ def load(
     others: Sequence[str] = (),
     states: tuple[str, ...] = CLAIMABLE,
 ) -> tuple[SegmentState, LiveRun] | None:
-    """The segment's live run and what its first step needs; None when there is nothing to do.
+    """Load the segment's live run and its first step's data; None if there is nothing to do.
 
-    `others` are siblings that came with it: what they read is loaded too. `states` are those in
-    which the run is of interest.
+    The data of `others`, the siblings that came with it, is loaded too. `states` are the states of
+    interest.
     """
     began = time.perf_counter()
     version = compiled(version_id)
@@ -57,7 +57,7 @@ def load(
 def load_pack(
     version_id: UUID, segment: str, execution_ids: Sequence[UUID]
 ) -> ExecutionPack[SegmentState]:
-    """What `load` finds of executions whose segments came together; none where that is unknown."""
+    """Load executions whose segments came together, as `load` does; none if that is unknown."""
     version = compiled(version_id)
     asked = _asked(version, segment)
     until = time.monotonic()
@@ -81,7 +81,7 @@ def load_pack(
 
 
 def _asked(version: Compiled, segment: str, others: Sequence[str] = ()) -> dict[str, Any] | None:
-    """What is looked for; None for a message of another time, or of nobody's making."""
+    """Return what to look for; None for an outdated message, or one that Valkyr did not send."""
     try:
         reads = reads_of(*find(version.graph, segment))
         for other in others:
@@ -105,7 +105,7 @@ def _found(
     *,
     header: bool = False,
 ) -> tuple[SegmentState, LiveRun]:
-    """How far the segment is, by its row."""
+    """Return the segment's progress, from its row."""
     prefix, inner = split(found.path)
     place, _ = find(version.graph, segment)
     if prefix != place.prefix:  # a batch of a map's items, taken over in the middle
@@ -172,9 +172,9 @@ class _Loaded(NamedTuple):
 
 
 def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
-    """The siblings that came with a state's segment; those that wait untouched are seen.
+    """Load the siblings that came with a state's segment, and note those that are still pending.
 
-    The worker leaves to others what it has not begun when its patience ends.
+    When its patience ends, the worker leaves the rest to other workers.
     """
     version = state.context.version
     until = time.monotonic() + _patience(version, (state.segment, *others))
@@ -200,7 +200,7 @@ def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
 
 
 def _patience(version: Compiled, segments: Sequence[str]) -> float:
-    """How many seconds these segments may take: few where one begins with a step never timed."""
+    """Return the seconds these segments may take: few if one begins with a step never timed."""
     steps = [find(version.graph, segment)[1] for segment in segments]
     effects = [step for step in steps if not step.inline]
     estimates.learn_durations(version.workflow_id, effects)

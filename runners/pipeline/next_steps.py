@@ -1,6 +1,6 @@
 """Choose the step this worker runs next, and those sent to others. Pure: no database, no clock.
 
-It knows what this worker knows; what other segments did is planned under the execution's lock.
+It uses this worker's knowledge; the results of other segments are planned under the lock.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SegmentLimits:
-    """How much one worker takes on in a segment before it lets others have the rest."""
+    """The limits of one worker's segment, after which other workers get the rest."""
 
     steps: int  # with effects
     seconds: float  # the sum of their time limits
@@ -36,7 +36,7 @@ class StepSelection:
 def choose(
     state: "SegmentState", work: "Work", broken: "Broken | None", limits: SegmentLimits
 ) -> StepSelection:
-    """Choose from the ready steps; a `broken` one, which failed in memory, goes first."""
+    """Choose from the ready steps; a `broken` step, which failed in memory, goes first."""
     ready, steps = state.frontier.ready, state.graph.steps
     if state.hands_over:
         return StepSelection(None, list(ready), [])
@@ -53,9 +53,9 @@ def choose(
 def _mine(
     state: "SegmentState", work: "Work", effects: list[int], limits: SegmentLimits
 ) -> int | None:
-    """The effect step to go on with: on this queue, within bounds, no chord's branch.
+    """Return the next effect step: on this queue, within limits, not a chord's branch.
 
-    With siblings still to be carried only what belongs to the same segment is gone on with.
+    If siblings are left, only steps of the same segment qualify.
     """
     graph = state.graph
     if not effects or state.carried >= limits.steps:

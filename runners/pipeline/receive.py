@@ -1,4 +1,4 @@
-"""Receive a message: claim its segments and run each, until nothing is left to run here."""
+"""Receive a message: claim its segments and run each until none is left for this worker."""
 
 import logging
 import time
@@ -40,11 +40,11 @@ def run_segment(
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> None:
-    """Run a segment, from its live run on, and then the siblings that came with it.
+    """Run a segment from its live run, and then the siblings that came with it.
 
-    A message that comes twice, late or for nothing finds no run to claim and returns. Raises
-    LeaseLost when somebody else took the run over meanwhile, StepFailed (outside chains and
-    chords) when a step failed, so that Flower shows it.
+    A duplicate or late message finds no run to claim and returns. Raises LeaseLost if another
+    worker took the run over. Raises StepFailed (outside chains and chords) if a step failed, so
+    that Flower shows it.
     """
     until = time.monotonic() + config().stay_seconds
     left = deque((segment, *others))
@@ -76,10 +76,10 @@ def run_segment(
 
 
 def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str) -> None:
-    """Run the same segment of several executions, each from its live run on, one after another.
+    """Run the same segment of several executions, each from its live run, one after another.
 
-    The next one is claimed with the record that ends the one before. What this worker does not get
-    to in the pack's time is sent again. Raises StepFailed when a step of any of them failed.
+    The record that ends one execution claims the next. Work that exceeds the pack's time is sent
+    again. Raises StepFailed if a step of any execution failed.
     """
     until = time.monotonic() + config().stay_seconds
     pack = load_segment.load_pack(version_id, segment, execution_ids)
@@ -110,7 +110,7 @@ def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str
 def next_execution(
     pack: ExecutionPack[SegmentState],
 ) -> tuple[SegmentState, Work] | None:
-    """The next execution of a pack whose run is claimed, or can be."""
+    """Return the next execution of a pack whose run is claimed, or can be."""
     claimed, pack.claimed = pack.claimed, None
     while claimed is None and (found := pack.following()) is not None:
         state, seen = found
@@ -122,7 +122,7 @@ def next_execution(
 
 
 def _leave(pack: ExecutionPack[SegmentState]) -> None:
-    """Leave to other workers what was not begun, also the run that is claimed already."""
+    """Leave what has not begun to other workers, including the run that is already claimed."""
     pack.hand_back()
     claimed, pack.claimed = pack.claimed, None
     if claimed is not None:
@@ -130,7 +130,7 @@ def _leave(pack: ExecutionPack[SegmentState]) -> None:
 
 
 def _run_execution(state: SegmentState, work: Work, until: float) -> Failure | None:
-    """Run one execution of a pack, as far as one message leads; how it failed, if it did."""
+    """Run one execution of a pack, as far as one message leads; return its failure, if any."""
     context = state.context
     ended: SegmentState | None = _run_on(state, work, until)
     failure = state.failure
@@ -150,17 +150,17 @@ def _run_one(
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> SegmentState | None:
-    """Run one segment; the state it ends in names the segment to run next, if any.
+    """Run one segment; return the state that names the next segment, if any.
 
-    `until` (of `time.monotonic`) is when this worker takes on no further segment by itself;
-    `others` are siblings to be run too; those that were run are taken out.
+    After `until` (of `time.monotonic`) this worker takes no further segment. `others` are siblings
+    to run too; those that ran are removed.
     """
     taken = claim_segment(execution_id, version_id, segment, others, links=links, header=header)
     return None if taken is None else _run_on(*taken, until)
 
 
 def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentState | None:
-    """Run a claimed segment, and the siblings that came with it; None where others go on."""
+    """Run a claimed segment and the siblings that came with it; None if other workers continue."""
     held_now = work
     try:
         while work is not None or (work := claim_run.claim_following(state)) is not None:
@@ -184,9 +184,9 @@ def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentStat
 
 
 def settle(state: SegmentState) -> None:
-    """Plan the execution where a join was left to siblings that this worker did not run after all.
+    """Plan the execution if a join depends on siblings that this worker did not run after all.
 
-    The worker that ran them may have looked at the join before this one had recorded.
+    The workers that ran them may have checked the join before this one had recorded.
     """
     if state.owes_join:
         state.owes_join = False
@@ -203,7 +203,7 @@ def _perform_and_record(state: SegmentState, work: Work, until: float) -> Work |
 
 
 def _may_stay(state: SegmentState, until: float) -> bool:
-    """Whether this worker may take on further segments by itself: other executions do not wait."""
+    """Return whether this worker may take further segments: no other execution waits."""
     waits = state.executions is not None and state.executions.left
     return not waits and time.monotonic() < until and not draining()
 
@@ -211,7 +211,7 @@ def _may_stay(state: SegmentState, until: float) -> bool:
 def run_one_step(
     execution_id: UUID, version_id: UUID, segment: str, *, links: tuple[str, ...] = ()
 ) -> None:
-    """Run the one step that a segment is at; whatever follows is sent to workers."""
+    """Run a segment's current step only; everything after it is sent to workers."""
     taken = claim_segment(execution_id, version_id, Segment(segment, "", ""), links=links)
     if taken is None:
         return
@@ -229,7 +229,7 @@ def run_one_step(
 
 
 def hand_back(state: SegmentState, work: Work | None) -> None:
-    """Leave to other workers what is held, and the siblings that were not begun."""
+    """Return the held run and the siblings that have not begun to other workers."""
     if work is not None:
         claim_run.give_back(work)
     if state.pack is not None:
@@ -245,9 +245,9 @@ def claim_segment(
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> tuple[SegmentState, Work | None] | None:
-    """Load a segment and claim its live run; None when there is none, no work when it is taken.
+    """Load a segment and claim its live run; None if there is none, no work if it is taken.
 
-    `others` are the siblings that came with it, to be taken out and run.
+    `others` are the siblings that came with it; those that ran are removed.
     """
     found = load_segment.load(
         execution_id, version_id, segment.path, others=others or (), links=links, header=header
@@ -264,7 +264,7 @@ def take(
     segment: Segment | None = None,
     others: deque[str] | None = None,
 ) -> Work | None:
-    """Claim the live run of a segment that was loaded; None when it is taken, or runs apart."""
+    """Claim the live run of a loaded segment; None if it is taken, or runs isolated."""
     if run_isolated.provided and run_isolated(state, seen):
         return None
     # A process that was lost with a suspect may have been lost by a step that follows in memory:

@@ -1,6 +1,6 @@
-"""Record what ran, under the lease, and decide what is next: claimed, dispatched, or the end.
+"""Record a unit under the lease and decide what is next: claim, dispatch or end.
 
-Most steps need one statement and no lock. The execution's lock is taken when a join with other
+Most steps need one statement and no lock. It takes the execution's lock when a join with other
 segments may be ready, when variables are written, and when nothing follows.
 """
 
@@ -37,10 +37,10 @@ from runners.states import RunState, WaitKind
 
 
 def record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
-    """Record a unit; return the work to go on with, or None at the segment's end.
+    """Record a unit; return the next work, or None at the segment's end.
 
-    Raises LeaseLost when the run is no more ours: nothing was recorded then. What an attempt cost
-    is written down last, since the counters of budgets are shared by all of a workspace's steps.
+    Raises LeaseLost if another worker holds the run; nothing is recorded then. An attempt's cost is
+    written last, since all steps of a workspace share the budgets' counters.
     """
     if not unit.costs or not record_costs.provided:
         return _record(state, work, unit)
@@ -94,7 +94,7 @@ def _record_unlocked(state: SegmentState, work: Work, unit: Unit) -> Work | None
 
 
 def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
-    """Choose what is next, and render the inputs of the step this worker runs."""
+    """Choose what is next, and render the inputs of the step that this worker runs."""
     limits, broken = config(), unit.broken
     choice = choose(
         state, work, broken, SegmentLimits(limits.segment_steps, limits.segment_seconds)
@@ -110,7 +110,7 @@ def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
 
 
 def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun | None:
-    """The sibling to claim with a segment's last record, where nothing else is to be written."""
+    """Return the sibling to claim with a segment's last record, if nothing else must be written."""
     if state.pack is None or next_steps.step is not None or next_steps.pending:
         return None
     if unit.more or unit.skipped or state.frontier.skipped:
@@ -119,7 +119,7 @@ def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun 
 
 
 def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> Work | None:
-    """Record, and claim a sibling in the same statement; None when somebody else has it."""
+    """Record, and claim a sibling in the same statement; None if another worker has it."""
     prepared, failure = attempt_prepare(state, sibling.step, sibling.attempt)
     claimed_at = time.monotonic()
     try:
@@ -166,9 +166,9 @@ def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 
 
 def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | None = None) -> Any:
-    """Record a run as dead and tell the dead-letter queue; return the letter.
+    """Record a run as dead and notify the dead-letter queue; return the letter.
 
-    The execution fails when nothing else is in flight. `manual` is the reason of a quarantine.
+    The execution fails if nothing else is in flight. `manual` is the reason of a quarantine.
     """
     state.failure = failure = unit.failure
     assert failure is not None
@@ -189,7 +189,7 @@ def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | No
 
 
 def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Record, and end the execution with it; by planning it where its output cannot be made so."""
+    """Record the unit and end the execution, or plan it if its output cannot be rendered here."""
     try:
         output = finish.output_of(state)
     except finish.NoOutput:
@@ -211,9 +211,9 @@ def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
 
 @contextmanager
 def _claiming_next(state: SegmentState) -> Iterator[Also | None]:
-    """The block whose record also claims the run of the next execution that came with this one.
+    """Let the block's record also claim the run of the pack's next execution.
 
-    Not in a transaction that does more: what is claimed would be undone with it.
+    Do not use it in a larger transaction, whose rollback would undo the claim.
     """
     pack = state.executions
     request = None if connection.in_atomic_block else claim_run.request_next(pack)
@@ -239,7 +239,7 @@ def _record_locked(
     run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
 ) -> Work | None:
-    """Record, plan and perhaps end the execution under its lock."""
+    """Record, plan and, if due, end the execution under its lock."""
     with transaction.atomic():
         next_steps, others = _write_locked(state, work, unit, run_state, outcome)
         checkpoints.note(state, unit)
@@ -258,9 +258,9 @@ def _record_locked(
 def _write_locked(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> tuple[NextSteps, bool | None]:
-    """Lock the execution, choose what is next and write it; whether other runs are live.
+    """Lock the execution, choose what is next and write it; return whether other runs are live.
 
-    In one round trip where the choice needs nothing that only the lock makes certain.
+    Takes one round trip if the choice needs nothing that only the lock makes certain.
     """
     variables = unit.variables
     if not variables and not state.frontier.unsettled:
@@ -301,7 +301,7 @@ def _record_wait(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 
 
 def _settle_joins(state: SegmentState) -> None:
-    """Look up how the other predecessors of our joins ended, and follow on from there."""
+    """Read how the other predecessors of this segment's joins ended, and continue from there."""
     graph = state.graph
     frontier = state.frontier
     looked: set[int] = set()
@@ -352,7 +352,7 @@ def _next_work(state: SegmentState, work: Work, next_steps: NextSteps) -> Work |
 
 
 def _merge_variables(state: SegmentState, changes: dict[str, Any]) -> dict[str, Any]:
-    """Merge declared keys; the last commit wins a clash."""
+    """Merge declared keys; the last commit wins a conflict."""
     declared = {key: value for key, value in changes.items() if key in state.graph.variables}
     row = statements.fetch_one(
         "variables",

@@ -1,8 +1,8 @@
-"""Results of steps that equal ones reuse, across executions, until they expire.
+"""Results that equal steps reuse across executions until they expire.
 
-Equal means: the same module type, the same `with` as written and as rendered, in the same
-workflow or workspace. A result is a convenience: where it is missing, or cannot be kept, the
-step runs.
+Equal means: the same module type and the same `with`, as written and as rendered, in the same
+workflow or workspace. The cache is optional: if a result is missing or cannot be stored, the step
+runs.
 """
 
 import logging
@@ -26,9 +26,9 @@ WORKSPACE = "workspace"
 
 
 def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
-    """What an equal step gave, as if this one had run; None when it has to run.
+    """Return an equal step's result as if this step had run; None if it must run.
 
-    Its `cached_from` is the run that made the result.
+    Its `cached_from` is the run that produced the result.
     """
     policy = step.cache
     if policy is None:
@@ -50,9 +50,9 @@ def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
 
 
 def store(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Keep the result of a step that was recorded, if its policy says so and it made it itself.
+    """Store a recorded step's own result, if its policy says so.
 
-    Never raises for the database's sake: the step is done, whether its result is kept or not.
+    A database error never raises here: the step is recorded, even if the cache fails.
     """
     policy, done = work.step.cache, unit.head
     if policy is None or done is None or done.cached_from is not None:
@@ -74,7 +74,7 @@ def store(state: SegmentState, work: Work, unit: Unit) -> None:
 
 
 def key(step: Step, inputs_hash: str) -> str:
-    """What equal steps have in common: SHA-256 over module type, config and inputs, in hex."""
+    """Return the key of equal steps: SHA-256 over module type, config and inputs, in hex."""
     return sha256(f"{step.module}\n{step.config_hash}\n{inputs_hash}".encode()).hexdigest()
 
 

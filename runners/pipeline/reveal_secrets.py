@@ -1,10 +1,10 @@
-"""What a step's module gets in place of `[secret:…]`, and what takes it out of what comes back.
+"""Replace `[secret:…]` for a step's module, and remove the secrets from its results.
 
 Rows, hashes, messages and logs hold references only. The values are read right before a module
-runs, in one query, and only for steps that name secrets or a credential (`uses_secrets`).
+runs, in one query, only for steps that name secrets or a credential (`uses_secrets`).
 
 A step gets a credential only within its boundary: `credentials.use` judges module and workflow
-here, `Revealed.used` has the module's connections judged by host.
+here, `Revealed.used` checks the module's connections by host.
 
     revealed(data, step, inputs, attempt=…, overrides=…) -> Revealed
     secret_places(data, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
@@ -52,7 +52,7 @@ class SecretRefused(SecretUnavailable):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Revealed:
-    """The module's real inputs, its credential's fields, and what scrubs its results of both.
+    """The module's real inputs, its credential's fields, and the scrubber of its results.
 
     `boundaries` are those of all credentials that the step names.
     """
@@ -63,11 +63,11 @@ class Revealed:
     boundaries: Mapping[str, Boundary]
 
     def used(self) -> AbstractContextManager[None]:
-        """The block in which the module has the secrets: each connection is judged by host."""
+        """Give the module its secrets in the block; each connection is checked by host."""
         return using(self.boundaries)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
-        """What the module gave back, without secrets; raises StepError, PayloadError."""
+        """Return the module's result without secrets; raises StepError, PayloadError."""
         scrub = self.scrub
         if isinstance(ended, Wait):
             if scrub.text(ended.key) != ended.key:
@@ -83,17 +83,17 @@ class Revealed:
 
 
 def uses_secrets(step: Step) -> bool:
-    """Whether the step names a secret or a credential."""
+    """Return whether the step names a secret or a credential."""
     return bool(step.secrets or step.credential)
 
 
 def revealed(
     data: TemplateData, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
 ) -> Revealed:
-    """Read the values of a step that uses secrets, and put them where its inputs name them.
+    """Read the secret values of a step, and put them where its inputs name them.
 
-    `inputs` are the rendered ones, with references (`Prepared.value`); they are not changed.
-    Raises SecretUnavailable, TemplateError, and what `credentials.opened_of` raises.
+    `inputs` are the rendered ones, with references (`Prepared.value`); they stay unchanged. Raises
+    SecretUnavailable, TemplateError, and the errors of `credentials.opened_of`.
     """
     opened = _read(data, step, remote=False)
     found = {name: one.fields for name, one in opened.items()}
@@ -111,9 +111,9 @@ def revealed(
 def secret_places(
     data: TemplateData, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
 ) -> list[Place]:
-    """Where a step's rendered inputs name secrets, for `filled`; reads no values.
+    """Return where a step's rendered inputs name secrets, for `filled`; reads no values.
 
-    Raises SecretUnavailable for a reference that somebody wrote by hand, TemplateError.
+    Raises SecretUnavailable for a reference that a person wrote by hand, TemplateError.
     """
     if not step.secrets:
         return []
@@ -125,10 +125,11 @@ def secret_places(
 
 
 def filled(data: TemplateData, step: Step, inputs: Any, found_places: Sequence[Place]) -> Revealed:
-    """As `revealed`, of inputs whose `secret_places` are known, for a remote runner.
+    """Reveal inputs whose `secret_places` are known, as `revealed` does, for a remote runner.
 
-    Nothing is rendered. Where the values go from there, nobody can judge; a credential says whether
-    remote runners may have it. Raises SecretUnavailable, and what `credentials.opened_of` raises.
+    Nothing is rendered. The engine cannot check where a remote runner sends the values, so each
+    credential says whether remote runners may have it. Raises like `revealed`, without
+    TemplateError.
     """
     opened = _read(data, step, remote=True)
     found = {name: one.fields for name, one in opened.items()}
@@ -138,12 +139,12 @@ def filled(data: TemplateData, step: Step, inputs: Any, found_places: Sequence[P
 
 
 def scrubber_of(data: TemplateData, step: Step) -> Scrubber:
-    """What scrubs the results of a step that uses secrets, by the values they have now."""
+    """Return the scrubber for a step's results, by the current values of its secrets."""
     return _scrubber(step, {name: one.fields for name, one in _found(data, step).items()})
 
 
 def _read(data: TemplateData, step: Step, *, remote: bool) -> Mapping[str, OpenedCredential]:
-    """The step's credentials, each within its boundary."""
+    """Return the step's credentials, each within its boundary."""
     found = _found(data, step)
     boundaries = {name: one.boundary for name, one in found.items()}
     in_texts = {name for name, _ in step.secrets}
@@ -217,7 +218,7 @@ def _scrubber(step: Step, found: Mapping[str, Fields]) -> Scrubber:
 def _refuse_written(
     data: TemplateData, step: Step, inputs: Any, left: list[Pointer], overrides: Any
 ) -> None:
-    """Refuse a reference that somebody wrote by hand: the module would get it as mere text."""
+    """Reject a reference that a person wrote by hand: the module would receive it as plain text."""
     names = [reference(secret) for secret in step.secrets]
     filled = {pointer for pointer, _, _ in step.config.sealed} - set(left)
     written: list[tuple[Pointer, Any]] = []

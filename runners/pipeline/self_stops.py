@@ -1,9 +1,9 @@
-"""Stop the steps of this process before leases end that it cannot renew: `lease_guard` says when.
+"""Stop this process's steps before leases end that it cannot renew; `lease_guard` says when.
 
-One thread a process looks at its leases, apart from the heartbeat, which waits for the database. In
-a process whose main thread executes the step, SIGCONT makes it look as well: a process that was
-frozen past its lease ends as it wakes, before the step goes on. Only workers are ended: programs
-that run steps in their own process, such as tests, have nobody who takes these over.
+One thread per process checks its leases, apart from the heartbeat, which waits for the database. In
+a process whose main thread executes the step, SIGCONT triggers the check too: a process that was
+frozen past its lease ends as it wakes, before the step continues. Only workers are ended. Programs
+that run steps in their own process, such as tests, have no other worker to take over.
 """
 
 import logging
@@ -29,21 +29,21 @@ class _Others:
 
 
 def spare_others() -> None:
-    """Never end this process: its threads execute others' tasks too. Its steps are only told."""
+    """Never end this process, whose threads execute other tasks too; only notify its steps."""
     _Others.here = True
 
 
 class LeaseGuard:
-    """Looks at the leases of one process."""
+    """Checks the leases of one process."""
 
     def __init__(self, active: Callable[[], list[ActiveRun]]) -> None:
-        """`active` returns the steps that execute now; it takes no lock."""
+        """Store `active`, which returns the current steps and takes no lock."""
         self._active = active
         self._armed = False
         self._word = last_words.OwnWord()
 
     def begin(self) -> None:
-        """Look from now on, in a worker; called once, in a thread that executes a step."""
+        """Start checking, in a worker; called once, in a thread that executes a step."""
         self._armed = of_a_worker()
         if not self._armed:
             return
@@ -70,7 +70,7 @@ class LeaseGuard:
         self._prepare_word(latest)
 
     def _prepare_word(self, latest: LeaseStage) -> None:
-        """Leave the word before it is needed, and take it back once the leases are renewed.
+        """Write the excuse file in advance, and remove it after the leases are renewed.
 
         A process that must end has no time to wait for a slow disk or a busy machine.
         """
@@ -80,7 +80,7 @@ class LeaseGuard:
             self._word.take_back()
 
     def _end(self, run: ActiveRun, age: float) -> None:
-        """End this process, and leave word that its steps are not to blame."""
+        """End this process, and record that its steps did not cause it."""
         self._word.leave()
         self._word.wait()
         last_words.within(
@@ -107,6 +107,6 @@ class LeaseGuard:
 
 
 def begins_too_late(claimed_at: float) -> bool:
-    """Whether too little is left of a lease to begin the step."""
+    """Return whether too little of a lease is left to begin the step."""
     age = time.monotonic() - claimed_at
     return lease_guard.stage(age, config().lease) >= LeaseStage.INTERRUPT

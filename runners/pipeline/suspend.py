@@ -1,4 +1,4 @@
-"""Put a run to sleep until what it waits for comes."""
+"""Suspend a run until the event it waits for."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ from runners.waits.events import catch_up
 
 
 def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
-    """Put the run to sleep, start what it waits for, and let go of the place if all sleeps."""
+    """Suspend the run, start what it waits for, and free its slot if all runs are suspended."""
     tokens, amount = unit.cost_totals()
     with transaction.atomic():
         execution_lock.lock(state)
@@ -63,7 +63,7 @@ def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
 
 
 def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:
-    """Whether what the run waits for came before; an event may come while it falls asleep."""
+    """Return whether the run's event came before; an event may arrive during the suspension."""
     if wait.kind is WaitKind.EVENT:
         transaction.on_commit(partial(catch_up, work.run_id), robust=True)
     return wait.kind is WaitKind.CALLBACK and hand_over(

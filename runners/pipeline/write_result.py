@@ -34,7 +34,7 @@ ASSESSING = "quality.assess"  # `figures` reads what its runs came to
 
 @dataclass(slots=True)
 class Also:
-    """A statement that goes along with others, and the rows that it returned."""
+    """An additional statement for the same round trip, and its returned rows."""
 
     asked: tuple[str, dict[str, Any]]
     rows: list[tuple[Any, ...]] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Also:
 
 @dataclass(slots=True)
 class NextSteps:
-    """What a record adds: one claimed run at most, and pending ones."""
+    """What a record adds: at most one claimed run, and pending ones."""
 
     step: Step | None = None
     run_id: UUID | None = None
@@ -54,7 +54,7 @@ class NextSteps:
 
 
 class LastWritten(NamedTuple):
-    """What who tells of an execution's end has to know."""
+    """The data that a notification of an execution's end needs."""
 
     parent_run_id: UUID | None
     trigger_id: UUID | None
@@ -71,7 +71,7 @@ def write(
     outcome: str | None = None,
     survey: bool = False,
 ) -> bool | None:
-    """Record the unit and what is next; whether other runs are live, if asked. Raises LeaseLost."""
+    """Record the unit and its next steps; return whether other runs are live. Raises LeaseLost."""
     if not survey and run_state is RunState.SUCCESS and _went_on(state, work, unit, next_steps):
         return None
     row = _insist(*_record(state, work, unit, next_steps, run_state, outcome, survey=survey))
@@ -79,7 +79,7 @@ def write(
 
 
 def _went_on(state: SegmentState, work: Work, unit: Unit, next_steps: NextSteps) -> bool:
-    """Whether there was but one step to record and one to begin, and both were done."""
+    """Return whether one step was recorded and one begun, with nothing else to do."""
     done, step, prepared = unit.head, next_steps.step, next_steps.prepared
     more = unit.more or unit.skipped or state.frontier.skipped or next_steps.pending or unit.costs
     if more or done is None or done.logs or done.cached_from or step is None or prepared is None:
@@ -126,10 +126,10 @@ def lock_and_write(
     run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
 ) -> bool | None:
-    """Lock the execution, then `write`, in one round trip; whether other runs are live.
+    """Lock the execution, then `write`, in one round trip; return whether other runs are live.
 
-    Call inside a transaction. A statement of its own, the record sees what was committed while the
-    lock was waited for. Raises LeaseLost: whatever was written then is undone with the transaction.
+    Call it inside a transaction. The record is a separate statement, so it sees commits made while
+    it waited for the lock. Raises LeaseLost; the transaction then undoes what was written.
     """
     record = _record(state, work, unit, next_steps, run_state, outcome, survey=True)
     locked, recorded = statements.fetch_together([execution_lock.asked(state), record])
@@ -142,9 +142,9 @@ def write_last(
 ) -> LastWritten | None:
     """Lock the execution, record the unit and end the execution, in one round trip.
 
-    None where the unit was recorded and the execution goes on: something else of it is live, or it
-    is paused. Raises LeaseLost: then nothing was written. `also` is about another execution and
-    goes with the first statements.
+    None if the unit was recorded and the execution continues: another run is live, or it is paused.
+    Raises LeaseLost; nothing is written then. `also` concerns another execution and runs with the
+    first statements.
     """
     nothing = NextSteps()
     name, params = _record(state, work, unit, nothing, RunState.SUCCESS, None, survey=False)
@@ -165,7 +165,7 @@ def write_last(
 def _together(
     asked: Sequence[tuple[str, dict[str, Any]]], also: Also | None
 ) -> list[list[tuple[Any, ...]]]:
-    """Run these in one round trip, and what goes with them; the rows of these."""
+    """Run these statements and the additional ones in one round trip; return the rows of these."""
     if also is None and len(asked) == 1:
         return [_twice(partial(statements.fetch, *asked[0]))]
     if also is None:
@@ -175,7 +175,7 @@ def _together(
 
 
 def _is_only(state: SegmentState, work: Work) -> bool:
-    """Whether the execution has no other run, and its figures say nothing of its step's quality."""
+    """Return whether the execution has no other run and its figures ignore its step's quality."""
     steps = state.context.version.graph.steps
     alone = work.attempt == 1 and len(steps) == 1 and not work.step.container
     return alone and work.step.module != ASSESSING
@@ -191,7 +191,7 @@ def _record(
     *,
     survey: bool,
 ) -> tuple[str, dict[str, Any]]:
-    """The statement that records, and adds rows if there are any."""
+    """Return the statement that records, and adds rows if there are any."""
     ending = _ending(state, work, unit, run_state, outcome) | {"survey": survey}
     added = _rows(state, unit, next_steps)
     if not added:
@@ -223,7 +223,7 @@ def hand_on(
 ) -> bool:
     """Record a segment's last step and claim a pending sibling, in one statement.
 
-    Nothing else follows from the step. Whether the sibling is ours now. Raises LeaseLost.
+    Nothing else follows the step. Returns whether this worker has the sibling. Raises LeaseLost.
     """
     row = _insist(
         "hand_on",
@@ -247,7 +247,7 @@ def hand_on(
 def _ending(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> dict[str, Any]:
-    """What is written of a run that ends, and what its fence compares."""
+    """Return the columns of a run that ends, and the values that its fence compares."""
     head, failure = unit.head, unit.failure
     tokens, amount = unit.cost_totals()
     logs = head.logs if head else unit.logs
@@ -280,7 +280,7 @@ def _note(
     recorded: int,
     retried: bool,
 ) -> None:
-    """Raise LeaseLost where nothing was recorded; else tell of the run's end."""
+    """Raise LeaseLost if nothing was recorded; otherwise send the signal of the run's end."""
     if not recorded:
         log.warning(
             "fenced: run %s of step %s lost its lease; result discarded",
@@ -323,9 +323,9 @@ def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
 
 
 def _twice(record: Callable[[], T]) -> T:
-    """Record, once more if the connection was lost: a result is worth a second try.
+    """Record, and retry once if the connection was lost.
 
-    The fence makes that safe: what was recorded already is not recorded again.
+    The fence makes the retry safe: a recorded result is not recorded again.
     """
     try:
         return record()
@@ -337,7 +337,7 @@ def _twice(record: Callable[[], T]) -> T:
 
 
 def publish(state: SegmentState, next_steps: NextSteps) -> None:
-    """Send the pending steps to workers after the commit, but those that the chain goes on with."""
+    """Send the pending steps to workers after the commit, except those that the chain continues."""
     steps = state.graph.steps
     ready = [
         index for index in next_steps.pending if state.path(steps[index]) not in state.context.links
@@ -357,13 +357,13 @@ def publish(state: SegmentState, next_steps: NextSteps) -> None:
 
 
 def renew_connection() -> None:
-    """Replace a connection that died while the step ran: a result that cost is worth a question."""
+    """Replace a connection that died while the step ran, at the cost of one query."""
     if not connection.in_atomic_block and connection.connection and not connection.is_usable():
         connection.close()
 
 
 def retry_row(state: SegmentState, work: Work, delay: float, details: Any = None) -> str:
-    """The next attempt of a failed step, due in `delay` seconds, with what this one told."""
+    """Return the failed step's next attempt, due in `delay` seconds, with this one's details."""
     return run_rows.pending(
         work.step,
         state.prefix,

@@ -1,4 +1,4 @@
-"""What follows once rows are written, decided from the rows: more work, a turn's end, or the end.
+"""Decide from the rows what follows: more work, an iteration's end, or the execution's end.
 
 Read in this order: `plan_from_rows`, `finish`, `plan_execution`.
 """

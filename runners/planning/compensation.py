@@ -1,7 +1,7 @@
-"""Undo an execution, step by step: decided from its rows, under its lock.
+"""Undo an execution step by step, decided from its rows under its lock.
 
-Undo steps are runs of the execution like any other: `refine[2].undo:charge.main`. One is inserted
-when the one before has ended; the last one's end ends the execution.
+Undo steps are runs of the execution like any other: `refine[2].undo:charge.main`. Each is inserted
+when the previous one has ended; the end of the last one ends the execution.
 """
 
 import logging
@@ -33,19 +33,19 @@ UNDER_WAY = (CompensationState.WAITING, CompensationState.RUNNING)
 
 
 def figures(execution_id: UUID) -> object:
-    """The figures kept with an execution that ends."""
+    """Return the figures stored with an execution that ends."""
     row = statements.fetch_one("metrics", {"execution": execution_id})
     return row[0] if row else None
 
 
 def in_flight(execution_id: UUID) -> bool:
-    """Whether anything in the execution moves or will by itself; containers only hold what does."""
+    """Return whether anything in the execution is active or due; a container alone is not."""
     row = statements.fetch_one("in_flight", {"execution": execution_id})
     return bool(row and row[0])
 
 
 def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
-    """End the live runs of an execution that is to be undone; see `ports.stop_to_undo`."""
+    """End the live runs of an execution to be undone; see `ports.stop_to_undo`."""
     asked = {"execution": execution_id, "undone": list(undone)}
     row = statements.fetch_one("undo_due", asked)
     if not (row and row[0]):
@@ -60,7 +60,7 @@ def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
 
 
 def fail(state: SegmentState, message: str, trace: str) -> bool:
-    """Undo an execution that failed, where that is not left to a person; whether it is."""
+    """Undo a failed execution, unless a person must decide; return whether it does."""
     graph = state.context.version.graph
     if not graph.undone or graph.compensation != AUTOMATIC:
         return False
@@ -72,9 +72,9 @@ def fail(state: SegmentState, message: str, trace: str) -> bool:
 
 
 def go_on(state: SegmentState) -> bool | None:
-    """Start the next undo step, or end the execution after the last; whether anything moved.
+    """Start the next undo step, or end the execution after the last; return whether it did.
 
-    None where the execution is not being undone. The caller holds its lock.
+    None if the execution is not being undone. The caller holds its lock.
     """
     if not state.context.version.graph.undone:
         return None
@@ -92,13 +92,13 @@ def go_on(state: SegmentState) -> bool | None:
 
 
 def waiting(batch: int) -> list[UUID]:
-    """Executions to be undone, of which nothing runs any more."""
+    """Return executions to be undone without a live run."""
     found = statements.fetch("undo_waits", {"execution": None, "batch": batch})
     return [pk for (pk,) in found]
 
 
 def _proceeds(state: SegmentState) -> bool:
-    """Begin to undo, unless steps or children still run that would have to be undone too."""
+    """Begin the undo, unless steps or children still run that it must undo too."""
     execution_id = state.context.execution_id
     if not statements.fetch("undo_waits", {"execution": execution_id, "batch": 1}):
         return False
@@ -111,7 +111,7 @@ def _proceeds(state: SegmentState) -> bool:
 def remaining(
     execution_id: UUID, epoch: int, graph: Graph, most: int
 ) -> list[tuple[str, UndoStatus]]:
-    """The paths of the undo steps that are not over, in their order, and how each stands."""
+    """Return the paths of the remaining undo steps, in their order, and their states."""
     found = statements.fetch(
         "undo_next",
         {

@@ -1,4 +1,4 @@
-"""What follows once the rows are written: the end of a turn, of the execution, or more work.
+"""Decide what follows written rows: the end of an iteration or execution, or more work.
 
 The caller holds the execution's lock.
 """
@@ -30,11 +30,11 @@ MAX_NAMED = 5
 
 
 class NoOutput(Exception):
-    """The workflow's output cannot be made, or not without the execution's lock."""
+    """The workflow's output cannot be rendered, or not without the execution's lock."""
 
 
 def conclude(state: SegmentState, *, others: bool) -> None:
-    """A segment is at its end: turn its body over, end the execution, or start what was left.
+    """Handle a segment's end: close its iteration, end the execution, or start what is left.
 
     `others` says whether anything else in the execution is in flight.
     """
@@ -52,12 +52,12 @@ def conclude(state: SegmentState, *, others: bool) -> None:
 
 
 def settle_or_end(state: SegmentState) -> bool:
-    """Plan the execution whole: start what was left behind, or end it; whether anything moved."""
+    """Plan the execution from its rows: start what is left, or end it; return whether it did."""
     return _whole(state)
 
 
 def _turn_over(state: SegmentState) -> bool:
-    """Take the turns that ended here off their container."""
+    """Remove the iterations that ended here from their container's counters."""
     place = state.place
     ended, state.ended_turns = state.ended_turns, []
     failed: list[int] = []
@@ -103,9 +103,9 @@ def _whole(state: SegmentState) -> bool:
 
 
 def end_well(state: SegmentState) -> None:
-    """RUNNING to SUCCESS, or FAILED where the output cannot be made; nothing during a pause.
+    """Move RUNNING to SUCCESS, or to FAILED if the output cannot be rendered; not during a pause.
 
-    While a request is answered, an output that has to be rendered is left to a worker.
+    During an HTTP request, a worker renders the output instead.
     """
     if state.paused or left_to_worker(state, state.context.version.graph.output):
         return
@@ -148,7 +148,7 @@ def _death(state: SegmentState, dead: list[str]) -> str:
 
 
 def output_of(state: SegmentState) -> Any:
-    """The output of an execution whose tasks have all ended, made before it is locked.
+    """Return the output of an execution whose tasks have all ended, rendered before the lock.
 
     Raises NoOutput.
     """

@@ -1,4 +1,4 @@
-"""Plan executions whole, from their rows: for a chord's body, a resume, the sweeper, a requeue."""
+"""Plan whole executions from their rows: for a chord's body, a resume, the sweeper, a requeue."""
 
 from uuid import UUID
 
@@ -17,9 +17,9 @@ UNDER_WAY = ("RUNNING", "PAUSED")
 
 
 def advance(execution_id: UUID) -> bool:
-    """Start whatever is ready, or end the execution; safe to call at any time, any number of times.
+    """Start every ready step, or end the execution; idempotent.
 
-    Returns whether the execution is under way at all.
+    Returns whether the execution is under way.
     """
     with transaction.atomic():
         state = locked(execution_id)
@@ -30,7 +30,7 @@ def advance(execution_id: UUID) -> bool:
 
 
 def catch_up(execution_id: UUID) -> bool:
-    """As `advance`; returns whether anything was started that somebody had left behind."""
+    """Plan as `advance` does; return whether it started a step that another worker left behind."""
     with transaction.atomic():
         state = locked(execution_id)
         if state is None:
@@ -39,7 +39,7 @@ def catch_up(execution_id: UUID) -> bool:
 
 
 def wake(execution_id: UUID) -> None:
-    """Send an execution's pending runs again and plan it: it was paused, waiting or reopened."""
+    """Send a resumed or reopened execution's pending runs again and plan it."""
     with transaction.atomic():
         state = locked(execution_id)
         if state is None:
@@ -49,7 +49,7 @@ def wake(execution_id: UUID) -> None:
 
 
 def insert_first(execution: WorkflowExecution) -> None:
-    """Insert the first runs of a new execution whose past is there already, without ending it."""
+    """Insert the first runs of a new execution that already has a past, without ending it."""
     version = compiled(execution.version_id)
     state = from_rows(execution.pk, version, execution.epoch, execution.priority)
     state.paused = True
@@ -57,7 +57,7 @@ def insert_first(execution: WorkflowExecution) -> None:
 
 
 def send_pending(state: SegmentState) -> None:
-    """Send the due pending runs of a locked execution once more, after the commit."""
+    """Send a locked execution's due pending runs once more, after the commit."""
     graph = state.graph
     waiting = statements.fetch(
         "waiting_segments",
@@ -81,7 +81,7 @@ def send_pending(state: SegmentState) -> None:
 
 
 def locked(execution_id: UUID) -> SegmentState | None:
-    """Lock an execution that is under way and see it from outside; None when it is not."""
+    """Lock an execution that is under way and return its state; None if it is not under way."""
     row = statements.fetch_one("lock", {"execution": execution_id})
     if row is None or row[0] not in UNDER_WAY:
         return None

@@ -1,6 +1,6 @@
-"""Plan an execution whole, from its rows: every turn of every body that is under way.
+"""Plan an execution from its rows: every iteration of every body that is under way.
 
-For whoever cannot know what others knew: the body of a chord, a resume, the sweeper, a worker that
+Used when in-memory state is unavailable: by a chord's body, a resume, the sweeper, or a worker that
 took a segment over. The caller holds the execution's lock.
 """
 
@@ -24,7 +24,7 @@ from runners.states import LIVE, WaitKind
 
 @dataclass(slots=True)
 class Overview:
-    """What a whole plan found: whether it set anything moving, and what stands in the way."""
+    """The result of a plan: whether it started anything, and what blocks the execution."""
 
     moved: bool = False
     live: bool = False  # the workflow's own steps, containers included
@@ -35,7 +35,7 @@ class Overview:
 
 @dataclass(slots=True)
 class _Container:
-    """A container under way, and how its open turns stand."""
+    """A container under way, and the state of its open iterations."""
 
     place: Place  # any of its turns
     turns: iterations.Turns
@@ -47,18 +47,18 @@ class _Container:
 
     @property
     def spare(self) -> tuple[int, ...]:
-        """Items of a map that were put aside."""
+        """The items of a map that were skipped."""
         return self.turns.spare if isinstance(self.turns, MapTurns) else ()
 
     @property
     def changed(self) -> bool:
-        """Whether its counters are to be changed, or nothing is under way though items wait."""
+        """Return whether its counters change, or items wait though none is under way."""
         idle = not self.turns.places and bool(self.spare)
         return idle or self.counted_anew or bool(self.ended or self.begun or self.unstarted)
 
 
 def plan_all(state: SegmentState) -> Overview:
-    """Start everything that is ready, turn over every body that is done; one query a level."""
+    """Start everything that is ready and close every finished iteration; one query per level."""
     found = Overview()
     containers: dict[str, _Container] = {}
     level = [Place("", state.context.version.graph)]
@@ -83,15 +83,15 @@ def plan_all(state: SegmentState) -> Overview:
 
 
 def place_facts(state: SegmentState, place: Place) -> dict[int, StepFact]:
-    """How the steps of one place stand, by their rows."""
+    """Return the state of one place's steps, by their rows."""
     return dict(facts_of(place.graph, _facts(state, [place])[place.prefix]))
 
 
 def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFact]:
-    """Steps' facts from rows (path, state, outcome, …), paths within the graph.
+    """Return the steps' facts from rows (path, state, outcome, …), paths relative to the graph.
 
-    A failed or cancelled step without an outcome has none. Of a step with several rows the one
-    that is live or done counts.
+    A failed or cancelled step without an outcome has none. Of a step's rows the live or ended one
+    counts.
     """
     facts: dict[int, StepFact] = {}
     for path, state, outcome, *_ in found:
@@ -112,7 +112,7 @@ def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFa
 
 
 def begin(state: SegmentState, place: Place, planned: Plan) -> bool:
-    """Insert the runs a plan starts and skips, and send the started ones after the commit."""
+    """Insert the runs that a plan starts and skips, and send the started ones after the commit."""
     graph = place.graph
     parts = [run_rows.pending(graph.steps[index], place.prefix) for index in planned.start]
     parts += [
@@ -155,7 +155,7 @@ def _plan_place(
     overview: Overview,
     containers: dict[str, _Container],
 ) -> list[Place]:
-    """Plan one place; returns the open turns of the containers that stand in it."""
+    """Plan one place; return the open iterations of its containers."""
     facts = facts_of(place.graph, found)
     if place.outer is not None and not facts and place.graph.kind == "map":
         # Handed out and never started: it goes back, and is started as soon as there is room.

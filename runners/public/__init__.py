@@ -1,25 +1,25 @@
-"""What plugins may import of `runners`. All else may change without notice.
+"""What plugins may import of `runners`. Everything else may change without notice.
 
-- `admin`: say what holds a run back
+- `admin`: show why a run is held back
 - `api`: show runs over HTTP
-- `checkpoints`: keep variables where the engine takes a checkpoint
-- `circuits`: which targets rest
-- `costs`: hear what attempts cost
+- `checkpoints`: save variables when the engine takes a checkpoint
+- `circuits`: targets whose circuit is open
+- `costs`: receive the costs of attempts
 - `events`: the signals
 - `explain`: why runs are held back
 - `gates`: hold steps back before they run
 - `forks`: start new executions in the middle of others
-- `leased_runs`: runs that are worked outside of our workers
+- `leased_runs`: runs that external programs execute
 - `models`: the tables
-- `modules`: the contract of modules: what a step's code gets, gives and raises
-- `queues`: what waits for workers
+- `modules`: the contract of modules: a step's inputs, outputs and errors
+- `queues`: queue lengths and workers
 - `registry`: register modules
 - `recovery`: duties of the sweeper
 - `rendering`: render the inputs of recorded steps again
 - `repair`: run steps again with other inputs
 - `secrets`: keep secrets out of results and logs
 - `steps`: run a module outside of a workflow
-- `targets`: what holds for the targets of steps
+- `targets`: rules for the targets of steps
 - `testing`: run workflows in a test
 - `tracing`: make spans
 """

@@ -1,4 +1,4 @@
-"""Say in the admin what holds a run back."""
+"""Show in the admin why a run is held back."""
 
 from runners.admin.run import HELD_BY
 

@@ -1,4 +1,4 @@
-"""Show runs as the engine's own endpoints do."""
+"""Show runs like the engine's own endpoints."""
 
 from runners.api.run_shapes import RunShape, RunSummary, VersionField
 

@@ -1,4 +1,4 @@
-"""Keep the variables where the engine takes a checkpoint by itself."""
+"""Save the variables when the engine takes an automatic checkpoint."""
 
 from runners.ports import take_checkpoint
 

@@ -1,4 +1,4 @@
-"""Which targets of steps rest, whoever knows."""
+"""Report the targets of steps whose circuit is open."""
 
 from runners.ports import open_circuits
 

@@ -1,4 +1,4 @@
-"""Hear what attempts cost, in the transactions that record them."""
+"""Receive the costs of attempts, in the transactions that record them."""
 
 from runners.ports import record_costs
 from runners.segment.context import SegmentContext

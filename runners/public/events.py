@@ -1,4 +1,4 @@
-"""Signals that tell what happened."""
+"""Signals for the events of runs."""
 
 from runners.events import segments_resent
 

@@ -1,4 +1,4 @@
-"""New executions that go on from the middle of others: what is asked for, and by whom provided."""
+"""Start new executions from the middle of others: the request and its provider."""
 
 from runners.planning.plan_execution import insert_first
 from runners.repair.forks import LATEST, PINNED, ForkRequest, Overrides, fork_execution

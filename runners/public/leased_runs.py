@@ -1,4 +1,4 @@
-"""Runs that programs outside our workers lease, do and report."""
+"""Let programs outside Valkyr's workers lease, execute and report runs."""
 
 from runners.conf import config
 from runners.dispatch.messages import PREPARE_REMOTE as PREPARE

@@ -1,4 +1,4 @@
-"""Write modules: what a step's code gets, gives and raises."""
+"""Write modules: a step's inputs, outputs and errors."""
 
 from runners.failures.classification import error_type_of, status_error_type
 from runners.failures.retry import parse_retry_after

@@ -1,4 +1,4 @@
-"""What waits in each queue, and how many workers serve it."""
+"""The length of each queue, and the number of its workers."""
 
 from runners.workers.queues import Queue, queues
 

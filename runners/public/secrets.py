@@ -1,4 +1,4 @@
-"""Keep secrets out of results and logs."""
+"""Remove secrets from results and logs."""
 
 from runners.secrets.scrubbing import Scrubber, scrubbed_logs
 

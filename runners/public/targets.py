@@ -1,4 +1,4 @@
-"""What holds for the targets of steps, by pattern; pure."""
+"""Rules for the targets of steps, by pattern; pure."""
 
 from runners.targets.rules import BASE, DEFAULTS, TargetLimits, TargetRule, limits_for
 

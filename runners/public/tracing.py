@@ -1,4 +1,4 @@
-"""Make spans of what workers and remote runners execute."""
+"""Make spans for the steps of workers and remote runners."""
 
 from runners.observability.tracing import Perform
 from runners.ports import trace_remote_run, trace_run, traceparents

@@ -1,1 +1,1 @@
-"""The sweeper, which repairs what was lost, and what follows a restored backup."""
+"""The sweeper, which repairs lost work, and the steps after restoring a backup."""

@@ -1,10 +1,9 @@
-"""What must be done once after the database was restored from a backup, before anything starts.
+"""Prepare a database that was restored from a backup, once, before any worker starts.
 
-A restored database lives the time after its backup a second time, and counts the same lease
-tokens again. A worker that survived from the first time, still at work on one of its runs, would
-hold the very token that a new worker is given, and would keep that one's lease alive. So every
-live run's token leaps further than one life can count. Sessions that were ended since the backup
-would be open again: all are ended.
+A restored database repeats the time after its backup, and counts the same lease tokens again. A
+worker from before the restore could hold the same token as a new worker and renew that worker's
+lease. So every live run's token jumps ahead by more than one lifetime can count. Sessions that
+ended after the backup would be open again, so all sessions end.
 """
 
 from dataclasses import dataclass
@@ -28,12 +27,12 @@ FIRST = UUID(int=0)
 
 
 class StillConnected(Exception):
-    """Processes of ours have sessions in the database that should rest."""
+    """Valkyr processes are connected to the database, but must be stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was done, and how far the backup reaches."""
+    """What was done, and the time that the backup reaches."""
 
     runs: int
     sessions: int
@@ -41,10 +40,10 @@ class Restored:
 
 
 def settle(actor: Actor, *, force: bool = False) -> Restored:
-    """Fence whoever held a run, end all sessions, and write it down; once a restore.
+    """Fence all lease holders, end all sessions, and record it; once per restore.
 
-    Raises StillConnected while processes of ours are connected: workers of the time before, or
-    new ones started too early (`force` does it all the same; what these run is done again).
+    Raises StillConnected if Valkyr processes are connected: old workers, or new ones started too
+    early. `force` continues anyway; the steps of these workers then run again.
     """
     others = connected()
     if others and not force:
@@ -72,7 +71,7 @@ def settle(actor: Actor, *, force: bool = False) -> Restored:
 
 
 def connected() -> list[str]:
-    """The names of our other processes with a session in this database."""
+    """Return the names of Valkyr's other processes with a session in this database."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT application_name FROM pg_stat_activity "
@@ -84,7 +83,7 @@ def connected() -> list[str]:
 
 
 def _leap() -> list[int]:
-    """How many runs were fenced, by batch; each batch is a transaction."""
+    """Yield how many runs were fenced, by batch; each batch is a transaction."""
     done, after = [], FIRST
     while found := fetch("fence", {"after": after, "most": BATCH, "leap": LEAP}):
         done.append(len(found))

@@ -1,7 +1,7 @@
-"""Duties of the sweeper: those that plugins add, and how a duty serves its rows.
+"""Duties of the sweeper: those that plugins add, and how a duty processes its rows.
 
-A duty picks a bounded batch, changes or serves every row it picks so that none comes back at once,
-and publishes last. It returns a count.
+A duty picks a bounded batch, changes or processes every row so that none returns at once, and
+publishes last. It returns a count.
 """
 
 import logging
@@ -19,9 +19,9 @@ EVERY_FIVE_SECONDS: dict[str, Duty] = {}
 
 
 def each(what: str, serve: Callable[P, int], *args: P.args, **kwargs: P.kwargs) -> int:
-    """Serve one row of a duty: what `serve` returns; 0, and a line in the log, when it raises.
+    """Process one row of a duty and return the result of `serve`; log an error and return 0.
 
-    So a row that cannot be served never blocks those behind it.
+    So a row with an error never blocks the rows behind it.
     """
     try:
         return int(serve(*args, **kwargs))

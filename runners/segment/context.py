@@ -1,4 +1,4 @@
-"""What the message and the execution's row say of a segment. It never changes."""
+"""The segment's facts from the message and the execution's row. They never change."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,10 +10,10 @@ from executions.definition.versions import Compiled
 
 @dataclass(frozen=True, slots=True)
 class SegmentContext:
-    """An execution as one worker loaded it, and how the message asked for the segment.
+    """An execution as one worker loaded it, and the message's request for the segment.
 
-    Where an execution is planned from its rows, `queue` is empty and `started_at` and `input` are
-    not loaded.
+    For an execution that is planned from its rows, `queue` is empty and `started_at` and `input`
+    are not loaded.
     """
 
     execution_id: UUID

@@ -1,4 +1,4 @@
-"""The execution's lock: whoever plans its next steps, writes its variables or ends it holds it."""
+"""The execution's lock, needed to plan its next steps, write its variables or end it."""
 
 from functools import partial
 from typing import Any
@@ -13,24 +13,24 @@ from runners.segment.state import SegmentState
 
 
 def lock(state: SegmentState) -> None:
-    """Hold the execution to the end of the transaction. Raises LeaseLost."""
+    """Lock the execution until the end of the transaction. Raises LeaseLost."""
     check(state, statements.fetch_one(*asked(state)))
 
 
 def asked(state: SegmentState) -> tuple[str, dict[str, Any]]:
-    """The statement that locks, for who runs others with it."""
+    """Return the statement that locks, for callers that run it with others."""
     return "lock", {"execution": state.context.execution_id}
 
 
 def check(state: SegmentState, row: tuple[Any, ...] | None) -> None:
-    """Raise LeaseLost unless what was locked goes on in this epoch."""
+    """Raise LeaseLost unless the locked execution is running in this epoch."""
     if row is None or row[0] not in ("RUNNING", "PAUSED") or row[1] != state.context.epoch:
         raise LeaseLost(f"execution {state.context.execution_id} is over, or was rolled back")
     note_state(state, row[0])
 
 
 def note_state(state: SegmentState, execution_state: str) -> None:
-    """Remember whether the locked execution is paused: a paused one cannot end."""
+    """Note whether the locked execution is paused: a paused one cannot end."""
     state.paused = execution_state == "PAUSED"
 
 
@@ -41,7 +41,7 @@ def note_state(state: SegmentState, execution_state: str) -> None:
 
 
 def left_to_worker(state: SegmentState, template: Template | None) -> bool:
-    """Return whether `template` may not be rendered here; then a worker is asked to plan.
+    """Return whether `template` must not be rendered here; then a worker is asked to plan.
 
     The message is sent after the commit. If it is lost, the sweeper plans the execution.
     """

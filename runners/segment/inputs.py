@@ -1,4 +1,4 @@
-"""A step's inputs: rendered, merged with an operator's overrides, hashed, keyed."""
+"""A step's inputs: rendered, merged with an operator's overrides, hashed, with a key."""
 
 import time
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ from runners.segment.template_data import TemplateData
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Inputs ready to run: their value, canonical JSON, hash and the idempotency key.
+    """Inputs ready to run: their value, canonical JSON, hash and idempotency key.
 
-    `seconds` is how long they took to render, which counts towards the step's time limit.
+    `seconds` is the rendering time, which counts towards the step's time limit.
     """
 
     value: Any
@@ -31,9 +31,9 @@ def prepare(
 ) -> Prepared:
     """Render a step's `with`.
 
-    `overrides` is what a requeue stored: `inputs`, merged into the rendered ones (nested keys
-    too), and `salt`, which makes the key a new one. Raises TemplateError, PayloadError, and
-    TemplateTimeout when rendering alone takes the step's time limit.
+    `overrides` is what a requeue stored: `inputs`, merged into the rendered ones (nested keys too),
+    and `salt`, which changes the key. Raises TemplateError, PayloadError, and TemplateTimeout if
+    rendering alone takes the step's time limit.
     """
     began = time.monotonic()
     value = step.config.render(data.scope(step, attempt), budget_of(step, began))
@@ -43,7 +43,7 @@ def prepare(
 
 
 def budget_of(step: Step, began: float) -> RenderBudget | None:
-    """What rendering a step's inputs may spend: no more time than the step has."""
+    """Return the rendering budget of a step's inputs: at most the step's time limit."""
     if step.config.constant:
         return None
     return RenderBudget(seconds=step.timeout_seconds, deadline=began + step.timeout_seconds)
@@ -56,9 +56,9 @@ def restored(
     overrides: Mapping[str, Any] | None = None,
     began: float | None = None,
 ) -> Prepared:
-    """The same of inputs that were rendered already: those of a run that is woken.
+    """Return the prepared inputs of a woken run, which were rendered before.
 
-    `began` is when rendering began, where it was now (of `time.monotonic`).
+    `began` is when this attempt's rendering began (of `time.monotonic`), if it did.
     """
     text = payloads.dump(value, f"inputs of step {data.path(step)}")
     hashed = sha256(text.encode()).hexdigest()
@@ -68,7 +68,7 @@ def restored(
 
 
 def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str:
-    """The idempotency key: SHA-256 over execution, step path, module, inputs and config.
+    """Return the idempotency key: SHA-256 over execution, step path, module, inputs and config.
 
     Equal for every attempt with equal inputs; after a permanent failure a requeue adds a salt.
     """
@@ -80,7 +80,7 @@ def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str
 
 
 def merged(base: Any, changes: Any) -> Any:
-    """JSON merge patch (RFC 7396): nested keys are merged, null removes a key."""
+    """Apply a JSON merge patch (RFC 7396): nested keys are merged, null removes a key."""
     if not isinstance(changes, Mapping):
         return changes
     out = dict(base) if isinstance(base, dict) else {}

@@ -1,7 +1,7 @@
-"""What came with one message and is not begun: siblings of one execution, or other executions.
+"""Work of one message that has not begun: siblings of one execution, or other executions.
 
-Each segment is claimed, recorded and fenced as if it had come alone; only the message, the look at
-the rows and one commit of two are saved. What a worker does not get to in its time is sent again.
+Each segment is claimed, recorded and fenced separately. A pack saves messages, one query and one
+commit of two. Work that exceeds the worker's time is sent again.
 """
 
 import logging
@@ -27,9 +27,9 @@ State = TypeVar("State")
 
 @dataclass(slots=True)
 class Pack(ABC, Generic[T]):
-    """What is not begun yet, in the order in which it is carried.
+    """Work that has not begun, in the order of its execution.
 
-    The heart's thread may hand back what is left while a step runs: each is taken out once.
+    The heart's thread may hand back the rest while a step runs: each item is removed once.
     """
 
     version: Compiled
@@ -42,14 +42,14 @@ class Pack(ABC, Generic[T]):
         self.size = len(self.left)
 
     def late(self) -> bool:
-        """Whether what was carried took much longer than it was packed for."""
+        """Return whether the work took much longer than the pack's estimate."""
         return time.monotonic() > self.until
 
     def hand_back(self) -> None:
-        """Send what was not begun to whoever is free; a worker that has it twice does no harm.
+        """Send the rest to other workers; a duplicate message is harmless.
 
-        It goes in packs of as many as this worker took on in its time, so those that came with a
-        slow step go one by one and those of short steps together.
+        Each new pack has as many segments as this worker completed in its time, so slow steps go
+        one by one and short ones together.
         """
         rest = list(_drain(self.left))
         if not rest:
@@ -60,21 +60,21 @@ class Pack(ABC, Generic[T]):
 
     @abstractmethod
     def _parcel(self, part: Sequence[T]) -> Parcel:
-        """A message of these."""
+        """Return a message with these segments."""
 
 
 @dataclass(slots=True)
 class SiblingPack(Pack[str]):
     """Sibling segments of one execution, by the paths of their first steps.
 
-    `seen` are those that this worker may claim without another look: pending, tried by nobody.
+    This worker may claim those in `seen` without another query: pending and never tried.
     """
 
     execution_id: UUID
     seen: dict[str, LiveRun] = field(default_factory=dict)
 
     def following(self) -> LiveRun | None:
-        """Take out the next segment, where it may be claimed without another look."""
+        """Remove and return the next segment that may be claimed without another query."""
         if self.late():
             self.hand_back()
         try:
@@ -96,8 +96,8 @@ class SiblingPack(Pack[str]):
 class ExecutionPack(Pack[UUID], Generic[State]):
     """Executions of one version whose segments of one path came together.
 
-    `seen` is what one look at all of them found: how each stands, and its live run. `claimed` is
-    the one whose run was claimed in the statement that recorded the end of another.
+    `seen` is the result of one query for all: their states and live runs. `claimed` is the
+    execution whose run the previous record claimed.
     """
 
     segment: SegmentLink
@@ -105,14 +105,14 @@ class ExecutionPack(Pack[UUID], Generic[State]):
     claimed: tuple[State, Work] | None = None
 
     def following(self) -> tuple[State, LiveRun] | None:
-        """Take out the next execution that has something to do."""
+        """Remove and return the next execution that has work."""
         while (execution_id := self._next()) is not None:
             if (seen := self.seen.pop(execution_id, None)) is not None:
                 return seen
         return None
 
     def put_back(self, execution_id: UUID, state: State, seen: LiveRun) -> None:
-        """Carry this one next: it was taken out, and not claimed."""
+        """Put this unclaimed execution back as the next one."""
         self.seen[execution_id] = state, seen
         self.left.appendleft(execution_id)
 

@@ -1,8 +1,8 @@
-"""Runs to be, as JSON rows for `record.sql` and `insert.sql`.
+"""New runs as JSON rows for `record.sql` and `insert.sql`.
 
-What a step never changes is written once a process; the rest is joined as text, since inputs and
-outputs are canonical JSON already. `prefix` is the place of the body a step stands in: empty for
-the workflow itself, `refine[2].` inside a loop.
+The constant part of a step is rendered once per process; the rest is joined as text, since inputs
+and outputs are already canonical JSON. `prefix` is the place of the step's body: empty for the
+workflow itself, `refine[2].` inside a loop.
 """
 
 import json
@@ -37,7 +37,7 @@ def _static(step: Step) -> str:
 
 
 def skipped(step: Step, prefix: str) -> str:
-    """A step that no taken edge leads to."""
+    """Return the row of a step that no taken edge leads to."""
     path = prefix + step.path
     return (
         f'{{"id":"{uuid7()}","state":"SKIPPED","path":"{path}","segment":"{path}","attempt":1,"budget":1,'
@@ -57,9 +57,9 @@ def pending(
     details: Any = None,
     run_id: UUID | None = None,
 ) -> str:
-    """A step that is ready; with `delay`, a retry due in so many seconds.
+    """Return the row of a ready step; with `delay`, a retry due in that many seconds.
 
-    `details` is what the attempt before said of itself.
+    `details` are those of the previous attempt.
     """
     more = "" if delay is None else f'"delay":{delay},'
     if overrides is not None:
@@ -75,7 +75,7 @@ def pending(
 
 
 def claimed(step: Step, prefix: str, segment: str, run_id: UUID, prepared: Prepared | None) -> str:
-    """The step this worker goes on with."""
+    """Return the row of the step that this worker continues with."""
     inputs = ""
     if prepared is not None:
         inputs = f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
@@ -96,7 +96,7 @@ def succeeded(
     milliseconds: float,
     run_id: UUID | None = None,
 ) -> str:
-    """A pure step that already ran, in memory."""
+    """Return the row of a pure step that already ran in memory."""
     return (
         f'{{"id":"{run_id or uuid7()}","state":"SUCCESS","path":"{prefix}{step.path}",'
         f'"segment":"{segment}","attempt":1,"budget":1,'
@@ -110,12 +110,12 @@ def succeeded(
 
 
 def insert(state: SegmentState, parts: list[str]) -> int:
-    """Insert rows made by `rows` into the state's execution; returns how many were new."""
+    """Insert rows made by `rows` into the state's execution; return how many were new."""
     return len(insert_all(owned(state, parts)))
 
 
 def insert_all(texts: Sequence[str]) -> set[UUID]:
-    """Insert rows that are `owned`, in one statement; the ids of those that were new."""
+    """Insert `owned` rows in one statement; return the IDs of the new ones."""
     if not texts:
         return set()
     rows_text = {"rows": f"[{','.join(texts)}]", "patience": config().patience}
@@ -123,7 +123,7 @@ def insert_all(texts: Sequence[str]) -> set[UUID]:
 
 
 def owned(state: SegmentState, parts: Sequence[str]) -> list[str]:
-    """Rows made by `rows`, said to belong to the state's execution."""
+    """Return rows made by `rows`, with the state's execution as owner."""
     owner = (
         f'{{"execution":"{state.context.execution_id}","epoch":{state.context.epoch},'
         f'"priority":{state.context.priority},'
@@ -140,9 +140,9 @@ NOBODY = Death()
 def release(
     run_id: object, token: int, death: Death = NOBODY, *, delay: float = 0
 ) -> list[tuple[Any, ...]]:
-    """Put the run back to pending; what to send for it, or nothing where it was taken over.
+    """Return the run to pending; return the message to send, or nothing if it was taken over.
 
-    With a delay nothing is to be sent: the sweeper sends the run when it is due.
+    With a delay nothing is sent now: the sweeper sends the run when it is due.
     """
     rows = statements.fetch(
         "release",

@@ -1,7 +1,7 @@
-"""How far a worker is with the segment it runs. Only the pipeline changes it.
+"""A worker's progress in the segment it runs. Only the pipeline changes it.
 
-Outcomes learned here decide what is next without asking the database, as long as every
-predecessor ran in this segment; the rest is left to planning under the execution's lock.
+Outcomes known here decide the next step without a query, if every predecessor ran in this segment.
+Planning under the execution's lock decides the rest.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Segment:
 
 @dataclass(slots=True)
 class Frontier:
-    """What followed from the steps that ended since the last record."""
+    """The consequences of the steps that ended since the last record."""
 
     ready: list[int] = field(default_factory=list)  # step indexes
     skipped: list[int] = field(default_factory=list)  # task indexes
@@ -41,9 +41,9 @@ class Frontier:
 class SegmentState:
     """A segment under way; `segment` is the path of its first step.
 
-    It runs in one place at a time: the workflow itself, or one turn of a container's body. The
-    items of a pure map are run many at a time: `batch` are those still to come, `ended_turns` those
-    done in memory and not yet taken off the map's counters.
+    It runs in one place at a time: the workflow itself, or one iteration of a container's body. A
+    worker runs many items of a pure map at a time: `batch` are the remaining ones, `ended_turns`
+    those done in memory but still in the map's counters.
     """
 
     context: SegmentContext
@@ -70,7 +70,7 @@ class SegmentState:
 
     @property
     def place(self) -> Place:
-        """The workflow itself, or the turn of a container's body."""
+        """The workflow itself, or the iteration of a container's body."""
         return self.data.place
 
     @property
@@ -80,7 +80,7 @@ class SegmentState:
 
     @property
     def prefix(self) -> str:
-        """The path of the graph's steps begins with it: `refine[2].`."""
+        """The prefix of the paths of the graph's steps: `refine[2].`."""
         return self.data.place.prefix
 
     def path(self, step: Step) -> str:
@@ -88,7 +88,7 @@ class SegmentState:
         return self.data.place.prefix + step.path
 
     def ended(self, step: Step, outcome: str, outputs: Any, error: Any = None) -> None:
-        """Note that a step ended for good, and what follows from it."""
+        """Note that a step ended for good, and what follows it."""
         if step.following is not None and error is None:
             self.data.chain[step.index] = outputs
             self.frontier.ready.append(step.following)
@@ -99,13 +99,14 @@ class SegmentState:
         self.follow([task.index])
 
     def follow(self, tasks: list[int]) -> None:
-        """Add to the frontier what follows from these tasks having ended."""
+        """Add to the frontier what follows the end of these tasks."""
         self._extend(settle(self.graph, self.outcomes, tasks))
 
     def decide_joins(self) -> None:
-        """Decide the unsettled joins again, after outcomes of other segments were learned.
+        """Decide the open joins again after reading outcomes of other segments.
 
-        Only they are decided: other followers of the learned tasks are their finishers' business.
+        Only joins are decided here: other followers of these tasks belong to the workers that ended
+        them.
         """
         self._extend(decide(self.graph, self.outcomes, list(self.frontier.unsettled)))
 
@@ -122,11 +123,11 @@ class SegmentState:
 
     @property
     def settled(self) -> bool:
-        """Whether every task of this place is known to have ended or been skipped."""
+        """Return whether every task of this place is known to have ended or been skipped."""
         return len(self.outcomes) == len(self.graph.tasks)
 
     def enter(self, index: int) -> None:
-        """Turn to another item of the same map; what was known of the last one is forgotten."""
+        """Switch to another item of the same map, and forget the last item's data."""
         self.data.enter(self.place.turn(index))
         self.outcomes = {}
         self.frontier = Frontier(
@@ -134,7 +135,7 @@ class SegmentState:
         )
 
     def turn_to(self, step: Step) -> None:
-        """Turn to the sibling segment that begins with this step, of which nothing ran yet."""
+        """Switch to the sibling segment that begins with this step, of which nothing ran yet."""
         self.segment = self.path(step)
         self.frontier = Frontier()
         self.carried, self.seconds = 1, step.timeout_seconds
@@ -149,7 +150,7 @@ def from_rows(
     place: Place | None = None,
     segment: str = "",
 ) -> SegmentState:
-    """Return the state of an execution that no worker holds: planning starts from its rows."""
+    """Return the state of an execution that no worker holds, for planning from its rows."""
     context = SegmentContext(execution_id, version, epoch, priority)
     data = TemplateData(context, place or Place("", version.graph))
     return SegmentState(context, data, segment, resumed=True, stays=False)

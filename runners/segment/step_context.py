@@ -1,4 +1,4 @@
-"""What a module may know and say while it runs, and for how long it may run."""
+"""The API of a running module: its data, its reports and its time limit."""
 
 import signal
 import threading
@@ -41,23 +41,23 @@ class Log:
         self._began = time.monotonic()
 
     def debug(self, message: str, **fields: Any) -> None:
-        """Say what only somebody looking for a fault wants to know."""
+        """Log a debugging detail."""
         self._add("debug", message, fields)
 
     def info(self, message: str, **fields: Any) -> None:
-        """Say what happened."""
+        """Log an event."""
         self._add("info", message, fields)
 
     def warning(self, message: str, **fields: Any) -> None:
-        """Say what went not quite as it should."""
+        """Log a warning."""
         self._add("warning", message, fields)
 
     def error(self, message: str, **fields: Any) -> None:
-        """Say what went wrong."""
+        """Log an error."""
         self._add("error", message, fields)
 
     def kept(self) -> list[dict[str, Any]] | None:
-        """What is stored with the run, or None."""
+        """Return what to store with the run, or None."""
         if self.left_out:
             more = {"level": "warning", "message": f"{self.left_out} more messages were left out"}
             return [*self.entries, more]
@@ -149,41 +149,41 @@ class Context:
         self._events = 0
 
     def reveal(self, credential: Mapping[str, str] | None, scrub: Scrubber) -> None:
-        """Give the module its credential, and take secrets out of what it says from now on."""
+        """Give the module its credential, and remove secrets from its later reports."""
         self.credential = credential
         self.log.scrub = scrub
 
     @property
     def uses_secrets(self) -> bool:
-        """Whether the inputs may hold values of secrets, or the step names a credential."""
+        """Return whether the inputs may hold secret values, or the step names a credential."""
         return self.log.scrub is not None
 
     def mind(self, *, cancelled: Callable[[], bool], details: Callable[[Any], None]) -> None:
-        """Connect the process's heartbeat, which knows of cancelling and keeps details."""
+        """Connect the process's heartbeat, which reports cancellation and keeps details."""
         self._cancelled = cancelled
         self._details = details
 
     def publish_by(self, publisher: Publisher) -> None:
-        """Connect what tells the workspace of events."""
+        """Connect the publisher of the workspace's events."""
         self._publisher = publisher
 
     def publish_event(self, name: str, payload: Any) -> PublishedEvent:
-        """Tell the workspace an event, once however often the step is tried."""
+        """Publish an event to the workspace, once for all attempts of the step."""
         if self._publisher is None:
             raise StepError("this step belongs to no execution, so it can tell no workspace events")
         self._events += 1
         return self._publisher(name, payload, self._events)
 
     def remaining(self) -> float:
-        """Seconds until the deadline; negative once it is past."""
+        """Return the seconds until the deadline; negative after it."""
         return self.deadline - time.monotonic()
 
     def cancelled(self) -> bool:
-        """Whether the run is not wanted any more."""
+        """Return whether the run was cancelled."""
         return self._cancelled is not None and self._cancelled()
 
     def heartbeat(self, details: Any = None) -> None:
-        """Say that the step is alive; `details` reach the next attempt."""
+        """Report that the step is alive; `details` reach the next attempt."""
         if self._details is not None and details is not None:
             if self.log.scrub is not None:
                 details = self.log.scrub.value(details, "details of the heartbeat")
@@ -200,14 +200,14 @@ class Context:
         input_tokens: int = 0,
         output_tokens: int = 0,
     ) -> None:
-        """Add to what this step has spent."""
+        """Add a cost of this step."""
         spent = Expense(tokens, amount, currency, model, input_tokens, output_tokens)
         add_cost(self.costs, spent)
 
 
 @dataclass(frozen=True, slots=True)
 class Expense:
-    """What a step says that it spent, once; `StepContext.cost` documents each name."""
+    """One cost that a step reported; `StepContext.cost` documents each name."""
 
     tokens: int = 0
     amount: Decimal = Decimal(0)
@@ -218,7 +218,7 @@ class Expense:
 
 
 def add_cost(costs: dict[tuple[str, str], Cost], spent: Expense) -> None:
-    """Add what was spent to the costs of an attempt, by model and currency. Raises ValueError."""
+    """Add a cost to an attempt's costs, by model and currency. Raises ValueError."""
     counts = (spent.tokens, spent.input_tokens, spent.output_tokens)
     amount = spent.amount
     known = all(0 <= count < MAX_INTEGER for count in counts)
@@ -250,7 +250,7 @@ def add_cost(costs: dict[tuple[str, str], Cost], spent: Expense) -> None:
 
 
 class StepTimeout(BaseException):
-    """The step's time is over. No Exception, so that `except Exception` cannot swallow it."""
+    """The step's time is over. Not an Exception, so that `except Exception` cannot swallow it."""
 
 
 class _Timer:
@@ -265,7 +265,7 @@ def _ring(signum: int, frame: FrameType | None) -> None:
 
 
 class time_limit:  # noqa: N801 - a block, not a thing
-    """Raise StepTimeout in the block after so many seconds, where it runs in the main thread."""
+    """Raise StepTimeout in the block after this many seconds, if it runs in the main thread."""
 
     __slots__ = ("here", "seconds")
 

@@ -1,4 +1,4 @@
-"""What a step's templates read: variables, results, items, callback addresses; as far as loaded."""
+"""The data that a step's templates read: variables, results, items, callback URLs."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,13 +26,13 @@ _SEPARATOR = "."
 
 
 def callback_url_of(execution_id: UUID, step_path: str) -> str:
-    """Where the outside lets a step go on, on the installation's public address."""
+    """Return the public URL by which an external system resumes a step."""
     token = _signer().sign_object([execution_id.hex, step_path])
     return addresses.public(f"{addresses.CALLBACKS}{token}")
 
 
 def read_callback_url(token: str) -> tuple[UUID, str] | None:
-    """The execution and step path of a token; None for one that we did not make."""
+    """Return the execution and step path of a token; None for a token that Valkyr did not make."""
     try:
         execution, path = _signer().unsign_object(token)
     except (BadSignature, ValueError):
@@ -52,7 +52,7 @@ MAX_HISTORIES = 10_000  # and a rendering
 
 
 def complete(data: "TemplateData", step: Step) -> None:
-    """Load what the step's templates read and nobody loaded yet."""
+    """Load the data that the step's templates read and that is not loaded yet."""
     paths = missing(data, step)
     if paths:
         data.learn(results_of(data.context.execution_id, paths))
@@ -63,12 +63,12 @@ def complete(data: "TemplateData", step: Step) -> None:
 
 
 def results_of(execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
-    """The rows of finished steps' results, as `TemplateData.learn` takes them."""
+    """Return the rows of finished steps' results, as `TemplateData.learn` takes them."""
     return statements.fetch("results", {"execution": execution_id, "reads": paths})
 
 
 def missing(data: "TemplateData", step: Step) -> list[str]:
-    """The paths of steps whose results this step's templates read and nobody loaded yet."""
+    """Return the paths of the results that this step's templates read and that are not loaded."""
     graph = data.graph
     paths = [
         path
@@ -86,7 +86,7 @@ def missing(data: "TemplateData", step: Step) -> list[str]:
 
 
 def reads_of(place: Place, step: Step) -> list[str]:
-    """The paths of all steps whose results a step's templates read."""
+    """Return the paths of all steps whose results a step's templates read."""
     paths = [path for task in step.reads for path in task_paths(place, task)]
     for levels, task in step.outer_reads:
         paths += task_paths(place.up(levels), task)
@@ -96,12 +96,12 @@ def reads_of(place: Place, step: Step) -> list[str]:
 
 
 def task_paths(place: Place, task: int) -> list[str]:
-    """The paths of a task's steps."""
+    """Return the paths of a task's steps."""
     return [place.prefix + place.graph.steps.path(i) for i in place.graph.tasks[task].steps]
 
 
 def last_paths(place: Place) -> list[str]:
-    """The paths of the last step of each task: what a turn's outputs are read from.
+    """Return the path of the last step of each task, which holds an iteration's outputs.
 
     A failed task ends with another step, which has no output.
     """
@@ -109,7 +109,7 @@ def last_paths(place: Place) -> list[str]:
 
 
 def turn(data: "TemplateData") -> dict[str, Any]:
-    """`item`, `index` and `loop` of the nearest map and loop."""
+    """Return `item`, `index` and `loop` of the nearest map and loop."""
     scope: dict[str, Any] = {}
     of_map, of_loop = data.place.nearest("map"), data.place.nearest("loop")
     if of_map is not None:
@@ -141,7 +141,7 @@ def load_items(data: "TemplateData", indexes: list[int]) -> None:
 
 
 def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:
-    """The outputs of one turn's tasks by id; null where a task was skipped or failed."""
+    """Return the outputs of one iteration's tasks by ID; null for a skipped or failed task."""
     paths = dict(zip(last_paths(place), place.graph.tasks, strict=True))
     outputs: dict[str, Any] = {task.id: None for task in place.graph.tasks}
     rows = results_of(data.context.execution_id, list(paths))
@@ -152,7 +152,7 @@ def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:
 
 
 def with_histories(data: "TemplateData", step: Step) -> dict[str, Any]:
-    """The tasks whose `history` the step reads, with it."""
+    """Add `history` to the tasks whose history the step reads."""
     graph = data.graph
     for task in step.histories:
         name = graph.tasks[task].id
@@ -166,7 +166,7 @@ def with_histories(data: "TemplateData", step: Step) -> dict[str, Any]:
 
 
 def with_callback_urls(data: "TemplateData", step: Step, tasks: dict[str, Any]) -> dict[str, Any]:
-    """The tasks whose `callbackUrl` the step reads, with it; they need not have started."""
+    """Add `callbackUrl` to the tasks whose URL the step reads; they may not have started."""
     found = {}
     for levels, task in step.callbacks:
         place = data.place.up(levels)
@@ -196,7 +196,7 @@ def _load_item(data: "TemplateData") -> None:
 
 
 def load_last(data: "TemplateData") -> None:
-    """Load the outputs of the iteration before, of the nearest loop."""
+    """Load the outputs of the nearest loop's previous iteration."""
     place = data.place.nearest("loop")
     if place is not None and place.index and data.last is None:
         data.last = outputs_of_turn(data, place.turn(place.index - 1))
@@ -204,7 +204,7 @@ def load_last(data: "TemplateData") -> None:
 
 @dataclass(slots=True)
 class TemplateData:
-    """The values that templates of one place see: the workflow itself, or a turn of a body."""
+    """The values that templates of one place see: of the workflow, or a body's iteration."""
 
     context: SegmentContext
     place: Place
@@ -224,7 +224,7 @@ class TemplateData:
 
     @property
     def prefix(self) -> str:
-        """The path of the graph's steps begins with it: `refine[2].`."""
+        """The prefix of the paths of the graph's steps: `refine[2].`."""
         return self.place.prefix
 
     def path(self, step: Step) -> str:
@@ -232,12 +232,12 @@ class TemplateData:
         return self.place.prefix + step.path
 
     def enter(self, place: Place) -> None:
-        """Turn to another item of the same map; results of the last one are forgotten."""
+        """Switch to another item of the same map, and forget the last item's results."""
         self.place = place
         self.results, self.chain = {}, {}
 
     def learn(self, rows: list[Any]) -> None:
-        """Take in results read from the database: (path, state, outcome, outputs, error, type)."""
+        """Add results read from the database: (path, state, outcome, outputs, error, type)."""
         around: list[tuple[int, str, dict[str, Any]]] = []
         for path, state, outcome, outputs, error, error_type in rows:
             prefix, inner = split(path)
@@ -269,7 +269,7 @@ class TemplateData:
         return place
 
     def scope(self, step: Step, attempt: int) -> dict[str, Any]:
-        """Return what the step's templates may name; load what is missing."""
+        """Return the names that the step's templates may use; load what is missing."""
         complete(self, step)
         tasks = self.results
         if self.outer:

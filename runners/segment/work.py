@@ -1,4 +1,4 @@
-"""The values that pass along the executor's pipeline."""
+"""The values that the pipeline of a segment passes on."""
 
 import math
 import time
@@ -18,7 +18,7 @@ from runners.segment.inputs import Prepared
 
 @dataclass(slots=True)
 class Work:
-    """A run this process holds: claimed, its inputs rendered, or known to fail already."""
+    """A run that this process holds: claimed, with inputs rendered or a known failure."""
 
     run_id: UUID
     token: int
@@ -40,7 +40,7 @@ class Work:
 
     @property
     def seconds(self) -> float:
-        """How long its module may take."""
+        """The time limit of its module, in seconds."""
         return min(self.step.timeout_seconds, self.at_most)
 
 
@@ -51,7 +51,7 @@ MOST_AMOUNT = Decimal(9999999999)
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an attempt spent on one model or service (`StepContext.cost`)."""
+    """The cost of an attempt for one model or service (`StepContext.cost`)."""
 
     model: str
     currency: str
@@ -63,7 +63,7 @@ class Cost:
 
 @dataclass(slots=True)
 class Done:
-    """A step that ran: what it gave, as value and as JSON text, and what it took."""
+    """A step that ran: its result, as value and as JSON text, and its duration."""
 
     step: Step
     place: Place
@@ -79,7 +79,7 @@ class Done:
 
 @dataclass(slots=True)
 class Broken:
-    """A step whose inputs could not be made, or that failed in memory: it is claimed next."""
+    """A step whose inputs could not be rendered, or that failed in memory; it is claimed next."""
 
     step: Step
     prepared: Prepared | None
@@ -88,7 +88,7 @@ class Broken:
 
 @dataclass(slots=True)
 class Unit:
-    """What is recorded together: one step with an effect, or a stretch of pure ones."""
+    """A unit of recording: one step with an effect, or a stretch of pure ones."""
 
     head: Done | None
     failure: Failure | None = None
@@ -103,12 +103,12 @@ class Unit:
 
     @property
     def costs(self) -> tuple[Cost, ...]:
-        """What the attempt spent, however it ended."""
+        """The costs of the attempt, however it ended."""
         return self.head.costs if self.head is not None else self.spent
 
     @property
     def variables(self) -> dict[str, Any]:
-        """What its steps set the workflow's variables to; the last one wins."""
+        """The variables that its steps set; the last value wins."""
         merged: dict[str, Any] = {}
         for done in (self.head, *self.more):
             if done is not None and done.result.variables:
@@ -121,7 +121,7 @@ class Unit:
         return any(done.result.variables for done in (self.head, *self.more) if done is not None)
 
     def cost_totals(self) -> tuple[int, Decimal]:
-        """Tokens, and the amount in the installation's own currency, as a run's row keeps them."""
+        """Return the tokens and the amount in the installation's currency for a run's row."""
         if not self.costs:
             return 0, Decimal(0)
         ours = default_currency()
@@ -135,7 +135,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """A live run as it was when looked at; the claim compares the token."""
+    """A live run as it was read; the claim compares the token."""
 
     id: UUID
     step: Step

@@ -1,1 +1,1 @@
-"""Timers, approvals, events, signals and callbacks: what waiting steps wait for."""
+"""The causes that wake waiting steps: timers, approvals, events, signals and callbacks."""

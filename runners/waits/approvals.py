@@ -1,4 +1,4 @@
-"""A person decides on an approval: who may, once, and what is kept of it."""
+"""Decide on an approval: the permitted users, one decision, and its record."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,10 +20,10 @@ DECISIONS = (APPROVED, REJECTED)
 
 
 def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Actor) -> Run:
-    """Approve or reject what a run waits for; returns the run, which goes on with it.
+    """Approve or reject a run's question; return the run, which continues with the decision.
 
-    Of two decisions the first counts. Raises NotFound for who may not know of the run, Forbidden
-    for who may not decide, and WrongState when the run does not wait for a decision (any more).
+    Of two decisions the first counts. Raises NotFound if the user may not see the run, Forbidden if
+    the user may not decide, and WrongState if the run does not wait for a decision (any more).
     """
     with transaction.atomic():
         run = _locked(run_id)
@@ -61,9 +61,9 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Acto
 
 
 def may_decide(name: str, may: Powers, approvers: Sequence[str]) -> bool:
-    """Whether a member may decide: one named, or of a named role; without names, who may operate.
+    """Return whether a member may decide: named, of a named role, or by default any operator.
 
-    What reads as a role means the role, even where a user has that name.
+    A name that equals a role means the role, even if a user has that name.
     """
     if not approvers:
         return may.allows(Action.OPERATE)
@@ -74,13 +74,13 @@ def may_decide(name: str, may: Powers, approvers: Sequence[str]) -> bool:
 
 
 def approvers_of(run: Run) -> list[str]:
-    """The approvers a waiting run was given; [] for everybody who may operate."""
+    """Return a waiting run's approvers; [] for all users who may operate."""
     facts: Any = run.progress or {}
     return list(facts.get("approvers", ()))
 
 
 def _locked(run_id: UUID) -> Run | None:
-    """The run, its execution locked."""
+    """Return the run, with its execution locked."""
     own = Run.objects.filter(pk=run_id).values("execution_id")
     locked = WorkflowExecution.objects.select_for_update(no_key=True).filter(pk__in=own)
     if not locked.values_list("pk", flat=True):

@@ -1,7 +1,7 @@
-"""Calls from outside to a step's own address: each address lets its step go on once.
+"""Calls to a step's own URL, each of which resumes its step once.
 
-A call that comes before the step waits is kept and handed over when it begins to. The execution's
-lock decides between the two.
+A call that comes before the step waits is stored until it does. The execution's lock decides
+between the two.
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ class CallbackUsed(WrongState):
     code = "callback_used"
 
     def __init__(self) -> None:
-        """Without saying by whom."""
+        """Leave out the user who called."""
         super().__init__((self.__doc__ or "").strip(), "used")
 
 
@@ -54,10 +54,10 @@ class CallbackGone(ValkyrError):
 
 
 def receive(token: str, payload: Any, *, actor: Actor) -> None:
-    """Let the step of an address go on with `payload`, or keep it until the step waits.
+    """Resume the step of a URL with `payload`, or store it until the step waits.
 
-    `actor` is whoever called: nobody knows more of them than where from.
-    Raises UnknownCallback for a token that is not ours, CallbackUsed, CallbackGone.
+    `actor` is the caller, known only by origin. Raises UnknownCallback for an unknown token,
+    CallbackUsed, CallbackGone.
     """
     named = read_callback_url(token)
     if named is None:
@@ -81,9 +81,9 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
 
 
 def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
-    """A step begins to wait: wake it at once if its call has come; whether it had.
+    """Wake a step that begins to wait if its call has come; return whether it had.
 
-    The caller holds the execution's lock and has put the run to sleep.
+    The caller holds the execution's lock and has suspended the run.
     """
     early = EarlyCallback.objects.filter(execution_id=execution_id, step_path=path).first()
     if early is None:
@@ -110,7 +110,7 @@ def _audit(actor: Actor, execution: WorkflowExecution, path: str, *, early: bool
 
 
 def _newest(execution_id: UUID, path: str, epoch: int) -> Run | None:
-    """The step's newest attempt; one that a roll-back undid is none."""
+    """Return the step's newest attempt, except one that was rolled back."""
     rows = Run.objects.filter(execution_id=execution_id, step_path=path, superseded=False)
     found = rows.filter(epoch=epoch).order_by("-attempt")
     return found.only("id", "state", "waits_for", "wake").first()

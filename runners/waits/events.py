@@ -1,7 +1,7 @@
-"""Events and signals reach the runs that wait for them, each once; steps announce events.
+"""Deliver events and signals once to each waiting run; publish steps' events.
 
-One worker delivers the events of all workspaces. So a call evaluates filters for a moment only,
-keeps in the event's row how far it came, and asks for another message: events of others go first.
+One worker delivers the events of all workspaces. So each call evaluates filters briefly, stores its
+progress in the event's row, and sends another message: other events go first.
 """
 
 import re
@@ -43,24 +43,24 @@ FILTER_SECONDS = 0.25
 
 
 def stamped(looked_at: datetime | None) -> str:
-    """What a message that asks for a delivery says of how far it had come."""
+    """Return the progress stamp of a message that requests a delivery."""
     return "" if looked_at is None else looked_at.isoformat()
 
 
 class _Overtaken(Exception):
-    """Another call delivered a part of the event meanwhile, and goes on with it."""
+    """Another call delivered a part of the event meanwhile, and continues."""
 
 
 def announce(event_id: UUID) -> None:
-    """A new event, in its transaction: let it be delivered after the commit, if anybody listens."""
+    """Deliver a new event after the commit of its transaction, if any run listens."""
     transaction.on_commit(partial(_announced, event_id), robust=True)
 
 
 def _announced(event_id: UUID) -> None:
-    """Ask for the delivery of an event that others can see now.
+    """Request the delivery of an event that is now visible to others.
 
-    Whoever begins to wait later does not hear it, so an event nobody listens for is done with. Who
-    is just falling asleep, and cannot be seen yet, looks for the event after its own commit.
+    Runs that begin to wait later do not receive it, so without listeners it is done. A run that is
+    being suspended cannot be seen yet; it looks for the event after its own commit.
     """
     event = Event.objects.only("workspace_id", "name").get(pk=event_id)
     listening = Waiter.objects.filter(
@@ -73,11 +73,10 @@ def _announced(event_id: UUID) -> None:
 
 
 def deliver(event_id: UUID, stamp: str | None = None) -> int:
-    """Wake runs that an event is meant for, batch by batch; returns how many this call woke.
+    """Wake runs that an event matches, batch by batch; return how many this call woke.
 
-    Where the filters take longer than FILTER_SECONDS, a further message goes on behind the last
-    run that was decided. A message whose stamp is not the event's was sent twice: the other one
-    has gone on, so this one does nothing.
+    If the filters take longer than FILTER_SECONDS, another message continues behind the last
+    decided run. A message with an outdated stamp is a duplicate and does nothing.
     """
     event = Event.objects.filter(pk=event_id, delivered_at=None).first()
     if event is None or (stamp is not None and stamp != stamped(event.looked_at)):
@@ -101,10 +100,10 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
 
 
 def catch_up(run_id: UUID) -> None:
-    """A run has just fallen asleep: deliver what came between its look at the clock and its commit.
+    """Deliver events to a suspended run that came between its clock reading and its commit.
 
-    Such an event may have been delivered before anybody could see that the run waits for it. What
-    a process does not live to do here, or not within MISSED events, `deliver_missed` does.
+    Such an event may have been delivered before the run was visible. `deliver_missed` does what
+    this process misses, by a crash or beyond MISSED events.
     """
     since = Event.objects.filter(
         workspace_id=OuterRef("workspace_id"),
@@ -141,9 +140,9 @@ def catch_up(run_id: UUID) -> None:
 
 
 def deliver_missed(age: float, batch: int) -> int:
-    """Ask for what runs missed that fell asleep `age` seconds ago and whose process died then.
+    """Request events missed by runs that were suspended `age` seconds ago and whose process died.
 
-    Returns how many runs nobody had looked for. Filters are evaluated by whoever delivers.
+    Returns how many runs had no check. The delivery evaluates the filters.
     """
     rows = statements.fetch("unheard", {"age": age, "batch": batch, "most": MISSED})
     missed: dict[tuple[UUID, datetime], list[tuple[UUID, datetime]]] = defaultdict(list)
@@ -160,9 +159,9 @@ def deliver_missed(age: float, batch: int) -> int:
 
 
 def _keep(event: Event, to: UUID) -> None:
-    """Keep the last run that was decided; raises _Overtaken.
+    """Store the last decided run; raises _Overtaken.
 
-    Runs without a filter behind it are woken with it, so the next call does not find them again.
+    Later runs without a filter are woken with it, so the next call does not find them again.
     """
     now = database_now()
     mine = Event.objects.filter(pk=event.pk, delivered_at=None, looked_at=event.looked_at)
@@ -172,7 +171,7 @@ def _keep(event: Event, to: UUID) -> None:
 
 
 def _deliver_anew(event_ids: Sequence[UUID]) -> None:
-    """Let a worker look at everybody who waited for these events once more."""
+    """Let a worker check all runs that waited for these events again."""
     now = database_now()
     Event.objects.filter(pk__in=event_ids).update(
         delivered_at=None, delivered_to=None, looked_at=now
@@ -197,7 +196,7 @@ def _waking(event: Event) -> dict[str, Any]:
 
 
 def _delivered(event_id: UUID, looked_at: datetime | None = None) -> None:
-    """Everybody was looked at, and nobody else has looked since `looked_at`."""
+    """Note that all runs were checked, unless another call did so since `looked_at`."""
     Event.objects.filter(pk=event_id, delivered_at=None, looked_at=looked_at).update(
         delivered_at=ClockTimestamp()
     )
@@ -220,7 +219,7 @@ STARTED_BY = re.compile(r"event:([0-9a-f-]{36}):.*")
 def announce_from_step(
     state: SegmentState, work: Work, name: str, payload: Any, number: int
 ) -> PublishedEvent:
-    """Tell the event as the step's `number`th (from 1); raises StepError."""
+    """Publish the step's `number`th event (from 1); raises StepError."""
     try:
         return _told(_publish(state, work, name, payload, number))
     except InvalidPayload as error:
@@ -253,7 +252,7 @@ def _publish(state: SegmentState, work: Work, name: str, payload: Any, number: i
 
 
 def chain_of(execution_id: UUID) -> int:
-    """How many events of steps led to this execution, one after another; 0 for none."""
+    """Return how many steps' events led to this execution, one after another."""
     found = _first(execution_id)
     started = STARTED_BY.fullmatch(found["idempotency_key"] or "")
     if found["trigger_type"] != TriggerType.EVENT or started is None:
@@ -264,7 +263,7 @@ def chain_of(execution_id: UUID) -> int:
 
 
 def _first(execution_id: UUID) -> dict[str, Any]:
-    """What was started first of all: the parent of the parent, what an error workflow is for."""
+    """Return the root of all: the parent's parent, or the origin of an error workflow."""
     for _ in range(MAX_CLIMB):
         found: Any = WorkflowExecution.objects.values(
             "parent_id", "failure_of_id", "trigger_type", "idempotency_key"
@@ -310,16 +309,16 @@ class FiltersTooCostly(WrongState):
 
 @dataclass(frozen=True, slots=True)
 class Woken:
-    """A run that goes on with the signal."""
+    """A run that continues with the signal."""
 
     run_id: UUID
     step_path: str
 
 
 def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Actor) -> list[Woken]:
-    """Wake the steps of an execution that wait for this name and whose filter holds.
+    """Wake the execution's steps that wait for this name and whose filter holds.
 
-    Returns those that go on. Raises NobodyWaits, which names what the execution waits for, and
+    Returns those that continue. Raises NobodyWaits, which names the expected events, and
     FiltersTooCostly.
     """
     call = EventTarget(execution.workspace_id, name, payload, execution_id=execution.pk)
@@ -354,7 +353,7 @@ def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Acto
 
 
 def _wake(batch: list[Listener], pairs: list[Pair], name: str, payload: Any) -> list[Woken]:
-    """Wake some; those that something else woke meanwhile are left out."""
+    """Wake some runs, except those that were already woken."""
     waking = {"by": "event", "event": name, "eventId": None, "payload": payload}
     woken = wake_runs.wake_each(pairs, [WaitKind.EVENT], waking)
     return [Woken(one.run_id, one.path) for one in batch if one.run_id in woken]

@@ -1,9 +1,9 @@
-"""Which waiting runs an event is meant for: those that listen for its name and whose filter holds.
+"""Find the waiting runs that match an event, by name and filter.
 
-A filter is rendered in the scope of its step, with `event` for the payload. Everything a batch of
-filters reads is loaded together; one that cannot be rendered does not hold, and its run's log says
-why. Each filter has the budget of a web process, wherever it is rendered, and all of one request or
-message share an allowance: one process does this for all workspaces.
+A filter is rendered in the scope of its step, with `event` for the payload. The data of a batch of
+filters is loaded together; a filter with an error does not hold, and its run's log says why. Each
+filter has the budget of a web process, everywhere, and all of one request or message share an
+allowance: one process does this for all workspaces.
 """
 
 from collections import defaultdict
@@ -50,7 +50,7 @@ class Listener:
 
     @property
     def filter(self) -> Template | None:
-        """What decides whether an event is meant; None lets every one pass."""
+        """The filter of events; None accepts every one."""
         return self.step.deferred.get(FILTER)
 
 
@@ -58,7 +58,7 @@ class Listener:
 class EventTarget:
     """An event of a workspace, or (with an execution) a signal to one execution.
 
-    Only runs that waited `before` hear it; None is whoever waits now.
+    Only runs that waited `before` receive it; None means the runs that wait now.
     """
 
     workspace_id: UUID
@@ -70,9 +70,9 @@ class EventTarget:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Whom of a batch a payload is meant for; `over` where the time ended before all were decided.
+    """The matches of a batch; `over` if the time ended before all were decided.
 
-    `last` is the last filter that was decided, in the order of the runs; None for none.
+    `last` is the last decided filter, in the order of the runs; None for none.
     """
 
     pairs: list[Pair]
@@ -81,7 +81,7 @@ class Decided:
 
 
 def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Listener]]:
-    """Everybody who listens for it, in batches by the runs' ids, beginning behind `after`."""
+    """Yield the listeners in batches by run ID, beginning after `after`."""
     after = after or UUID(int=0)
     while True:
         rows = statements.fetch(
@@ -103,9 +103,9 @@ def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Lis
 
 
 def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list[Pair]:
-    """Those of one batch that a payload is meant for: without a filter, or whose filter holds.
+    """Return the matches of one batch: without a filter, or whose filter holds.
 
-    Raises TimeSpent where the filters take longer than the allowance.
+    Raises TimeSpent if the filters take longer than the allowance.
     """
     decided = decide(found, payload, allowance)
     if decided.over:
@@ -114,7 +114,7 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """As `meant`, but yields what was decided where the time ends; that is one filter at least."""
+    """Decide as `meant`, but return partial results at the end of the time: at least one filter."""
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
     chosen: list[Listener] = []
@@ -143,7 +143,7 @@ def _listener(
 def _judged(
     found: Sequence[Listener], payload: Any, allowance: Allowance
 ) -> Iterator[tuple[Listener, bool]]:
-    """Each listener, and whether its filter holds."""
+    """Yield each listener, and whether its filter holds."""
     failures: dict[UUID, str] = {}
     try:
         for listener, data in _loaded(found):
@@ -165,7 +165,7 @@ def _judged(
 
 
 def _loaded(found: Sequence[Listener]) -> list[tuple[Listener, TemplateData]]:
-    """What each listener's filter reads, loaded for all of them together."""
+    """Return the data of all listeners' filters, loaded together."""
     facts = _facts(found)
     made = []
     for listener in found:
@@ -225,7 +225,7 @@ def _load_results(made: Sequence[tuple[Listener, TemplateData]]) -> None:
 
 
 def _load_items(made: Sequence[tuple[Listener, TemplateData]]) -> None:
-    """The items of one map are loaded together, since each look unpacks its whole list."""
+    """Load the items of one map together, since each query unpacks its whole list."""
     sharing: dict[tuple[UUID, str], list[TemplateData]] = defaultdict(list)
     for listener, data in made:
         place = listener.place.nearest("map") if listener.step.reads_item else None

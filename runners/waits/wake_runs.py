@@ -1,7 +1,7 @@
-"""Waiting runs go on: something outside, or their timer, wakes them.
+"""Wake waiting runs by an external event or their timer.
 
-Waking only marks the row and sends its segment; a worker then lets the module go on. A run that
-no longer waits for that is left alone, so waking twice does no harm.
+Waking only marks the row and sends its segment; a worker then resumes the module. A run that no
+longer waits for that is left alone, so waking twice is harmless.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ ANY_KIND = tuple(kind.value for kind in WaitKind if kind is not WaitKind.BODY)
 def wake(run_id: UUID, kind: WaitKind, waking: Mapping[str, Any]) -> bool:
     """Wake one run that waits for `kind`; `waking` reaches its module (see `Module.woken`).
 
-    Returns False when it does not wait for that (any more). Raises PayloadError for what cannot
+    Returns False if it does not wait for that (any more). Raises PayloadError if the payload cannot
     be stored.
     """
     with transaction.atomic():
@@ -34,9 +34,9 @@ def wake(run_id: UUID, kind: WaitKind, waking: Mapping[str, Any]) -> bool:
 def wake_all(
     found: Sequence[tuple[UUID, UUID]], kinds: Sequence[str], waking: Mapping[str, Any]
 ) -> int:
-    """Wake (run, execution) pairs that wait for one of `kinds`; returns how many did.
+    """Wake (run, execution) pairs that wait for one of `kinds`; return how many did.
 
-    As `wake_each`, for who only counts.
+    As `wake_each`, for callers that only count.
     """
     return len(wake_each(found, kinds, waking))
 
@@ -44,10 +44,10 @@ def wake_all(
 def wake_each(
     found: Sequence[tuple[UUID, UUID]], kinds: Sequence[str], waking: Mapping[str, Any]
 ) -> set[UUID]:
-    """Wake (run, execution) pairs that wait for one of `kinds`; returns the runs that did.
+    """Wake (run, execution) pairs that wait for one of `kinds`; return the runs that did.
 
-    Call inside a transaction that holds no run's lock: the executions that must take a place again
-    are locked first.
+    Call inside a transaction that holds no run's lock: executions that need a slot again are locked
+    first.
     """
     if not found:
         return set()

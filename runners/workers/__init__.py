@@ -1,1 +1,1 @@
-"""Workers: registration, shutdown, the queues they serve, and what each does right now."""
+"""Workers: registration, shutdown, their queues, and their current runs."""

@@ -1,9 +1,9 @@
-"""A worker proves that it still takes messages: it sends itself one, and waits for it.
+"""A worker checks that it still receives messages: it sends itself one, and waits for it.
 
-The message comes in through the consumer that the steps' messages come in through: same connection,
-same channel, same loop. Brokers that went away and came back have left consumers behind that live,
-answer pings and get nothing more; here such a worker gives no sign of life any longer. While every
-place of the pool is taken the broker holds all messages back, this one too; then being busy counts.
+The message uses the same connection, channel and loop as the steps' messages. After a broker
+outage, a consumer can be alive and answer pings but receive nothing; such a worker then stops its
+heartbeat. While all slots of the pool are busy, the broker holds all messages back, including this
+one; being busy then counts as healthy.
 """
 
 import logging
@@ -30,19 +30,19 @@ RECONNECT_SECONDS = 600.0
 
 
 class Consuming(bootsteps.StartStopStep):
-    """Begins anew with every connection to the broker."""
+    """Restarts with every connection to the broker."""
 
     requires = (Tasks,)
 
     def __init__(self, parent: Any, **kwargs: Any) -> None:
-        """Nothing was sent or heard yet."""
+        """Start without sent or received messages."""
         super().__init__(parent, **kwargs)
         self._timer: Any = None
         self._sent_at = self._heard_at = float("-inf")
         self._refused = False
 
     def start(self, parent: Any) -> None:
-        """Listen, send at once, and look after it from time to time."""
+        """Listen, send at once, and check periodically."""
         name = f"canary.{parent.hostname}"
         queue = Queue(name, Exchange(""), routing_key=name, expires=FORGOTTEN_SECONDS)
         listen(parent, NAME, queue, partial(self._hear, parent.connection_errors))
@@ -52,10 +52,10 @@ class Consuming(bootsteps.StartStopStep):
         self._send(parent, name)
 
     def stop(self, parent: Any) -> None:
-        """No more looks over a connection that is gone.
+        """Stop checking over a closed connection.
 
-        Until there is another one nothing of ours runs. Restarting the worker would not bring the
-        broker back, but would end the steps that go on meanwhile.
+        Nothing runs until there is another one. Restarting the worker would not bring the broker
+        back, but would end the running steps.
         """
         if self._timer is not None:
             self._timer.cancel()
@@ -63,7 +63,7 @@ class Consuming(bootsteps.StartStopStep):
             self._give(parent, "without a broker", grace=RECONNECT_SECONDS)
 
     def shutdown(self, parent: Any) -> None:
-        """Leave no sign behind."""
+        """Remove the mark of the check."""
         self.stop(parent)
         signs_of_life.take_back("worker")
 
@@ -80,12 +80,12 @@ class Consuming(bootsteps.StartStopStep):
             self._send(parent, name)
 
     def _hear(self, errors: tuple[type[Exception], ...], message: Any, *_: Any, **__: Any) -> None:
-        """Our message came back."""
+        """Note that the own message came back."""
         message.ack_log_error(log, errors)
         self._heard_at = time.monotonic()
 
     def _send(self, parent: Any, name: str) -> None:
-        """Send over a connection of its own, so that a deaf broker holds the worker up briefly."""
+        """Send over a separate connection, so that an unresponsive broker blocks only briefly."""
         options = {"socket_connect_timeout": CONNECT_SECONDS, "socket_timeout": CONNECT_SECONDS}
         redis = messaging.is_redis(messaging.broker_url())
         self._sent_at = time.monotonic()
@@ -127,12 +127,12 @@ class Consuming(bootsteps.StartStopStep):
 
 
 def every() -> float:
-    """Seconds between two looks: four of them make a worker unwell."""
+    """Return the seconds between two checks: four of them make a worker unhealthy."""
     return signs_of_life.patience() / 4
 
 
 def proven() -> bool:
-    """Whether messages have reached this worker lately."""
+    """Return whether the worker recently received messages."""
     return time.monotonic() - _proven_at <= signs_of_life.patience()
 
 

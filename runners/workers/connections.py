@@ -1,7 +1,7 @@
-"""Database connections of a worker: none is inherited, and none is left half-used to a later step.
+"""A worker's database connections: never inherited, and never left broken for a later step.
 
-Celery closes connections around each task, which a transaction that was interrupted survives; then
-each later task of the process or thread would fail.
+Celery closes connections around each task, but not one with an interrupted transaction; then each
+later task of the process or thread would fail.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from executions.vendor_seams import django_connections
 
 
 def tidy_around(sender: Any = None, **_: Any) -> None:
-    """Before and after a task of ours: a receiver of Celery's signals."""
+    """Clean up before and after a Valkyr task: a receiver of Celery's signals."""
     if messaging.is_ours(sender.name) and not sender.request.is_eager:
         tidy()
 
@@ -22,7 +22,7 @@ def tidy_around(sender: Any = None, **_: Any) -> None:
 def tidy() -> None:
     """Leave no broken or half-used connection of this thread to the next task.
 
-    Connections that work are kept: a new one costs 3 ms.
+    Working connections are kept: a new one costs 3 ms.
     """
     for connection in connections.all(initialized_only=True):
         raw: Any = connection.connection
@@ -38,6 +38,6 @@ def tidy() -> None:
 
 
 def forget_parents() -> None:
-    """A forked child opens its own connections, and its own pools."""
+    """Let a forked child open its own connections and pools."""
     for connection in connections.all(initialized_only=True):
         django_connections.forget(connection)

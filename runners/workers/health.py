@@ -1,4 +1,4 @@
-"""Whether workers are there: seen lately, for each of the queues that are ours."""
+"""Health of the workers: recently seen, for each Valkyr queue."""
 
 from executions.configuration import OWN_QUEUES
 from executions.health.parts import HealthFinding, Session, register
@@ -17,7 +17,7 @@ EXPECTED = f"a worker of each of {', '.join(sorted(OWN_QUEUES))} seen in the las
 
 
 def workers(session: Session) -> HealthFinding:
-    """That each of our queues is served."""
+    """Check that each Valkyr queue has a worker."""
     served = dict(session.execute(QUERY, [SILENT_SECONDS]).fetchall())
     missing = sorted(OWN_QUEUES - served.keys())
     seen = ", ".join(f"{number} of {queue}" for queue, number in sorted(served.items()))

@@ -1,4 +1,4 @@
-"""What waits in each queue, whether anybody serves it, and what each worker does right now."""
+"""Each queue's backlog and workers, and each worker's current runs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ OWN = ("control", "default", "io")
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Runs of one queue that wait for a worker; `oldest` is when the first could have begun."""
+    """Runs of one queue that wait for a worker; `oldest` is when the first was ready."""
 
     name: str
     waiting: int
@@ -35,15 +35,15 @@ class Queue:
     capped: bool = False
 
     def unserved(self, now: datetime) -> bool:
-        """Whether work waits that no live worker takes."""
+        """Return whether work waits without a live worker."""
         return self.workers == 0 and self.oldest is not None and now - self.oldest > PATIENCE
 
 
 def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> list[Queue]:
-    """The queues with work or workers, by name; two statements.
+    """Return the queues with work or workers, by name; two statements.
 
-    `runs` and `runners` are those that the person may see; of more than 50,000 waiting runs the
-    rest is not counted, and each queue says so.
+    `runs` and `runners` are those that the user may see; beyond 50,000 waiting runs the rest is not
+    counted, and each queue says so.
     """
     due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), in_states(RunState.PENDING))
     some = Run.objects.filter(pk__in=due.order_by().values("pk")[:BOUND])
@@ -59,12 +59,12 @@ def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> lis
 
 
 def is_live(runner: Runner, now: datetime) -> bool:
-    """Whether a worker has just been seen and stays."""
+    """Return whether a worker was recently seen and is not leaving."""
     return runner.leaving_at is None and now - runner.seen_at <= SILENT
 
 
 def command_for(queue: str) -> str:
-    """What starts a worker of a queue; `make up` starts those of our own."""
+    """Return the command that starts a worker of a queue; `make up` starts Valkyr's own."""
     pool = "prefork" if queue == "default" else "threads"
     app = messaging.celery_app().main or "your_project"
     at_broker = messaging.at_broker(queue)
@@ -72,7 +72,7 @@ def command_for(queue: str) -> str:
 
 
 def served() -> set[str]:
-    """The queues that a live worker of ours consumes."""
+    """Return the queues that a live Valkyr worker consumes."""
     now = database_now()
     recent = Runner.objects.filter(workspace=None, seen_at__gte=now - SILENT)
     return {str(queue) for one in recent if is_live(one, now) for queue in one.queues}
@@ -96,7 +96,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A run that is held: of which execution, and since when."""
+    """A held run: its execution, and its start."""
 
     run_id: UUID
     execution_id: UUID
@@ -107,16 +107,16 @@ class Step:
 
 @dataclass(slots=True)
 class Busy:
-    """What one worker holds: the longest of them, and how many in all."""
+    """A worker's runs: the longest ones, and their number."""
 
     steps: list[Step] = field(default_factory=list)
     number: int = 0
 
 
 def busy(runs: QuerySet[Run]) -> dict[str, Busy]:
-    """What each worker holds, by its name, of the runs given; the longest first. One statement.
+    """Return each worker's runs among those given, the longest first. One statement.
 
-    At most 1,000 runs are looked at.
+    At most 1,000 runs are read.
     """
     rows: QuerySet[Run, Any] = runs.filter(in_states(*HELD)).order_by("started_at")
     found: dict[str, Busy] = {}

@@ -1,4 +1,4 @@
-"""A worker says that it is there, that it still is, and that it leaves."""
+"""Register a worker, renew its registration, and announce its shutdown."""
 
 import enum
 import gc
@@ -45,7 +45,7 @@ WORKERS = "workers"  # the tag of checks that each worker makes
 
 
 class WorkerShare(enum.Enum):
-    """What a worker process does for us: all that it does, or something beside others' tasks."""
+    """Whether a worker process serves only Valkyr, or also other tasks."""
 
     NOTHING = enum.auto()
     SOME = enum.auto()
@@ -53,7 +53,7 @@ class WorkerShare(enum.Enum):
 
 
 def connect() -> None:
-    """Hear of the worker that starts in this process."""
+    """Connect the signals of a worker's start."""
     for signal, receiver in (
         (worker_init, name_process),
         (celeryd_after_setup, warm_up),
@@ -70,7 +70,7 @@ def connect() -> None:
 
 
 def share_of(worker: Any) -> WorkerShare:
-    """By the app that it runs, and the queues that it consumes."""
+    """Return the share by the worker's app and queues."""
     if worker.app is not messaging.celery_app():
         return WorkerShare.NOTHING
     consumed = list(worker.app.amqp.queues.consume_from)
@@ -82,10 +82,10 @@ def share_of(worker: Any) -> WorkerShare:
 
 
 def name_process(sender: Any = None, **_: Any) -> None:
-    """Name this worker before it forks, so that its children's leases carry the name.
+    """Name this worker before it forks, so that its children's leases have the name.
 
-    Only a worker that serves nobody else has a watchdog, which ends processes. Raises SystemExit
-    where its queues cannot be served by threads.
+    Only a worker that serves nothing else has a watchdog, which ends processes. Raises SystemExit
+    if threads cannot serve its queues.
     """
     global _share  # noqa: PLW0603 - children inherit it
     _share = share_of(sender)
@@ -107,10 +107,9 @@ def name_process(sender: Any = None, **_: Any) -> None:
 
 
 def warm_up(instance: Any = None, **_: Any) -> None:
-    """Import what the modules of this worker's queues import slowly, once for all children.
+    """Import the slow dependencies of this worker's modules, once for all children.
 
-    A pool of threads has none: it loads a module with its first step, and so holds what it uses
-    (half the memory).
+    A pool of threads skips this: it loads a module with its first step, which halves its memory.
     """
     if _share is not WorkerShare.NOTHING and _forks():
         registry.warm_up(messaging.ours_among(instance.app.amqp.queues.consume_from))
@@ -118,7 +117,7 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 
 
 def share_memory(**_: Any) -> None:
-    """Keep the collector off what children share: its marks would copy each page they touch."""
+    """Freeze objects that children share: the collector's marks would copy each page."""
     if _share is WorkerShare.ALL:
         parent.remember()
         gc.freeze()
@@ -142,7 +141,7 @@ def arrive(sender: Any = None, **_: Any) -> None:
 
 
 def begin_child(**_: Any) -> None:
-    """A child of the pool executes steps: bound to its share of memory, and watched."""
+    """Prepare a pool's child for steps: it joins the shared memory, and is watched."""
     if _share is not WorkerShare.NOTHING:
         connections.forget_parents()
     if _share is WorkerShare.ALL:
@@ -152,18 +151,18 @@ def begin_child(**_: Any) -> None:
 
 
 def end_child(**_: Any) -> None:
-    """A child that ends in order is watched no longer."""
+    """Stop watching a child that ends normally."""
     activity.be_left_alone()
 
 
 def leave(**_: Any) -> None:
-    """Begin to end: nothing is taken on, and steps taken over from now on did not crash."""
+    """Begin the shutdown: take no new steps; steps taken over from now on did not crash."""
     if _share is not WorkerShare.NOTHING:
         _departure.begin(end=_share is WorkerShare.ALL)
 
 
 def gone(**_: Any) -> None:
-    """Close what this process holds."""
+    """Close this process's resources."""
     if _share is not WorkerShare.NOTHING:
         activity.be_left_alone()
         _departure.done()
@@ -171,7 +170,7 @@ def gone(**_: Any) -> None:
 
 
 def _killed(pid: int) -> Callable[[int], None] | None:
-    """Who judges a child of the pool that was killed while memory was short; else nobody."""
+    """Judge a pool's child that was killed while memory was short."""
     if not _deaths.short():
         return None
     start = out_of_memory.start_of(pid)
@@ -185,7 +184,7 @@ def _forks() -> bool:
 
 
 def kind_of_pool(pool_cls: Any) -> str:
-    """`prefork`, or `threads` for a pool whose tasks share the worker's own process."""
+    """Return `prefork`, or `threads` for a pool whose tasks share the worker's own process."""
     name = pool_cls if isinstance(pool_cls, str) else f"{pool_cls.__module__}:{pool_cls.__name__}"
     return "prefork" if name in PREFORK else "threads"
 

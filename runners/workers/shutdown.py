@@ -1,10 +1,10 @@
-"""The end of a worker: announced at once, then its steps get their grace, then they are given back.
+"""Shut a worker down: announce it, wait for its steps, then return the rest.
 
-Celery's own end (warm, after SIGTERM) waits for steps without a bound, and a supervisor kills what
-takes too long: the leases of those steps would run for another while. So a thread waits beside it,
-and when the grace is over it ends the pool's processes, gives their steps back, to be sent to other
-workers at once, and ends this one in order. Such a step is begun again under the same idempotency
-key, as after a crash, but it counts as none.
+Celery's own warm shutdown (SIGTERM) waits for steps without a limit, and a supervisor kills a slow
+process: the leases of those steps would remain for a while. So a thread waits beside it. After the
+grace period it ends the pool's processes, sends their steps to other workers at once, and ends this
+process. Such a step starts again with the same idempotency key, as after a crash, but does not
+count as a crash.
 """
 
 import logging
@@ -33,19 +33,19 @@ VANISH_SECONDS = 2.0
 
 
 class WorkerShutdown:
-    """One worker's end, minded by a thread of its own."""
+    """One worker's shutdown, run by its own thread."""
 
     def __init__(self, announce: Callable[[], None]) -> None:
-        """`announce` says in the database that this worker leaves."""
+        """Store `announce`, which writes to the database that this worker leaves."""
         self._announce = announce
         self._done = threading.Event()
         self._end = True
         self._thread = threading.Thread(target=self._mind, name="valkyr-departure", daemon=True)
 
     def begin(self, *, end: bool = True) -> None:
-        """Begin no step any more; returns at once, since it is called in a signal handler.
+        """Begin no further step; return at once, since it is called in a signal handler.
 
-        Without `end` nothing is ended by force: others' tasks may be under way in these processes.
+        Without `end` nothing is ended by force: other tasks may run in these processes.
         """
         self._end = end
         if not activity.draining():
@@ -53,7 +53,7 @@ class WorkerShutdown:
             self._thread.start()
 
     def done(self) -> None:
-        """All steps ended in time; returns once the end is announced."""
+        """Finish after all steps ended in time; return after the announcement."""
         self._done.set()
         if self._thread.is_alive():
             self._thread.join(config().drain)
@@ -74,7 +74,7 @@ class WorkerShutdown:
 
 
 def give_back() -> int:
-    """Let go of what this process or an ended child of it holds, and send it; returns how many.
+    """Release and send the runs of this process and its ended children; return how many.
 
     Steps that still run in this process are fenced: their token has grown.
     """
@@ -87,7 +87,7 @@ def give_back() -> int:
 
 
 def _end_children() -> None:
-    """Kill the processes in which steps run; nothing that they do is recorded any more."""
+    """Kill the processes that run steps; nothing that they do is recorded any more."""
     if pool() == "threads":
         client().stop()
         return
@@ -101,9 +101,9 @@ def _end_children() -> None:
 
 
 def _exit() -> None:
-    """End this process as one that did what it was asked for.
+    """End this process as one that exited normally.
 
-    Threads that hang would keep the interpreter from its end, and a silent broker Celery.
+    Hanging threads would block the interpreter's exit, and a silent broker would block Celery.
     """
     try:
         connection.close()

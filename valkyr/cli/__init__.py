@@ -1,7 +1,7 @@
-"""The command `valkyr`: a thin client of the API, for people and for CI.
+"""The `valkyr` command: a thin API client for people and CI.
 
-In the order of a call: `main` → `commands` (a module for each group) → `options` (which
-installation is meant) → `connecting` → `client` (over HTTP, or `local` in this process) → `output`.
+Call order: `main` → `commands` (a module for each group) → `options` (which installation to call) →
+`connecting` → `client` (over HTTP, or `local` in this process) → `output`.
 """
 
 from valkyr.cli.main import main

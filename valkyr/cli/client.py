@@ -1,7 +1,7 @@
-"""The API as the commands call it: errors as CliError, lists as rows, events as they come.
+"""The API client of the commands: errors become CliError, lists become rows.
 
-The same client asks a server over HTTP and, with `--local`, the project in this process; the
-transport makes the difference.
+The same client calls a server over HTTP or, with `--local`, the project in this process; only the
+transport differs.
 """
 
 import json
@@ -36,39 +36,39 @@ class StreamEvent:
 
 
 class ApiClient:
-    """An installation's API; every method raises CliError for what is no success."""
+    """An installation's API; every method raises CliError for an unsuccessful response."""
 
     def __init__(self, http: httpx.Client, *, token: bool = True) -> None:
-        """`http` knows the address and who calls."""
+        """Store `http`, which has the address and the credentials."""
         self._http, self._token = http, token
         # Whether the list that was read last goes on past its limit.
         self.more = False
 
     def get(self, path: str, **query: Any) -> Any:
-        """GET; the answer's JSON."""
+        """Send a GET request and return the response's JSON."""
         return self._json(self._send("GET", path, params=_given(query)))
 
     def text(self, path: str, accept: str) -> str:
-        """GET; the answer's text, in the media type that is asked for."""
+        """Send a GET request and return the response's text in the requested media type."""
         return self._send("GET", path, headers={"Accept": accept}).text
 
     def post(self, path: str, body: Any = None, *, key: str = "") -> Any:
-        """POST; the answer's JSON. With an Idempotency-Key it is sent again where none came."""
+        """Send a POST request and return its JSON; retries only with an Idempotency-Key."""
         headers = {"Idempotency-Key": key} if key else {}
         return self._json(self._send("POST", path, json=body, headers=headers))
 
     def upload(self, path: str, content: bytes, media: str, **query: Any) -> Any:
-        """POST of a document in its media type; the answer's JSON."""
+        """Upload a document in its media type and return the response's JSON."""
         headers = {"Content-Type": media}
         sent = self._send("POST", path, content=content, headers=headers, params=_given(query))
         return self._json(sent)
 
     def delete(self, path: str) -> None:
-        """DELETE."""
+        """Send a DELETE request."""
         self._send("DELETE", path)
 
     def rows(self, path: str, limit: int | None = None, **query: Any) -> Iterator[dict[str, Any]]:
-        """The rows of a list, page by page; at most `limit`."""
+        """Yield the rows of a list, page by page, at most `limit`."""
         wanted = _given(query) | {"limit": str(min(limit or PAGE, PAGE))}
         left = limit
         while True:
@@ -86,7 +86,7 @@ class ApiClient:
             wanted |= {"cursor": cursor[0]}
 
     def events(self, path: str, last: str, patience: float) -> Iterator[StreamEvent]:
-        """Server-sent events until the server ends, or says nothing for `patience` seconds."""
+        """Yield server-sent events until the server ends or is silent for `patience` seconds."""
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
         time_outs = httpx.Timeout(30, read=patience)
         try:
@@ -171,7 +171,7 @@ def _given(query: dict[str, Any]) -> dict[str, str]:
 
 
 def _parsed(lines: Iterator[str]) -> Iterator[StreamEvent]:
-    """Events of a stream's lines, as the standard says."""
+    """Parse a stream's lines into events, as the standard defines."""
     fields: dict[str, str] = {}
     for line in lines:
         if line.startswith(":"):

@@ -1,4 +1,4 @@
-"""From what was chosen to a client of the API."""
+"""Make an API client from the chosen options."""
 
 import importlib
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def require(package: str, what: str) -> None:
-    """Raise CliError, with what to install, where an optional package is missing."""
+    """Raise CliError that says what to install if an optional package is missing."""
     try:
         importlib.import_module(package)
     except ModuleNotFoundError as error:
@@ -22,7 +22,7 @@ def require(package: str, what: str) -> None:
 
 @contextmanager
 def connected(choices: Choices) -> Iterator["ApiClient"]:
-    """The API that is meant, until the end of the block."""
+    """Yield the API of the chosen installation until the block ends."""
     require("httpx", "Asking an installation")
     import httpx
 

@@ -1,7 +1,7 @@
-"""`valkyr doctor`: what an installation needs, looked at part by part over the project's settings.
+"""`valkyr doctor`: check what an installation needs, part by part.
 
-What Django's system checks say is taken from them (`valkyr/checks.py` and those of the apps); here
-is what they cannot see. A part that needs another one is skipped where that has a problem.
+It includes Django's system checks (`valkyr/checks.py` and those of the apps) and adds what they
+cannot see. A part that depends on a failed part is skipped.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ APART = timedelta(seconds=5)
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """A problem, or with `warning` advice: of which part, what was found, and what to do."""
+    """A problem, or advice if `warning` is set: the part, the finding, and what to do."""
 
     part: str
     id: str
@@ -55,29 +55,29 @@ class DoctorFinding:
     warning: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Return the finding for `--json`."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was found, and the parts that were looked at, in the order of the report."""
+    """The findings, and the parts that were checked, in the order of the report."""
 
     findings: list[DoctorFinding]
     parts: list[str]
 
     def of(self, part: str) -> list[DoctorFinding]:
-        """What was found of a part."""
+        """Return the findings of a part."""
         return [one for one in self.findings if one.part == part]
 
     @property
     def failed(self) -> bool:
-        """Whether there is a problem, not only advice."""
+        """Return whether there is a problem, not only advice."""
         return any(not one.warning for one in self.findings)
 
 
 def examine(choices: Choices) -> Report:
-    """Look at all parts of the project in this folder."""
+    """Check all parts of the project in this folder."""
     from valkyr.cli.project_settings import set_up
 
     try:
@@ -118,21 +118,21 @@ def _has(findings: list[DoctorFinding], *parts: str) -> bool:
 
 
 def _static() -> list[DoctorFinding]:
-    """The system checks that need no network."""
+    """Run the system checks that need no network."""
     from django.core import checks
 
     return _told(checks.run_checks)
 
 
 def _running() -> list[DoctorFinding]:
-    """What has to run: the broker, a worker for each queue, beat."""
+    """Check the processes: the broker, a worker for each queue, beat."""
     from valkyr.checks import what_is_missing
 
     return _told(lambda: list(what_is_missing()))
 
 
 def _told(run: Callable[[], list[Any]]) -> list[DoctorFinding]:
-    """The checks' messages: errors of all apps, and advice that is about us."""
+    """Return the checks' messages: all apps' errors, and advice about Valkyr."""
     try:
         messages = run()
     except Exception as error:  # a check of somebody's that cannot be run
@@ -150,7 +150,7 @@ def _told(run: Callable[[], list[Any]]) -> list[DoctorFinding]:
 
 
 def _runs_code() -> bool:
-    """Whether workflows may bring code along; the check of its sandbox says nothing otherwise."""
+    """Check whether workflows may contain code; otherwise the sandbox check reports nothing."""
     from django.apps import apps
 
     if not apps.is_installed("valkyr_plugins.connectors"):
@@ -161,7 +161,7 @@ def _runs_code() -> bool:
 
 
 def _database() -> Iterator[DoctorFinding]:
-    """The database takes connections, and is new enough."""
+    """Check that the database accepts connections and is new enough."""
     from django.db import Error
 
     from executions.database import alias, connection
@@ -200,7 +200,7 @@ SELECT c.relname, string_agg(g.privilege, ', ' ORDER BY g.privilege)
 
 
 def _grants() -> Iterator[DoctorFinding]:
-    """The database lets us read and write the tables that are there."""
+    """Check that the database lets Valkyr read and write the existing tables."""
     from executions.database import alias, connection
 
     wanted = [*_wanted_grants()]
@@ -221,7 +221,7 @@ def _grants() -> Iterator[DoctorFinding]:
 
 
 def _wanted_grants() -> Iterator[tuple[str, str]]:
-    """Tables and what we do there."""
+    """Return the tables and the privileges that Valkyr needs on them."""
     from django.apps import apps
     from django.contrib.auth import get_user_model
 
@@ -236,7 +236,7 @@ def _wanted_grants() -> Iterator[tuple[str, str]]:
 
 
 def _migrations() -> Iterator[DoctorFinding]:
-    """All migrations are applied."""
+    """Check that all migrations are applied."""
     from django.db.migrations.executor import MigrationExecutor
 
     from executions.database import alias, connection
@@ -256,7 +256,7 @@ def _migrations() -> Iterator[DoctorFinding]:
 
 
 def _clock() -> Iterator[DoctorFinding]:
-    """This machine's clock and the database's agree."""
+    """Check that this machine's clock and the database's agree."""
     from executions.database.clock import database_now
 
     before = datetime.now(UTC)
@@ -274,7 +274,7 @@ def _clock() -> Iterator[DoctorFinding]:
 
 
 def _people() -> Iterator[DoctorFinding]:
-    """Somebody may see and start workflows."""
+    """Check that at least one user may see and start workflows."""
     from django.contrib.auth import get_user_model
 
     from executions.models import Membership
@@ -292,7 +292,7 @@ def _people() -> Iterator[DoctorFinding]:
 
 
 def _modules() -> Iterator[DoctorFinding]:
-    """Modules that published workflows use are there, with the packages that they need."""
+    """Check that the modules of published workflows and their packages are installed."""
     from executions.models import Workflow
     from runners.modules.registry import specs
 
@@ -316,7 +316,7 @@ def _modules() -> Iterator[DoctorFinding]:
 
 
 def _used(definition: Any) -> set[str]:
-    """The modules that a definition names, wherever its tasks are."""
+    """Return the modules that a definition names, including nested tasks."""
     if isinstance(definition, dict):
         found = {name for value in definition.values() for name in _used(value)}
         tasks = definition.get("tasks")

@@ -1,4 +1,4 @@
-"""What can go wrong, as the exit code that scripts read and a message that says what to do."""
+"""Errors of the command: an exit code for scripts and a message that says what to do."""
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
@@ -41,7 +41,7 @@ STATUSES = {
 
 
 class CliError(click.ClickException):
-    """Ends the command: what happened, the exit code, and, where it helps, what to do."""
+    """Ends the command: what happened, the exit code and, if useful, what to do."""
 
     def __init__(
         self,
@@ -57,17 +57,17 @@ class CliError(click.ClickException):
 
     @property
     def status(self) -> int | None:
-        """The HTTP status, where the API refused."""
+        """The HTTP status, if the API rejected the request."""
         return self.problem.get("status")
 
     @property
     def problems(self) -> Sequence[Mapping[str, Any]]:
-        """What does not fit, by path."""
+        """The invalid fields, by path."""
         found: Sequence[Mapping[str, Any]] = self.problem.get("errors") or []
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Return the error for `--json`."""
         name = self.problem.get("code") or self.code.name.lower()
         told: dict[str, Any] = {"code": name, "message": self.message, "exitCode": self.code}
         told |= {"hint": self.hint} if self.hint else {}
@@ -76,12 +76,12 @@ class CliError(click.ClickException):
 
 
 def usage(message: str, hint: str = "") -> CliError:
-    """The command line, the environment or a file of the caller's is wrong."""
+    """Return the error for a wrong command line, environment or file."""
     return CliError(message, Exit.USAGE, hint=hint)
 
 
 def missing_package(name: str | None, extra: str, what: str) -> CliError:
-    """A package that only this needs is not installed."""
+    """Return the error for a package that is not installed and that only this command needs."""
     return CliError(
         f"{what} needs the package {name}, which is not installed.",
         Exit.NOT_INSTALLED,
@@ -90,7 +90,7 @@ def missing_package(name: str | None, extra: str, what: str) -> CliError:
 
 
 def refused(status: int, problem: Mapping[str, Any], *, token: bool, again: str = "") -> CliError:
-    """The error for an answer of the API that is no success; `again` is its Retry-After."""
+    """Return the error for an unsuccessful API response; `again` is its Retry-After."""
     hint = ""
     if status == 401:
         hint = (

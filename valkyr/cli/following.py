@@ -1,4 +1,4 @@
-"""Following one execution to its end, over as many connections as that takes."""
+"""Follow one execution to its end, reconnecting as often as necessary."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -19,9 +19,9 @@ PAUSE, PATIENCE = 1.0, 60.0
 def follow(
     api: "ApiClient", execution: str, deadline: float | None = None, *, known: bool = False
 ) -> Iterator["StreamEvent"]:
-    """Its events, up to `end`; raises CliError (TIMED_OUT) past `deadline` (time.monotonic()).
+    """Yield its events up to `end`; raises CliError (TIMED_OUT) past the monotonic `deadline`.
 
-    A server that answered before, as one that is `known` did, may be away for a while.
+    If `known`, or after a first response, the server may be unavailable for a while.
     """
     path = f"/v1/WorkflowExecution/{execution}/subscribe"
     last, heard = "", time.monotonic() if known else None
@@ -43,7 +43,7 @@ def follow(
 
 
 def until_end(api: "ApiClient", execution: str, seconds: float | None, progress: Any = None) -> Any:
-    """The execution once it has ended; raises CliError (TIMED_OUT) after the given seconds."""
+    """Return the execution after it ended; raises CliError (TIMED_OUT) after the given seconds."""
     deadline = None if seconds is None else time.monotonic() + seconds
     runs: dict[str, dict[str, Any]] = {}
     for event in follow(api, execution, deadline, known=True):
@@ -54,7 +54,7 @@ def until_end(api: "ApiClient", execution: str, seconds: float | None, progress:
 
 
 def patiently(ask: Callable[[], Any]) -> Any:
-    """What `ask` returns, though the server may be away for a while."""
+    """Return the result of `ask`, retrying while the server is unavailable for a while."""
     since = time.monotonic()
     while True:
         try:
@@ -89,5 +89,5 @@ def _silence(execution: str, deadline: float | None) -> float:
 
 
 def _may_return(error: CliError) -> bool:
-    """Whether asking again later may help: the server is away, or has no place for now."""
+    """Return whether a later retry may help: the server is unavailable or overloaded."""
     return error.code in {Exit.UNREACHABLE, Exit.LIMITED}

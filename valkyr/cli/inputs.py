@@ -1,4 +1,4 @@
-"""What people give a command: JSON inline, in a file or on standard input; workflows by name."""
+"""Command input: JSON inline, in a file or on standard input; workflows by name."""
 
 import json
 import re
@@ -70,7 +70,7 @@ def _read(path: Path) -> Any:
 
 
 def is_id(text: str) -> bool:
-    """Whether it is an id rather than a name."""
+    """Return whether the text is an ID, not a name."""
     try:
         UUID(text)
     except ValueError:
@@ -79,7 +79,7 @@ def is_id(text: str) -> bool:
 
 
 def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> str:
-    """The id of the workflow with this id, slug or name; raises CliError for none or several."""
+    """Return a workflow's ID from its ID, slug or name; raises CliError for none or several."""
     if is_id(name):
         return name
     place: dict[str, Any] = {}
@@ -102,7 +102,7 @@ def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> st
 
 
 def workspace_id(api: "ApiClient", name: str) -> str:
-    """The id of the workspace with this id, slug or name; raises CliError."""
+    """Return the ID of a workspace from its ID, slug or name; raises CliError."""
     if is_id(name):
         return name
     known = api.get("/v1/Me")["workspaces"]

@@ -1,7 +1,7 @@
-"""What Ctrl-C does while a command waits for a server: it ends the process where it is.
+"""End the process at once on Ctrl-C while a command waits for a server.
 
-As a KeyboardInterrupt it can leave a lock of the HTTP client taken, between the lock's acquisition
-and the block that releases it. Closing the client then waits for that lock, for ever.
+A KeyboardInterrupt can leave the HTTP client's lock held, if it arrives between the lock's
+acquisition and the block that releases it. Closing the client then waits for that lock forever.
 """
 
 import contextlib
@@ -19,10 +19,10 @@ SHOW_CURSOR = "\x1b[?25h"
 
 @contextlib.contextmanager
 def ends_when_interrupted(text: str = "Interrupted.\n") -> Iterator[None]:
-    """Within the block SIGINT prints `text` on standard error and ends the process with 130.
+    """Make SIGINT print `text` on standard error and end the process with 130 in the block.
 
-    The outermost block's text is told. A handler of somebody else's stays, and so does a signal
-    that is ignored; threads other than the first leave signals as they are.
+    The outermost block's text is printed. Another handler stays, and so does an ignored signal;
+    threads other than the main thread change no signals.
     """
     first = threading.current_thread() is threading.main_thread()
     if not first or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

@@ -1,7 +1,7 @@
-"""`--local`: the API of the Django project in this folder, called in this process.
+"""`--local`: call the API of the Django project in this folder, in this process.
 
-Requests go to the API's views past the project's middleware, which is for what comes from outside.
-The audit trail says `command`.
+Requests bypass the project's middleware, which is for external requests. The audit trail records
+`command`.
 """
 
 import traceback
@@ -17,7 +17,7 @@ DOOR = "command"
 
 
 def local_client(choices: Choices) -> httpx.Client:
-    """A client of the project's own views, signed in as the user who was chosen."""
+    """Return a client of the project's own views, signed in as the chosen user."""
     name = set_up(choices.settings, choices.environment)
     from django.db import Error
 
@@ -55,7 +55,7 @@ def _user(name: str) -> Any:
 
 
 def _prefix() -> str:
-    """Under which path the project has the API."""
+    """Return the path prefix of the project's API."""
     from django.urls import NoReverseMatch, get_script_prefix
 
     from executions import addresses
@@ -72,13 +72,13 @@ def _prefix() -> str:
 
 
 class InProcess(httpx.BaseTransport):
-    """Answers requests by the project's views, as `user`."""
+    """Answers requests with the project's views, as `user`."""
 
     def __init__(self, user: Any) -> None:
         self._user = user
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """The view's answer, whole."""
+        """Return the view's complete response."""
         from django.http import Http404
         from django.urls import resolve
         from rest_framework.test import force_authenticate
@@ -124,7 +124,7 @@ def _django_request(request: httpx.Request) -> Any:
 
 
 def _host() -> str:
-    """A host name that the project answers to."""
+    """Return a host name that the project accepts."""
     from django.conf import settings
 
     names = [name.removeprefix(".") for name in settings.ALLOWED_HOSTS if name != "*"]

@@ -1,4 +1,4 @@
-"""The command's root: its groups, and how it ends."""
+"""The root command: its groups and its exit codes."""
 
 import sys
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class LazyGroup(click.Group):
     """The commands of `COMMANDS`; a module is loaded when its command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names, in the order of the help."""
+        """Return the commands' names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -64,7 +64,7 @@ root = LazyGroup(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit code. A command's own is what it returns, None being 0."""
+    """Run the command and return the exit code: the command's return value, None being 0."""
     choices = Choices()
     try:
         code = _run(arguments, choices)
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _misused(
     error: click.ClickException, arguments: Sequence[str] | None, choices: Choices
 ) -> None:
-    """Say what is wrong with the command line, as JSON where that was asked for."""
+    """Print the error of the command line, as JSON if requested."""
     # What stands after the mistake was not read.
     choices.json |= "--json" in (sys.argv[1:] if arguments is None else arguments)
     if not choices.json:

@@ -1,4 +1,4 @@
-"""The options that all commands share, before or after the command's name, and what they choose."""
+"""The options that all commands share, before or after the command's name."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from valkyr.cli.errors import usage
 
 @dataclass
 class Choices:
-    """What was given on the command line, wherever it stood."""
+    """The options given on the command line, before or after the command's name."""
 
     url: str | None = None
     token: str | None = None
@@ -28,27 +28,27 @@ class Choices:
 
     @property
     def config(self) -> Path:
-        """Where the profile file is."""
+        """Return the path of the profile file."""
         return profiles.config_path(self.environment)
 
     @property
     def acting_as(self) -> str:
-        """With `--local`: the user name that was chosen, or an empty text."""
+        """Return the user name chosen with `--local`, or an empty string."""
         return self.user or self.environment.get("VALKYR_AS", "")
 
 
 @dataclass(frozen=True)
 class Target:
-    """An installation: its address without `/v1`, and a token or an empty text."""
+    """An installation: its address without `/v1`, and a token or an empty string."""
 
     url: str
     token: str
 
 
 def target(choices: Choices) -> Target:
-    """Which installation is meant; raises CliError where none is.
+    """Return the chosen installation; raises CliError if there is none.
 
-    The command line comes before the environment, and both before the default profile. A profile's
+    The command line overrides the environment, and both override the default profile. A profile's
     token is sent to that profile's address only.
     """
     environment = choices.environment
@@ -76,7 +76,7 @@ def target(choices: Choices) -> Target:
 
 
 def clean(url: str) -> str:
-    """The address without a slash, or `/v1`, at its end; raises CliError for what is none."""
+    """Return the address without a trailing slash or `/v1`; raises CliError if it is invalid."""
     if not url.startswith(("http://", "https://")):
         raise usage(f"{url!r} is no address.", "Expected one such as https://valkyr.example.com")
     return url.rstrip("/").removesuffix("/v1")
@@ -92,7 +92,7 @@ def _option(*names: str, **more: Any) -> click.Option:
 
 
 def output_options() -> list[click.Option]:
-    """How results are shown."""
+    """Add the options for the output format."""
     return [
         _option("--json", is_flag=True, help="Print JSON."),
         _option("-q", "--quiet", is_flag=True, help="Print ids and results only."),
@@ -100,7 +100,7 @@ def output_options() -> list[click.Option]:
 
 
 def shared_options() -> list[click.Option]:
-    """Which installation is meant, and how results are shown."""
+    """Add the options for the installation and the output format."""
     return [
         _option("--url", metavar="URL", help="The installation's address. [env: VALKYR_URL]"),
         _option("--token", metavar="TOKEN", help="An API token. [env: VALKYR_TOKEN]"),
@@ -125,7 +125,7 @@ def shared_options() -> list[click.Option]:
 
 
 class ApiCommand(click.Command):
-    """A command that asks an installation; it takes the shared options."""
+    """A command that calls an installation; it takes the shared options."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -133,7 +133,7 @@ class ApiCommand(click.Command):
 
 
 class PlainCommand(click.Command):
-    """A command that asks nobody, and prints what it found."""
+    """A command that calls no installation and prints what it found."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,7 +1,7 @@
-"""What people and programs read: tables and records on a terminal, plain text elsewhere, or JSON.
+"""Output for people and programs: tables on a terminal, plain text elsewhere, or JSON.
 
-Results go to standard output, everything else to standard error. Rich is used where it is
-installed and the output is a terminal.
+Results go to standard output, everything else to standard error. Rich is used if it is installed
+and the output is a terminal.
 """
 
 import json
@@ -36,14 +36,14 @@ STYLES = {
 
 
 class CommandOutput:
-    """Prints results in the form that was chosen."""
+    """Prints results in the chosen format."""
 
     def __init__(self, choices: Choices) -> None:
         self.json, self.quiet = choices.json, choices.quiet
 
     @cached_property
     def console(self) -> Any:
-        """Rich's console for standard output; None where it is no terminal, or Rich is missing."""
+        """Rich's console for standard output; None without a terminal or without Rich."""
         return _console(sys.stdout)
 
     def table(
@@ -55,11 +55,11 @@ class CommandOutput:
         more: bool = False,
         cut: bool = False,
     ) -> None:
-        """Rows, or the note `empty`; with `--quiet` their ids alone, one a line.
+        """Print rows, or the note `empty`; with `--quiet` only their IDs, one per line.
 
-        A terminal gets long texts in several lines, or, with `cut`, what fits into one.
+        A terminal wraps long texts or, with `cut`, truncates them.
 
-        That there are `more` is told in every form: nobody may take a part for the whole.
+        Every format says that there are `more`, so that nobody takes a part for the whole.
         """
         if self.json:
             self.value(list(rows))
@@ -75,7 +75,7 @@ class CommandOutput:
             click.echo(f"Only the first {len(rows):,}; --limit shows more.", err=True)
 
     def record(self, row: Row, columns: Sequence[Column], *, key: str = "id") -> None:
-        """One thing, a line for each fact that is known; with `--quiet` its key alone."""
+        """Print one object, one line per known fact; with `--quiet` only its key."""
         if self.json:
             self.value(row)
         elif self.quiet:
@@ -88,41 +88,41 @@ class CommandOutput:
                     click.echo(f"{heading:<{width}}{text}")
 
     def value(self, value: Any) -> None:
-        """A value as JSON, coloured on a terminal."""
+        """Print a value as JSON, coloured on a terminal."""
         if self.console is not None:
             self.console.print_json(json.dumps(value), ensure_ascii=False)
         else:
             click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
     def line(self, value: Any) -> None:
-        """A value as one line of JSON."""
+        """Print a value as one line of JSON."""
         click.echo(json.dumps(value, ensure_ascii=False))
 
     def text(self, text: str) -> None:
-        """Text for people or for a file, as it is but for control characters."""
+        """Print text unchanged, except for control characters."""
         click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), nl=not text.endswith("\n"))
 
     def note(self, text: str) -> None:
-        """What goes on, for people: on standard error, and not with `--quiet` or `--json`."""
+        """Print progress on standard error, unless `--quiet` or `--json` is set."""
         if not (self.quiet or self.json):
             click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
 
     def warn(self, text: str) -> None:
-        """What somebody has to do: on standard error, also with `--quiet`."""
+        """Print a warning on standard error, also with `--quiet`."""
         if not self.json:
             click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
 
     def progress(self, text: str) -> AbstractContextManager[Any]:
-        """A line on the terminal that `update`s while something takes long; None elsewhere."""
+        """Yield a terminal line to `update` during a long operation; None without a terminal."""
         console = None if self.quiet or self.json else _console(sys.stderr)
         return nullcontext() if console is None else console.status(text)
 
     def error(self, error: CliError) -> None:
-        """Why the command ends."""
+        """Print why the command ends."""
         click.echo(self.error_text(error), err=True, nl=False)
 
     def error_text(self, error: CliError) -> str:
-        """Why the command ends, in the form that was chosen, with the end of its last line."""
+        """Return why the command ends, in the chosen format, with a final line break."""
         if self.json:
             return json.dumps({"error": error.as_json()}, ensure_ascii=False) + "\n"
         lines = [f"Error: {error.message}"]
@@ -163,7 +163,7 @@ def fitted(
     width: int,
     measure: Callable[[str], int] = len,
 ) -> tuple[Sequence[Sequence[str]], list[int]]:
-    """The cells and the columns' widths for a terminal: times shorten, and prose takes the rest."""
+    """Return the cells and column widths for a terminal: shorten times, wrap prose."""
     widths = _widths([headings, *rows], measure)
     if sum(widths) + GAP * len(widths) > width:
         rows = [[_shortened(cell) for cell in row] for row in rows]
@@ -176,7 +176,7 @@ def fitted(
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as lines with columns below each other."""
+    """Return rows as lines with aligned columns."""
     widths = _widths(rows)
     return ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
 
@@ -186,7 +186,7 @@ def _widths(rows: Sequence[Sequence[str]], measure: Callable[[str], int] = len) 
 
 
 def _shortened(cell: str) -> str:
-    """A time without its seconds, and without its year if that is the present one."""
+    """Return a time without seconds, and without its year if that is the current year."""
     found = SHOWN_TIME.match(cell)
     if not found:
         return cell
@@ -207,7 +207,7 @@ def _cell(row: Row, source: str | Callable[[Row], Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A value in one line; times without their fractions."""
+    """Return a value in one line, times without fractions of a second."""
     if value is None:
         return ""
     if isinstance(value, bool):

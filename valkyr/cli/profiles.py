@@ -1,4 +1,4 @@
-"""The profile file: installations by name, with address and token; for its owner's eyes only."""
+"""The profile file: installations by name, with address and token; readable by its owner only."""
 
 import json
 import os
@@ -17,7 +17,7 @@ HEADER = "# Written by `valkyr login`. It holds tokens: keep it to yourself.\n"
 
 @dataclass
 class ConnectionProfile:
-    """One installation. `token_id` is the token's row, so that `logout` can revoke it."""
+    """One installation. `token_id` is the token's row, which `logout` revokes."""
 
     url: str
     token: str = ""
@@ -26,7 +26,7 @@ class ConnectionProfile:
 
 @dataclass
 class ProfileFile:
-    """The profiles by name, and which one is taken where none is named."""
+    """The profiles by name, and the default one."""
 
     default: str = ""
     profiles: dict[str, ConnectionProfile] = field(default_factory=dict)
@@ -41,7 +41,7 @@ def config_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load(path: Path) -> ProfileFile:
-    """What the file holds; nothing where there is none. Raises CliError naming what is wrong."""
+    """Return the file's content, or empty profiles. Raises CliError that names the problem."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -59,7 +59,7 @@ def load(path: Path) -> ProfileFile:
 
 
 def save(path: Path, file: ProfileFile) -> None:
-    """Replace the file at once; only its owner may read it (0600), and its folder if it is new."""
+    """Replace the file atomically; it is private to its owner (0600), and so is a new folder."""
     lines = [HEADER]
     if file.default:
         lines.append(f"default = {json.dumps(file.default)}\n")
@@ -75,7 +75,7 @@ def save(path: Path, file: ProfileFile) -> None:
 
 
 def check_name(name: str) -> str:
-    """The name, if a profile can have it; raises CliError."""
+    """Return the name if it is valid for a profile; raises CliError."""
     if not NAME.match(name):
         raise usage(f"{name!r} cannot be a profile's name.", "Use letters, digits, _ and -.")
     return name

@@ -1,4 +1,4 @@
-"""The Django project in this folder: which settings it has, and loading them."""
+"""The Django project in this folder: find its settings and load them."""
 
 import ast
 import importlib
@@ -13,7 +13,7 @@ SETTINGS = "DJANGO_SETTINGS_MODULE"
 
 
 def set_up(settings: str | None, environment: Mapping[str, str] = os.environ) -> str:
-    """Load the Django project; the name of its settings. Raises CliError where there is none."""
+    """Load the Django project and return its settings' name. Raises CliError if there is none."""
     name = settings or environment.get(SETTINGS) or named_by(Path("manage.py"))
     if not name:
         raise usage(
@@ -28,7 +28,7 @@ def set_up(settings: str | None, environment: Mapping[str, str] = os.environ) ->
 
 
 def named_by(manage: Path) -> str:
-    """The settings module that a manage.py sets, read without running it; or an empty text."""
+    """Return the settings module that a manage.py sets, without running it; or an empty string."""
     try:
         tree = ast.parse(manage.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError):

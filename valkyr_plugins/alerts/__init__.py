@@ -1,1 +1,1 @@
-"""Alerts: who is told of what goes wrong, once, and whether the message arrived."""
+"""Alerts: notify users once of each problem, and track the delivery."""

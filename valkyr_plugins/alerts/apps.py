@@ -7,7 +7,7 @@ from valkyr_plugins.alerts.conf import AlertSettings, every
 
 
 class AlertsConfig(PluginConfig):
-    """Rules that say who is told of what goes wrong, by mail, Slack or a webhook."""
+    """Rules that notify users of problems, by mail, Slack or a webhook."""
 
     name = "valkyr_plugins.alerts"
     label = "valkyr_alerts"
@@ -33,7 +33,7 @@ class AlertsConfig(PluginConfig):
     }
 
     def ready(self) -> None:
-        """Hear what happens; let keys be rotated and metrics be read."""
+        """Connect the signals; register the secrets and the metrics."""
         from dlq.public.metrics import TRIAGE
         from valkyr_plugins.alerts import beat_monitor, lifecycle, news, rules  # noqa: F401 - connect on import
 

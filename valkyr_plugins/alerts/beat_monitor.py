@@ -1,7 +1,7 @@
-"""A thread of each control worker that sees when beat does not tick, and says so by itself.
+"""A thread of each control worker that detects a silent beat and sends the alert itself.
 
-It does not depend on beat, nor on the broker: it reads the pulse, raises the alert and sends it.
-Of several control workers one speaks at a time.
+It depends neither on beat nor on the broker: it reads the pulse, raises the alert and sends it. Of
+several control workers one sends at a time.
 """
 
 import logging
@@ -23,13 +23,13 @@ _over = threading.Event()
 
 
 def connect() -> None:
-    """Hear of the worker that starts in this process."""
+    """Connect the signals of a worker's start."""
     worker_ready.connect(begin, weak=False, dispatch_uid=f"{__name__}.begin")
     worker_shutting_down.connect(end, weak=False, dispatch_uid=f"{__name__}.end")
 
 
 def begin(sender: Any = None, **_: Any) -> None:
-    """Start the thread where the worker serves the queue of beat's duties."""
+    """Start the thread if the worker serves the queue of beat's duties."""
     app = celery_app()
     if sender.app is app and at_broker(CONTROL) in app.amqp.queues.consume_from:
         _over.clear()
@@ -42,7 +42,7 @@ def end(**_: Any) -> None:
 
 
 def look(since: datetime) -> int:
-    """Look once; how many alerts were told. Nobody counts as silent before `since`."""
+    """Check once; return how many alerts were sent. Silence before `since` does not count."""
     from dlq.public.beat import pulse
     from executions.public.database import AdvisoryLock, alone
     from valkyr_plugins.alerts.lifecycle import notice, tell
@@ -84,7 +84,7 @@ def _keep_looking() -> None:
 
 
 def silence(rule: AlertRule, since: datetime, now: datetime) -> Finding | None:
-    """That beat has been silent since then for longer than the rule allows, if it has."""
+    """Return the finding if beat has been silent for longer than the rule allows."""
     silent = now - since
     if silent <= timedelta(seconds=rule.silent_seconds):
         return None

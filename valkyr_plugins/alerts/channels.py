@@ -1,4 +1,4 @@
-"""How a message leaves: by mail, to Slack, to a webhook. And what it says."""
+"""Send a message by mail, to Slack or to a webhook, and render its text."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ HEADER = "x-valkyr-signature"
 
 
 def send_webhook(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Post it, signed; the status of the answer. Raises StepError for any but 200 to 299."""
+    """Post it, signed; return the response's status. Raises StepError unless it is 200 to 299."""
     content = json_content({"id": ctx.idempotency_key, "headline": headline(message), **message})
     secret = (ctx.credential or {}).get("secret", "")
     call = Call(
@@ -74,7 +74,7 @@ def _line(text: str, link: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text without Slack's markup: nobody is mentioned by a failure's message."""
+    """Return the text without Slack's markup, so that a failure's message mentions nobody."""
     return text.translate(ESCAPES)
 
 
@@ -86,7 +86,7 @@ SECONDS = 5.0
 
 
 def send_mail(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Hand it to the mail server; raises StepError where it takes it for nobody."""
+    """Send it to the mail server; raises StepError if every recipient is rejected."""
     text = [f"{said}\n{link}".strip() for said, link in lines(message)]
     inputs = EmailSendInputs.model_validate(
         {
@@ -129,7 +129,7 @@ def attempt(
     message: Mapping[str, Any],
     delivery_id: UUID,
 ) -> Outcome:
-    """Send it once, within the time-out; what fails is an outcome, in words without the secret."""
+    """Send it once, within the timeout; an error becomes an outcome, without the secret."""
     scrubber = Scrubber(dict.fromkeys((credential or {}).values(), "(secret)"))
     ctx = Context(
         execution_id=delivery_id,
@@ -163,7 +163,7 @@ SUBJECT = 180
 
 
 def headline(message: Mapping[str, Any]) -> str:
-    """One line that says it: of one alert what it is, of more how many there are."""
+    """Return one line: the alert's title, or the number of alerts."""
     alerts = message["alerts"]
     place = f"[{message['workspace']}] " if message["workspace"] else ""
     if message["reason"] == "TEST":
@@ -177,7 +177,7 @@ def headline(message: Mapping[str, Any]) -> str:
 
 
 def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What is said of each alert, and its link; (text, "") where there is none."""
+    """Yield each alert's text and its link; (text, "") without a link."""
     if message["reason"] == "TEST":
         return [("This is a test: alerts of this rule arrive here.", message["link"])]
     said = [(_said(message["reason"], alert), alert["link"]) for alert in message["alerts"]]
@@ -187,7 +187,7 @@ def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def footer(message: Mapping[str, Any]) -> str:
-    """Who sends it, and why."""
+    """Return the sender and the reason."""
     where = f"workspace {message['workspace']}" if message["workspace"] else "this installation"
     return clipped(f"Sent by Valkyr's alert rule {message['rule']['name']!r} of {where}.", 300)
 

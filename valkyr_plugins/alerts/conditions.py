@@ -1,6 +1,6 @@
-"""What can hold for a while and is looked for again and again.
+"""Lasting conditions, which are checked repeatedly.
 
-Each gives, for one rule, what holds now; whatever was open and is not among it is over.
+Each function returns a rule's current findings; an open alert without one is closed.
 """
 
 from collections import Counter, defaultdict
@@ -28,7 +28,7 @@ MOST_WORKFLOWS = 200
 
 
 def high_rates(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """The workflows of the rule that do; two queries, three where there are some."""
+    """Return the rule's workflows with high failure rates; two queries, three with findings."""
     wanted = sorted(hours(now))
     recent = (
         _counted(rule, wanted[-2:])
@@ -51,7 +51,7 @@ def high_rates(rule: AlertRule, now: datetime) -> Iterator[Finding]:
 
 
 def _counted(rule: AlertRule, wanted: list[datetime]) -> QuerySet[GroupHour]:
-    """The hours' counts that the rule is about, without groups that are to be quiet."""
+    """Return the rule's hourly counts, without muted groups."""
     rows = GroupHour.objects.filter(hour__in=wanted, group__muted=False).exclude(
         group__status=GroupStatus.IGNORED
     )
@@ -88,7 +88,7 @@ MOST_GROUPS = 10_000
 
 
 def old_entries(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """The oldest open dead letter of the rule, if it is too old; two queries."""
+    """Return the rule's oldest open dead letter, if it is too old; two queries."""
     oldest = (
         DeadLetterEntry.objects.filter(group=OuterRef("pk"), resolution=Resolution.PENDING)
         .order_by("id")  # in the order of time, which the index has
@@ -149,7 +149,7 @@ Queue = tuple[str, UUID | None]
 
 
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Those with work of the rule's; one query while each queue is served."""
+    """Return the rule's queues with unserved work; one query while each queue is served."""
     served = _served(now)
     waiting: Counter[Queue] = Counter()
     for name in sorted(OWN_QUEUES | limits().remote_queues):
@@ -172,7 +172,7 @@ def _served(now: datetime) -> set[Queue]:
 
 
 def _waiting(rule: AlertRule, queue: str, now: datetime) -> list[UUID]:
-    """The workspaces of runs that have waited there for too long, one by one; 1,000 at most."""
+    """Return the workspaces of runs that have waited there too long; at most 1,000."""
     since = now - timedelta(seconds=rule.waiting_seconds)
     rows = Run.objects.filter(
         Q(retry_after=None) | Q(retry_after__lt=since),

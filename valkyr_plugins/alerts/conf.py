@@ -1,4 +1,4 @@
-"""The numbers of alerts, read once, frozen and checked."""
+"""The settings of alerts, read once, frozen and checked."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -75,5 +75,5 @@ def config() -> AlertConfig:
 
 
 def every() -> timedelta:
-    """How often rules are looked after."""
+    """Return how often rules are checked."""
     return timedelta(seconds=read(AlertSettings).alert_look_seconds)

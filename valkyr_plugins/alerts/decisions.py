@@ -19,25 +19,25 @@ DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class FailureRate:
-    """Failures in the last sixty minutes, and how many are usual in them."""
+    """Failures in the last sixty minutes, and their usual number."""
 
     recent: float
     usual: float
 
 
 def rate(counts: Mapping[datetime, int], now: datetime) -> FailureRate:
-    """The rate at `now` (UTC) from counts by the hour in which they began; none is 0."""
+    """Return the rate at `now` (UTC) from counts by starting hour; missing ones are 0."""
     before = [_within_an_hour(counts, now - timedelta(days=day)) for day in range(1, DAYS + 1)]
     return FailureRate(_within_an_hour(counts, now), median(before))
 
 
 def is_high(found: FailureRate, *, factor: float, least: float) -> bool:
-    """Whether it is `factor` times the usual or more, and at least `least`."""
+    """Return whether it is at least `factor` times the usual, and at least `least`."""
     return found.recent >= least and found.recent >= factor * found.usual
 
 
 def hours(now: datetime) -> Iterator[datetime]:
-    """The hours whose counts `rate` reads."""
+    """Return the hours whose counts `rate` reads."""
     for day in range(DAYS + 1):
         present = _hour_of(now - timedelta(days=day))
         yield from (present - HOUR, present)
@@ -69,10 +69,10 @@ def next_attempt(
     give_up: float,
     asked: float | None = None,
 ) -> datetime | None:
-    """When to try again after so many failed attempts; None: never.
+    """Return the time of the next try after this many failed attempts; None: never.
 
-    The wait begins with `first` seconds and triples up to an hour; `asked` is what the receiver
-    asked for (Retry-After), in seconds. It is given up `give_up` seconds after it was queued.
+    The wait begins with `first` seconds and triples up to an hour; `asked` is the receiver's
+    Retry-After, in seconds. It is given up `give_up` seconds after it was queued.
     """
     # Beyond the twentieth power nothing changes but the number's size.
     wait = timedelta(seconds=min(first * FACTOR ** min(attempts - 1, 20), LONGEST.total_seconds()))
@@ -86,6 +86,6 @@ def next_attempt(
 
 
 def clipped(text: str, length: int) -> str:
-    """One line of at most so many characters, without control characters."""
+    """Return one line of limited length, without control characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= length else f"{line[: length - 1]}…"

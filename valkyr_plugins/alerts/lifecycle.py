@@ -1,7 +1,7 @@
-"""Opens, counts up and closes alerts: the only writer of them.
+"""Open, count and close alerts: their only writer.
 
-One alert is open for a rule, kind and subject, whoever raises it at once. One that is noticed again
-within the rule's interval after people were told is opened again and told of later.
+One alert is open per rule, kind and subject, even if raised concurrently. An alert that recurs
+within the rule's interval after a notification is reopened and reported later.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ CLEARED = LASTING | {AlertKind.CIRCUIT_OPEN}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`subject` tells one from another of its kind: `group:<id>`; `path` is the page about it.
+    """`subject` identifies it within its kind: `group:<id>`; `path` is its page.
 
     `sentence` is for people and holds no payload; `details` is for programs.
     """
@@ -63,7 +63,7 @@ WITHIN = timedelta(minutes=10)
 
 
 def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> Sequence[Alert]:
-    """Queue messages, in the caller's transaction; the alerts that people will so be told of."""
+    """Queue messages in the caller's transaction; return the alerts that they report."""
     if not alerts or (reason != DeliveryReason.OVER and _is_loud(rule)):
         return ()
     together = [alerts] if len(alerts) > EACH else [[alert] for alert in alerts]
@@ -72,7 +72,7 @@ def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> S
 
 
 def message_of(rule: AlertRule, alerts: Sequence[Alert], reason: str) -> dict[str, Any]:
-    """What a message says, whatever its channel: kept as it is, so that a retry says the same."""
+    """Return a message's text for every channel, stored so that a retry sends the same."""
     workspace = rule.workspace
     return {
         "reason": str(reason),
@@ -120,7 +120,7 @@ MOST_AT_ONCE = 1_000
 
 
 def notice(rule: AlertRule, finding: Finding) -> Alert:
-    """The open alert of this rule and subject: opened, opened again, or counted up."""
+    """Return the open alert of this rule and subject: opened, reopened, or counted."""
     with transaction.atomic():
         alert = _newest(rule, finding)
         if alert is not None:
@@ -132,7 +132,7 @@ def notice(rule: AlertRule, finding: Finding) -> Alert:
 
 
 def tell(rule: AlertRule) -> int:
-    """Queue what people are to be told of now; how many alerts that is."""
+    """Queue the notifications that are due; return how many alerts they report."""
     with transaction.atomic():
         now = database_now()
         due = list(
@@ -154,7 +154,7 @@ def tell(rule: AlertRule) -> int:
 
 
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
-    """What does not hold any more is over; people are told once, of kinds that can clear."""
+    """Close alerts that no longer hold; notify once, for kinds that can clear."""
     wanted = list(ids)
     if not wanted:
         return 0
@@ -171,7 +171,7 @@ def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> in
 
 
 def _newest(rule: AlertRule, finding: Finding) -> Alert | None:
-    """The alert that is open, or over for so short a time that it may open again; locked."""
+    """Return the alert, locked, that is open or may still be reopened."""
     lately = database_now() - _interval(rule)
     return (
         Alert.objects.select_for_update(of=("self",), no_key=True)
@@ -210,7 +210,7 @@ def _counted(alert: Alert, rule: AlertRule, finding: Finding) -> Alert:
 
 
 def _is_another(alert: Alert, rule: AlertRule, finding: Finding, now: datetime) -> bool:
-    """Whether it counts: what happens does each time, what lasts once each interval."""
+    """Return whether it counts: an event does each time, a condition once per interval."""
     if finding.kind not in LASTING:
         return True
     return alert.told_at is not None and alert.told_at <= now - _interval(rule)
@@ -239,6 +239,6 @@ DELIVERIES = Counter(
 
 
 def open_alerts(now: datetime) -> Iterator[Family]:
-    """How many alerts are not over, up to a bound."""
+    """Return the number of open alerts, up to a limit."""
     count = Alert.objects.filter(state=AlertState.OPEN).order_by()[:BOUND].count()
     yield Family("valkyr_alerts_open", "Alerts that are not over.", count)

@@ -1,4 +1,4 @@
-"""Who is told of what goes wrong: rules, what they noticed, and each message they sent."""
+"""Notifications of problems: rules, their alerts, and each message they sent."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,7 +10,7 @@ from executions.public.models import Workflow, Workspace
 
 
 class AlertKind(models.TextChoices):
-    """What an alert can be about."""
+    """The subject of an alert."""
 
     GROUP_NEW = "GROUP_NEW", lazy("a new kind of failure")
     GROUP_REGRESSED = "GROUP_REGRESSED", lazy("a resolved failure is back")
@@ -25,7 +25,7 @@ class AlertKind(models.TextChoices):
 
 
 class AlertChannel(models.TextChoices):
-    """How people, or a program, are told."""
+    """The channel of a notification."""
 
     EMAIL = "EMAIL", lazy("e-mail")
     SLACK = "SLACK", lazy("Slack")
@@ -33,14 +33,14 @@ class AlertChannel(models.TextChoices):
 
 
 class AlertState(models.TextChoices):
-    """Whether what was noticed still holds."""
+    """Whether the problem still exists."""
 
     OPEN = "OPEN", lazy("open")
     OVER = "OVER", lazy("over")
 
 
 class DeliveryState(models.TextChoices):
-    """Where a message is; `sending` alone moves it."""
+    """The state of a message, written by `sending` alone."""
 
     QUEUED = "QUEUED", lazy("queued")
     SENT = "SENT", lazy("sent")
@@ -48,7 +48,7 @@ class DeliveryState(models.TextChoices):
 
 
 class DeliveryReason(models.TextChoices):
-    """Why a message is sent."""
+    """The reason of a message."""
 
     RAISED = "RAISED", lazy("noticed")
     AGAIN = "AGAIN", lazy("still so, or again")
@@ -57,11 +57,11 @@ class DeliveryReason(models.TextChoices):
 
 
 class AlertRule(models.Model):
-    """What a workspace (without one: the installation) wants to be told of, how, and how often.
+    """A rule of a workspace (without one: the installation): what to report, how, and how often.
 
-    `about` is the one workflow that it is about, if any; it belongs to the workspace all the same.
-    `sealed` is an AES-256-GCM value over a JSON object with the channel's secret, bound to this
-    row's id: the mail server's URL, Slack's webhook address, or what signs our webhooks.
+    `about` limits it to one workflow of the workspace. `sealed` is an AES-256-GCM value over a JSON
+    object with the channel's secret, bound to this row's id: the mail server's URL, Slack's webhook
+    address, or what signs our webhooks.
     """
 
     AUDITED_AS = "AlertRule"
@@ -106,10 +106,10 @@ class AlertRule(models.Model):
 
 
 class Alert(models.Model):
-    """Something a rule noticed. One is open for a rule, kind and subject; repeats count it up.
+    """A problem that a rule noticed. One is open per rule, kind and subject; repeats are counted.
 
-    `told_count` is its count when people were last told of it; 0 where they were not since it
-    opened. A lasting condition counts once each interval.
+    `told_count` is its count at the last notification; 0 without one since it opened. A lasting
+    condition counts once per interval.
     """
 
     AUDITED_AS = "Alert"
@@ -159,11 +159,11 @@ class Alert(models.Model):
 
 
 class AlertDelivery(models.Model):
-    """One message of a rule, and what came of each attempt to send it.
+    """One message of a rule, and the result of each attempt to send it.
 
-    Its id is the message's idempotency key. Who takes it raises `token` and sets `next_at` to when
-    somebody else may: only the holder of the newest token records what came of it. `answer` is the
-    receiver's HTTP status. `attempts` counts since it was queued, `log` keeps the latest.
+    Its id is the message's idempotency key. A process that takes it raises `token` and sets
+    `next_at` to when another may; only the holder of the newest token records the result. `answer`
+    is the receiver's HTTP status. `attempts` counts since it was queued, `log` keeps the latest.
     """
 
     AUDITED_AS = "AlertDelivery"
@@ -218,9 +218,9 @@ class AlertDelivery(models.Model):
 
 
 class AlertNews(models.Model):
-    """Something happened that rules may want to tell of; `news` takes it away.
+    """An event that rules may report; `news` deletes it.
 
-    Written in the transaction in which it happens, which then waits for nobody's alerts.
+    Written in the transaction of the event, which then waits for nobody's alerts.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -1,4 +1,4 @@
-"""What happens is left as news, in the transaction in which it happens, and becomes alerts."""
+"""Record events as news in their transaction; news become alerts later."""
 
 import logging
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from valkyr_plugins.alerts.models import AlertKind, AlertNews, AlertRule
 
 
 def leave(finding: Finding) -> None:
-    """Leave word of it; one insert, and nobody is waited for."""
+    """Record news with one insert, without waiting for a lock."""
     assert finding.workspace_id is not None, "what happens, happens in a workspace"
     AlertNews.objects.create(
         kind=finding.kind,
@@ -33,7 +33,7 @@ def leave(finding: Finding) -> None:
 
 
 def read(row: AlertNews) -> Finding:
-    """The finding that was left."""
+    """Return the recorded finding."""
     return Finding(
         kind=AlertKind(row.kind),
         subject=row.subject,
@@ -50,13 +50,13 @@ def read(row: AlertNews) -> Finding:
 
 @receiver(group_new)
 def note_new_group(sender: Any, group_id: UUID, **_: Any) -> None:
-    """Failures of a kind that was never seen before."""
+    """Record a group of a new kind of failure."""
     _note_group(AlertKind.GROUP_NEW, group_id, "New failure")
 
 
 @receiver(group_regressed)
 def note_regressed_group(sender: Any, group_id: UUID, version_number: int = 0, **_: Any) -> None:
-    """A failure that was resolved is seen again."""
+    """Record a resolved failure that occurred again."""
     said = f"Back in version {version_number}" if version_number else "Back"
     _note_group(AlertKind.GROUP_REGRESSED, group_id, said, version=version_number)
 
@@ -89,7 +89,7 @@ def _note_group(kind: AlertKind, group_id: UUID, said: str, **details: Any) -> N
 
 @receiver(redrive_stopped)
 def note_stopped_redrive(sender: Any, stopped: StoppedRedrive, **_: Any) -> None:
-    """Too many entries of a redrive failed again."""
+    """Record a redrive that stopped after too many failures."""
     group_id = stopped.group_id
     group = FailureGroup.objects.filter(pk=group_id).first() if group_id else None
     if group is not None and group.muted:
@@ -117,7 +117,7 @@ def note_stopped_redrive(sender: Any, stopped: StoppedRedrive, **_: Any) -> None
 
 @receiver(condition_began)
 def note_condition(sender: Any, condition: ReportedCondition, **_: Any) -> None:
-    """A plugin's object is in a condition of which people are told."""
+    """Record a condition of a plugin's object."""
     leave(
         Finding(
             AlertKind(condition.kind),
@@ -138,7 +138,7 @@ BATCH = 500
 
 
 def fold() -> int:
-    """Take away up to 500 news; how many alerts people are told of for them."""
+    """Process up to 500 news; return how many alerts they report."""
     wanted: dict[AlertRule, None] = {}
     with transaction.atomic():
         rows = list(AlertNews.objects.select_for_update(skip_locked=True).order_by("id")[:BATCH])
@@ -149,7 +149,7 @@ def fold() -> int:
 
 
 def wanting(finding: Finding) -> Iterable[AlertRule]:
-    """The rules that want to hear of it: its workspace's and the installation's."""
+    """Return the rules that report it: its workspace's and the installation's."""
     rules = AlertRule.objects.select_related("workspace").filter(
         enabled=True, kinds__contains=[finding.kind]
     )
@@ -159,7 +159,7 @@ def wanting(finding: Finding) -> Iterable[AlertRule]:
 
 
 def _noticed(finding: Finding) -> list[AlertRule]:
-    """The rules that were told; news that cannot be read stop none behind them."""
+    """Return the matched rules; unreadable news do not block later ones."""
     try:
         with transaction.atomic():
             rules = list(wanting(finding))

@@ -1,4 +1,4 @@
-"""Making, changing and taking away alert rules: the only writer of them, each time audited."""
+"""Create, change and delete alert rules: their only writer, always audited."""
 
 import json
 import math
@@ -47,13 +47,13 @@ register(SealedColumn(AlertRule))
 
 
 def sealed(rule_id: UUID, secret: str) -> Sealed:
-    """The secret (empty for none) sealed for the row; in the transaction that stores it."""
+    """Return the secret (empty for none), sealed for the row in its transaction."""
     text = json.dumps({"secret": secret} if secret else {})
     return seal(text.encode(), place_of(AlertRule(pk=rule_id)))
 
 
 def secret_of(rule: AlertRule) -> str:
-    """The rule's secret, empty for none; raises sealing's errors."""
+    """Return the rule's secret, empty for none; raises sealing's errors."""
     try:
         return _opened(rule)
     except KeyUnknown:
@@ -63,7 +63,7 @@ def secret_of(rule: AlertRule) -> str:
 
 
 def credential_of(rule: AlertRule) -> dict[str, str] | None:
-    """The secret as the channel's module takes it; None for none."""
+    """Return the secret in the form of the channel's module; None for none."""
     secret = secret_of(rule)
     return {SECRET_FIELDS[rule.channel]: secret} if secret else None
 
@@ -92,7 +92,7 @@ BOUNDS: dict[str, tuple[str, float, float]] = {
 
 
 def problems_of(rule: AlertRule, secret: str) -> list[DefinitionProblem]:
-    """Everything that is wrong with the rule, were this its channel's secret."""
+    """Return all problems of the rule with this secret."""
     return [*_of_words(rule), *_of_numbers(rule), *_of_channel(rule, secret)]
 
 
@@ -216,9 +216,9 @@ MOST = 100
 def create_rule(
     workspace: Workspace | None, facts: Mapping[str, Any], *, secret: str = "", actor: Actor
 ) -> AlertRule:
-    """A new rule of a workspace, or of the installation; raises AlertRuleRefused, AlertRuleExists.
+    """Create a rule of a workspace or the installation; raises AlertRuleRefused, AlertRuleExists.
 
-    `facts` are those of `FIELDS`; what is left out is as the model says.
+    `facts` are those of `FIELDS`; omitted ones get the model's defaults.
     """
     sealing.prepare()
     now = database_now()
@@ -239,9 +239,9 @@ def create_rule(
 def change_rule(
     rule_id: UUID, changes: Mapping[str, Any], *, secret: str | None = None, actor: Actor
 ) -> AlertRule:
-    """Change what is given; the secret stays where none is given, unless the channel is another.
+    """Change the given fields; an omitted secret stays unless the channel changes.
 
-    An empty secret takes it away. Raises NotFound, AlertRuleRefused, AlertRuleExists.
+    An empty secret removes it. Raises NotFound, AlertRuleRefused, AlertRuleExists.
     """
     sealing.prepare()
     with transaction.atomic():
@@ -254,7 +254,7 @@ def change_rule(
 
 
 def delete_rule(rule_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Take a rule away, with its alerts and what it sent; raises NotFound."""
+    """Delete a rule, with its alerts and messages; raises NotFound."""
     with transaction.atomic():
         rule = _locked(rule_id)
         _audit(actor, "alert_rule.delete", rule, before=facts_of(rule), reason=reason)
@@ -262,7 +262,7 @@ def delete_rule(rule_id: UUID, *, actor: Actor, reason: str = "") -> None:
 
 
 def facts_of(rule: AlertRule) -> dict[str, Any]:
-    """What the audit trail says of it: everything but the secret."""
+    """Return its values for the audit trail: everything except the secret."""
     facts = {name: getattr(rule, name) for name in FIELDS}
     about_id = facts.pop("about_id")
     return facts | {

@@ -1,9 +1,9 @@
-"""Sends what is queued: takes a few messages, sends them at once, and records what came of each.
+"""Send queued messages: take a few, send them at once, and record each result.
 
-A message is taken for so long as an attempt can last at most; who dies in between leaves it to the
-next one after that, with the same idempotency key. Only the newest taker's word is recorded. One
-process sends at a time, and waits for no message longer than HTTP may take: a mail server that
-drags on keeps its own thread, which records what came of it, and the others' messages go out.
+A message is taken for the longest duration of an attempt; after a crash the next process sends it,
+with the same idempotency key. Only the newest taker's result is recorded. One process sends at a
+time, and waits for no message longer than the HTTP timeout. A slow mail server keeps its own
+thread, which records the result, and other messages are sent.
 """
 
 import time
@@ -44,7 +44,7 @@ _dragging: set[Future[Outcome]] = set()
 
 
 def send_due() -> int:
-    """Send what is due, if nobody else is at it; how many attempts were made."""
+    """Send what is due, unless another process does; return how many attempts were made."""
     until, count = time.monotonic() + SECONDS, 0
     with alone(AdvisoryLock.ALERT_SENDING) as mine:
         while mine and (taken := take(min(AT_ONCE, MOST_DRAGGING - len(_dragging)))):
@@ -56,7 +56,7 @@ def send_due() -> int:
 
 
 def take(most: int) -> list[AlertDelivery]:
-    """Up to so many due messages, taken: nobody else gets them for as long as the lease."""
+    """Take a limited number of due messages for the duration of a lease."""
     with transaction.atomic():
         now = database_now()
         rows = AlertDelivery.objects.select_for_update(skip_locked=True, of=("self",))
@@ -74,14 +74,14 @@ def take(most: int) -> list[AlertDelivery]:
 
 
 def send_now(delivery: AlertDelivery) -> Outcome:
-    """Send one that the caller has taken, and record what came of it."""
+    """Send one message that the caller has taken, and record the result."""
     outcome = _attempt(delivery)
     conclude(delivery, outcome)
     return outcome
 
 
 def conclude(delivery: AlertDelivery, outcome: Outcome) -> bool:
-    """Record an attempt; False where somebody else has taken the message since."""
+    """Record an attempt; return False if another process has taken the message since."""
     now = database_now()
     attempts = delivery.attempts + 1
     said = {
@@ -108,7 +108,7 @@ def conclude(delivery: AlertDelivery, outcome: Outcome) -> bool:
 
 
 def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDelivery:
-    """Queue a message that was sent or given up once more; raises NotFound, WrongState."""
+    """Queue a sent or abandoned message again; raises NotFound, WrongState."""
     with transaction.atomic():
         rows = AlertDelivery.objects.select_for_update(no_key=True, of=("self",))
         delivery = rows.select_related("rule").filter(pk=delivery_id).first()
@@ -138,7 +138,7 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
 
 
 def _send(taken: Sequence[AlertDelivery]) -> None:
-    """All at once, each in a thread of its own; who is not done in time is left to that thread."""
+    """Send all at once, each in its own thread; slow ones finish in their thread."""
     threads = ThreadPoolExecutor(len(taken), thread_name_prefix="alert")
     under_way: dict[Future[Outcome], AlertDelivery] = {}
     for row in taken:
@@ -158,7 +158,7 @@ def _send(taken: Sequence[AlertDelivery]) -> None:
 
 
 def _conclude_late(row: AlertDelivery, waiter: int, done: Future[Outcome]) -> None:
-    """Record it in the attempt's own thread, or in the waiter's, if it was done just then."""
+    """Record the result in the attempt's own thread, or in the waiter's."""
     _dragging.discard(done)
     try:
         conclude(row, done.result())
@@ -182,7 +182,7 @@ def _credential(rule: AlertRule) -> dict[str, str] | Outcome | None:
 
 
 def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -> dict[str, Any]:
-    """When it is tried again, or that it is given up; a test is not tried again."""
+    """Return the time of the next try, or that it is given up; a test is not tried again."""
     at = None
     if delivery.reason != DeliveryReason.TEST:
         at = next_attempt(
@@ -200,7 +200,7 @@ def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -
 
 
 def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:
-    """Send a test, and wait for what comes of it; the delivery says so. Tried once."""
+    """Send a test once, and wait for the result, which the delivery contains."""
     message: dict[str, Any] = {
         "reason": str(DeliveryReason.TEST),
         "rule": {"id": str(rule.pk), "name": rule.name},

@@ -1,4 +1,4 @@
-"""Celery's way in."""
+"""Celery tasks of this plugin."""
 
 from executions.public.messaging import task
 
@@ -13,7 +13,7 @@ def tell() -> dict[str, int]:
 
 @task("valkyr_alerts.watch")
 def watch() -> dict[str, int]:
-    """Every fifteen seconds: look whether what alert rules ask about holds."""
+    """Every fifteen seconds: check the conditions of alert rules."""
     from valkyr_plugins.alerts import watching
 
     return watching.watch_alone()
@@ -21,7 +21,7 @@ def watch() -> dict[str, int]:
 
 @task("valkyr_alerts.forget")
 def forget() -> int:
-    """Once an hour: delete alerts that were over long ago."""
+    """Once an hour: delete alerts that ended long ago."""
     from valkyr_plugins.alerts import watching
 
     return watching.forget()

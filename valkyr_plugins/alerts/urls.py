@@ -1,4 +1,4 @@
-"""The addresses of alert rules, alerts and their messages."""
+"""The URLs of alert rules, alerts and their messages."""
 
 from django.urls import path
 

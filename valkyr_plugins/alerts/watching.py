@@ -1,4 +1,4 @@
-"""The duty that looks whether what rules ask about holds, and whether what was told of is over."""
+"""The duty that checks the conditions of rules, and closes alerts that no longer hold."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -40,13 +40,13 @@ Ids = Collection[UUID]
 
 
 def still_by_kind() -> dict[AlertKind, Lasting]:
-    """Who knows, by kind of alert, of which of some objects it still holds."""
+    """Return the functions, by kind of alert, that know which objects still qualify."""
     plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
     return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
 
 
 def dealt_with(kind: AlertKind, lasting: Lasting) -> Iterator[Alert]:
-    """The open alerts of a kind that are over; two queries for 500, more where plugins say so."""
+    """Return the open alerts of a kind that are over; two queries for 500, more with plugins."""
     last: UUID | None = None
     for _ in range(0, MOST_ALERTS, ALERTS_AT_ONCE):
         alerts = _batch(kind, last)
@@ -80,7 +80,7 @@ def _of(model: type[Model]) -> QuerySet[Any]:
 
 
 def _stopped(ids: Ids) -> set[UUID]:
-    """None without the plugin that has redrives."""
+    """Return the stopped redrives; None without the plugin."""
     return stopped_redrives(ids) if stopped_redrives.provided else set()
 
 
@@ -106,7 +106,7 @@ MOST_RULES = 5_000
 
 
 def watch() -> dict[str, int]:
-    """Look at every rule and every open alert; counts of what was told and what is over."""
+    """Check every rule and every open alert; return the numbers reported and closed."""
     told = over = 0
     for rule in AlertRule.objects.select_related("workspace").order_by("id")[:MOST_RULES]:
         try:
@@ -119,7 +119,7 @@ def watch() -> dict[str, int]:
 
 
 def look(rule: AlertRule) -> tuple[int, int]:
-    """Look for what one rule asks about; how many alerts were told of, and how many are over."""
+    """Check one rule; return how many alerts were reported and closed."""
     now = database_now()
     with transaction.atomic():
         over = _drop(rule)
@@ -134,7 +134,7 @@ def look(rule: AlertRule) -> tuple[int, int]:
 
 
 def forget() -> int:
-    """Delete alerts that were over, and tests that were sent, long ago; returns how many."""
+    """Delete alerts and tests that ended long ago; return how many."""
     before = database_now() - timedelta(days=config().kept_days)
     old = Alert.objects.filter(state=AlertState.OVER, over_at__lt=before)
     ids = list(old.values_list("pk", flat=True)[:BATCH])
@@ -152,13 +152,13 @@ def _beats(rule: AlertRule, now: datetime) -> bool:
 
 
 def _over(rule: AlertRule, kind: str, holding: set[UUID]) -> int:
-    """Close the open alerts of the rule's kind that do not hold any more."""
+    """Close the open alerts of the rule's kind that no longer hold."""
     opened = Alert.objects.filter(rule=rule, kind=kind, state=AlertState.OPEN)
     return close(rule, opened.exclude(pk__in=holding).values_list("pk", flat=True))
 
 
 def _drop(rule: AlertRule) -> int:
-    """Close, in silence, what the rule does not ask about any more."""
+    """Close, without notification, what the rule no longer covers."""
     opened = Alert.objects.filter(rule=rule, state=AlertState.OPEN)
     if rule.enabled:
         opened = opened.exclude(kind__in=rule.kinds)
@@ -182,6 +182,6 @@ def deliver() -> dict[str, int]:
 
 
 def watch_alone() -> dict[str, int]:
-    """Every fifteen seconds: look at what rules ask about, if nobody else is at it."""
+    """Every fifteen seconds: check the rules' conditions, unless another process does."""
     with alone(AdvisoryLock.ALERT_WATCHING) as mine:
         return watch() if mine else {}

@@ -111,10 +111,10 @@ class CeleryTask(Module[CeleryTaskInputs]):
 
 
 def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
-    """Raise StepError for a task that this step may not run, and for a task of ours.
+    """Raise StepError for a task that this step may not run, or a Valkyr task.
 
-    Code of the project is trusted: what it wrote by `durable(...)` runs any task of the app, as
-    long as no person changed which. Else the task has to be among `CELERY_TASKS`.
+    A project's code is trusted: `durable(...)` in it runs any task of the app, if no user changed
+    the task. Other tasks must be listed in `CELERY_TASKS`.
     """
     trusted = ctx.origin == ORIGIN and ctx.changed.isdisjoint({"task", "errbacks"})
     allowed = ("*",) if trusted else read(CanvasSettings).celery_tasks
@@ -127,7 +127,7 @@ def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
 
 
 def _check_expiry(inputs: CeleryTaskInputs, ctx: StepContext) -> None:
-    """Raise StepError where it is too late to begin; a person's retry begins all the same."""
+    """Raise StepError if the task has expired; a user's retry runs anyway."""
     if inputs.expires is None or (ctx.attempt > 1 and _asked(ctx) is None):
         return
     if expiry.is_past(inputs.expires, ctx.execution_id, ctx.step_path):
@@ -142,7 +142,7 @@ def _check_expiry(inputs: CeleryTaskInputs, ctx: StepContext) -> None:
 
 
 def _asked(ctx: StepContext) -> dict[str, Any] | None:
-    """What the attempt before asked for, where it ended with a retry."""
+    """Return the retry that the previous attempt requested, if any."""
     told = ctx.last_details
     return told if isinstance(told, dict) and FINAL not in told else None
 

@@ -1,7 +1,7 @@
-"""Error callbacks (`link_error`): which run beside the failed task, and which as executions.
+"""Error callbacks (`link_error`), which run beside the failed task or as executions.
 
-Celery calls one that takes more than one argument with the request, the exception and the
-traceback, where the task failed; any other is a task of its own, called with the failed task's id.
+Celery calls a callback with more than one argument with the request, the exception and the
+traceback, at the failed task; any other is a separate task, called with the failed task's ID.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from runners.public.modules import ModuleInputs, StepContext
 
 
 class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __init__
-    """A task to call when another failed for good."""
+    """A task to call after another failed permanently."""
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.tell"])
     args: list[Any] = Field(default=[], description="Its positional arguments.")
@@ -24,21 +24,21 @@ class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __ini
     immutable: bool = Field(default=False, description="Whether it is not told what failed.")
 
     def signature(self, app: Celery) -> Any:
-        """The errback as Celery has it."""
+        """Return the errback as Celery's signature."""
         return app.signature(
             self.task, args=self.args, kwargs=self.kwargs, immutable=self.immutable
         )
 
 
 def inline(errback: Errback) -> bool:
-    """Whether Celery's tracer calls it, in the process and at the time of the failure."""
+    """Return whether Celery's tracer calls it, in the process of the failure."""
     task = celery_app().tasks.get(errback.task)
     header = getattr(task, "__header__", None)
     return header is not None and bool(arity_greater(header, 1))
 
 
 def call_later(errbacks: Iterable[Errback], task_id: str, ctx: StepContext) -> None:
-    """Start the others as durable executions, once an attempt."""
+    """Start the others as durable executions, once per attempt."""
     from valkyr_plugins.canvas.durable import durable
 
     for number, one in enumerate(errbacks):

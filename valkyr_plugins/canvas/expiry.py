@@ -1,4 +1,4 @@
-"""Whether it is too late for a task to begin (`expires`)."""
+"""Check whether a task has expired (`expires`)."""
 
 from datetime import datetime
 from uuid import UUID
@@ -7,9 +7,9 @@ from executions.public.database import database_now
 
 
 def is_past(expires: float | str, execution_id: UUID, step_path: str) -> bool:
-    """Whether that moment is over; seconds count from when the step, or its delay, could begin.
+    """Return whether that moment is past; seconds count from when the step was ready.
 
-    Raises ValueError for a text that is no instant.
+    Raises ValueError for an invalid instant.
     """
     now = database_now()
     if isinstance(expires, str):

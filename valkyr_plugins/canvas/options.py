@@ -1,4 +1,4 @@
-"""Options of signatures and tasks: what a durable step makes of each, and what is refused."""
+"""Options of signatures and tasks: their effect on a durable step, and unsupported ones."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -38,7 +38,7 @@ class UntranslatableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SignatureOptions:
-    """What is asked for one task; times in seconds, `queue` as definitions name it.
+    """The options of one task; times in seconds, `queue` as definitions name it.
 
     `queue` is empty for a task of Celery's default queue; `priority` is the engine's, from 0 to 9.
     """
@@ -54,7 +54,7 @@ class SignatureOptions:
 
 
 def merged(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of a part, and those of what is around it, which come first; links are added up."""
+    """Merge a part's options with those around it, which take precedence; links are added."""
     found = {**own, **more}
     for key in ("link", "link_error"):
         if both := [*as_list(own.get(key)), *as_list(more.get(key))]:
@@ -63,16 +63,16 @@ def merged(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_list(value: Any) -> list[Any]:
-    """One signature, many or none, as a list."""
+    """Return one signature, many or none, as a list."""
     if value is None:
         return []
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def read_options(name: str, given: Mapping[str, Any]) -> SignatureOptions:
-    """What a task of that name is asked for, its own options and routes included.
+    """Return the options of a task, with its defaults and routes.
 
-    Raises UntranslatableError for what a durable step would not keep.
+    Raises UntranslatableError for options that a durable step cannot keep.
     """
     task = celery_app().tasks.get(name)
     own = {} if task is None else {key: getattr(task, key, None) for key in OF_TASKS}
@@ -98,7 +98,7 @@ def _check_known(name: str, options: Mapping[str, Any]) -> None:
 
 
 def _queue(name: str, options: Mapping[str, Any], task: Any) -> str:
-    """The queue that Celery would choose, as definitions name it; empty for the default one."""
+    """Return the queue that Celery would choose, in definitions' terms; empty for the default."""
     app = celery_app()
     asked = {k: options[k] for k in ("queue", "exchange", "routing_key") if k in options}
     chosen = app.amqp.router.route(asked, name, task_type=task)
@@ -121,7 +121,7 @@ def _queue(name: str, options: Mapping[str, Any], task: Any) -> str:
 
 
 def _limits(name: str, options: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    """The soft and the hard time limit; the app's own are cut to what a step may take."""
+    """Return the soft and the hard time limit; the app's own are cut to a step's maximum."""
     soft, hard = options.get("soft_time_limit"), options.get("time_limit")
     for key, value in (("soft_time_limit", soft), ("time_limit", hard)):
         if value is not None and not 0 < value <= LONGEST_STEP:
@@ -155,7 +155,7 @@ def _expires(name: str, value: Any) -> float | str | None:
 
 
 def _instant(name: str, key: str, value: Any) -> str | None:
-    """An instant as ISO 8601 with its zone; one without is in the app's zone."""
+    """Return an instant as ISO 8601 with its zone, by default the app's."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -170,7 +170,7 @@ def _instant(name: str, key: str, value: Any) -> str | None:
 
 
 def _priority(name: str, value: Any) -> int | None:
-    """Celery's number at this broker as the engine's, of which 9 is the most urgent."""
+    """Convert Celery's priority at this broker to the engine's, where 9 is the most urgent."""
     if value is None:
         return None
     if not 0 <= value <= 9:

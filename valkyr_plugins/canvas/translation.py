@@ -1,8 +1,7 @@
-"""What a signature means, as a definition and the input of one execution.
+"""Translate a signature into a definition and the input of one execution.
 
-The definition holds the shape alone: which task after which, where it runs and for how long.
-Arguments and times are in the input (`input.calls[n]`), so calls of one shape share a version.
-No database, no broker.
+The definition has only the shape: the order of tasks, their queues and limits. Arguments and times
+are in the input (`input.calls[n]`), so calls of one shape share a version. No database, no broker.
 """
 
 import json
@@ -41,7 +40,7 @@ NOTHING: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a part of the canvas comes to: an expression, and the tasks that end before it.
+    """The result of a part: an expression, and the tasks that end before it.
 
     `shown` is the expression of the canvas's result: null for a task with `ignore_result`.
     """
@@ -53,7 +52,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A definition, what `input` has to be for this call, and the priority that was asked for."""
+    """A definition, the `input` of this call, and the requested priority."""
 
     definition: Mapping[str, Any]
     payload: Mapping[str, Any]
@@ -71,7 +70,7 @@ class _Drawing:
     def place(self, part: Any, given: Value | None, more: Mapping[str, Any] = NOTHING) -> Value:
         """Add a part that gets `given` as its first argument (None: nothing came before).
 
-        `more` are the options of what is around it.
+        `more` are the options around it.
         """
         match _kind(part):
             case "celery.chain":
@@ -158,7 +157,7 @@ class _Drawing:
         return value
 
     def _map(self, part: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """One task for each item: `flow.map` in place of a loop inside one task."""
+        """Place a map as `flow.map`, with one task per item."""
         inner = _signature(part.kwargs["task"], part.app)
         found = read_options(inner.task, options)
         self.calls.append({"items": packed_arguments(inner.task, list(part.kwargs["it"]))})
@@ -176,7 +175,7 @@ class _Drawing:
         return self._add(inner.task, step, given, path, shown, RESULTS)
 
     def _call(self, task: Any, options: SignatureOptions) -> dict[str, Any]:
-        """The input of one call, added to those of the canvas."""
+        """Add the input of one call."""
         call: dict[str, Any] = packed_arguments(
             task.task, {"args": list(task.args), "kwargs": dict(task.kwargs)}
         )
@@ -211,7 +210,7 @@ class _Drawing:
 
 
 def translate(signature: Any) -> Translated:
-    """The durable form of a signature; raises UntranslatableError."""
+    """Translate a signature; raises UntranslatableError."""
     drawing = _Drawing()
     value = drawing.place(signature, None)
     if not drawing.tasks:
@@ -233,28 +232,28 @@ def translate(signature: Any) -> Translated:
 
 
 def _signature(value: Any, app: Any) -> Any:
-    """The signature that a mapping stands for, too, as a canvas from a message has them."""
+    """Return a signature from itself or a mapping, as messages contain it."""
     return maybe_signature(value, app=app)
 
 
 def _module(task: dict[str, Any]) -> dict[str, Any]:
-    """The module of a task that a delay may stand before."""
+    """Return the module of a task, which a delay may precede."""
     found: dict[str, Any] = task.get("modules", [task])[-1]
     return found
 
 
 def _kind(part: Any) -> str:
-    """What a part of a canvas is, by the task that Celery has for its kind."""
+    """Return the kind of a part, by Celery's task for it."""
     return (part.task or "") if isinstance(part, Signature) else ""
 
 
 def _with_args(part: Any, args: Any) -> Any:
-    """The part with partial arguments of what is around it."""
+    """Return the part with the partial arguments around it."""
     return part.clone(args) if args and isinstance(part, Signature) else part
 
 
 def _in_a_chain(parts: list[Any]) -> list[Any]:
-    """The parts as Celery has them: a group of one is its member, an empty one is left out."""
+    """Normalise a chain as Celery does: a group of one is its member, an empty one is dropped."""
     found = [_alone(part) for part in parts]
     kept = [part for part in found if not (_kind(part) == GROUP and not part.tasks)]
     return kept or found[-1:]
@@ -267,7 +266,7 @@ def _alone(part: Any) -> Any:
 
 
 def _unrolled(tasks: Any, app: Any) -> Iterator[Any]:
-    """The members of a group; those of a group inside it are members too."""
+    """Return the members of a group, including those of nested groups."""
     for one in tasks:
         member = _signature(one, app)
         if _kind(member) == GROUP:
@@ -277,7 +276,7 @@ def _unrolled(tasks: Any, app: Any) -> Iterator[Any]:
 
 
 def _chunks(part: Any) -> Any:
-    """`chunks` as the group that it stands for."""
+    """Return `chunks` as the equivalent group."""
     task, items, size = (part.kwargs[key] for key in ("task", "it", "n"))
     inner = _signature(task, part.app or celery_app())
     every = list(items)

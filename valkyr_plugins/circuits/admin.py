@@ -1,4 +1,4 @@
-"""Circuit breakers: which targets rest and for how many steps; close one here. And their rules."""
+"""Circuit breakers: open circuits and held steps, a reset, and the rules."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -100,7 +100,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """With how many steps are held for each."""
+        """Return the circuits with the number of held steps."""
         waiting = (
             Waiter.objects.filter(
                 kind=WaitKind.CIRCUIT,
@@ -123,7 +123,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("failures"))
     def counted(self, row: CircuitBreaker) -> str:
-        """Those of the window that runs."""
+        """The failures in the current window."""
         return str(row.failures) if row.failures else marks.EMPTY
 
     @display(description=lazy("held"))
@@ -133,7 +133,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("next try"))
     def retry(self, row: CircuitBreaker) -> Any:
-        """When one step may try it."""
+        """When a probe may try it."""
         return marks.EMPTY if row.next_retry_at is None else marks.ago(row.next_retry_at)
 
     @display(description=lazy("last failure"))
@@ -143,11 +143,11 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("error"))
     def error(self, row: CircuitBreaker) -> str:
-        """What it said."""
+        """The error of the last failure."""
         return marks.clipped(row.last_error) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """The circuit, what holds for it and what was done to it."""
+        """Return the circuit, its limits and its history."""
         sections: list[PageSection] = []
         if obj.last_error:
             sections.append(text_section(gettext("Last error"), obj.last_error, error=True))
@@ -180,7 +180,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
 @admin.register(CircuitRule)
 class CircuitRuleAdmin(ScopedAdmin):
-    """What holds for targets by pattern, in the whole installation."""
+    """Limits for targets by pattern, in the whole installation."""
 
     shared = True
     list_display = (
@@ -191,16 +191,16 @@ class CircuitRuleAdmin(ScopedAdmin):
     empty_text = lazy("No rules: the defaults hold, and the settings for what they leave open.")
 
     def _may(self, request: HttpRequest, obj: Any, power: Any, verb: str) -> bool:
-        """Superusers alone: a rule holds for every workspace."""
+        """Allow superusers alone: a rule applies to every workspace."""
         return is_superuser(request)
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Any) -> QuerySet[Any]:
-        """All rows or none: they belong to no workspace."""
+        """Return all rows or none: they belong to no workspace."""
         return rows if is_superuser(request) else rows.none()
 
 
 def mark_of(row: CircuitBreaker) -> Any:
-    """The state's word, icon and colour."""
+    """Return the state's word, icon and colour."""
     return marks.mark(*MARKS[CircuitState(row.state)])
 
 

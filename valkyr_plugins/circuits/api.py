@@ -1,4 +1,4 @@
-"""Circuit breakers: list, read, and close one by hand."""
+"""Circuit breakers: list, read, and reset by hand."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +35,7 @@ STATES = [
 
 
 class CircuitBreakerShape(CamelCase, serializers.ModelSerializer[CircuitBreaker]):
-    """A target of a workspace's steps, and whether it rests (`held`, by key, in the context)."""
+    """A target of a workspace's steps, and its circuit (`held`, by key, in the context)."""
 
     workspace_id = serializers.UUIDField()
     target = serializers.CharField(help_text="`http.request:api.example.com`, for example.")
@@ -69,7 +69,7 @@ class CircuitBreakerShape(CamelCase, serializers.ModelSerializer[CircuitBreaker]
         ]  # fmt: skip
 
     def get_held(self, row: CircuitBreaker) -> int:
-        """How many steps wait for it."""
+        """Return how many steps wait for it."""
         held: dict[Key, int] = self.context["held"]
         return held.get(Key(row.workspace_id, row.target), 0)
 
@@ -84,7 +84,7 @@ class CircuitBreakerQuery(ListQuery):
 
 
 class ResetCircuit(Body):
-    """Why somebody closes a circuit."""
+    """The reason for resetting a circuit."""
 
     reason = Text(max_length=2000)
 
@@ -96,7 +96,7 @@ BY_ID = ("id",)
 
 
 def shown(rows: Sequence[CircuitBreaker]) -> list[Any]:
-    """Circuit breakers with how many steps are held for each."""
+    """Return circuit breakers with the number of held steps."""
     held = held_for([Key(row.workspace_id, row.target) for row in rows])
     return list(CircuitBreakerShape(rows, many=True, context={"held": held}).data)
 
@@ -111,7 +111,7 @@ class CircuitBreakers(Endpoint):
         parameters=[CircuitBreakerQuery],
     )
     def get(self, request: Request) -> Response:
-        """The targets that steps of your workspaces call, and which of them rest."""
+        """List the targets that steps of your workspaces call, with their circuits."""
         query = self.query(CircuitBreakerQuery)
         rows = narrowed(visible(self.user, CircuitBreaker.objects.all()), query, FILTERS)
         found = page(request, rows, query, order=BY_ID)
@@ -123,13 +123,13 @@ class OneCircuitBreaker(Endpoint):
 
     @operation("getCircuitBreaker", TAG, {200: CircuitBreakerShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One target, and whether it rests."""
+        """Return one target and its circuit."""
         row, _ = obtain(self.user, CircuitBreaker.objects.all(), id, Action.VIEW)
         return Response(shown([row])[0])
 
 
 class ResetCircuitBreaker(Endpoint):
-    """Close one by hand."""
+    """Reset a circuit."""
 
     @operation(
         "resetCircuitBreaker",
@@ -139,7 +139,7 @@ class ResetCircuitBreaker(Endpoint):
         errors=[403, 404],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Close it and forget its failures; a few held steps go on, all once one succeeds."""
+        """Close it and reset its failures; a few held steps continue, all after a success."""
         row, _ = obtain(self.user, CircuitBreaker.objects.all(), id, Action.OPERATE)
         reset(id, actor=self.actor, reason=self.body(ResetCircuit)["reason"])
         row.refresh_from_db()

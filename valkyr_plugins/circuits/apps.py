@@ -5,7 +5,7 @@ from valkyr_plugins.circuits.conf import CircuitSettings
 
 
 class CircuitsConfig(PluginConfig):
-    """Targets that keep failing rest, and steps that call them wait."""
+    """Stop calls of failing targets, and hold the steps that call them."""
 
     name = "valkyr_plugins.circuits"
     label = "valkyr_circuits"
@@ -15,7 +15,7 @@ class CircuitsConfig(PluginConfig):
     api_tags = {"CircuitBreaker": "The targets that steps call, and which of them rest."}
 
     def ready(self) -> None:
-        """Hold steps, wake them, and tell others which circuits are open."""
+        """Register the gate, the wake-ups, and the reports of open circuits."""
         from dlq.public.metrics import READINGS
         from executions.public.conditions import LASTING
         from runners.public import explain, gates, recovery

@@ -1,8 +1,8 @@
-"""What becomes of a circuit when a call asks to be made, fails or is answered: pure.
+"""The state machine of a circuit: a call asks, fails or is answered. Pure.
 
-The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one thing added: a target
-that is not known to answer is *guarded*. It is let no more calls at once than it may still fail, so
-that one that is dead from the start gets no more than its threshold, however many workers call.
+The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one addition: a target
+without a known answer is *guarded*. It gets at most as many concurrent calls as it may still fail,
+so that a dead target gets no more calls than its threshold, from any number of workers.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from runners.public.targets import TargetLimits
 
 
 class CircuitState(StrEnum):
-    """Whether calls of a target are let through: all, none, or one that probes."""
+    """Whether calls of a target are let through: all, none, or one probe."""
 
     CLOSED = "CLOSED"
     OPEN = "OPEN"
@@ -53,7 +53,7 @@ class Circuit:
 
 
 class Entry(StrEnum):
-    """How a call is let through: like any, counted, as the only one, or not at all."""
+    """How a call is let through: freely, counted, as the only one, or not at all."""
 
     FREE = "free"
     TRIAL = "trial"
@@ -63,7 +63,7 @@ class Entry(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The run that wants to call, its lease's token, and within how many seconds it is over."""
+    """The run that wants to call, its lease's token, and its time limit in seconds."""
 
     run_id: UUID
     token: int
@@ -71,7 +71,7 @@ class Caller:
 
 
 def guarded(circuit: Circuit, now: datetime) -> bool:
-    """Whether a closed circuit's target is not known to answer: never yet, or not since it failed.
+    """Return whether a closed circuit's target has not answered yet, or not since a failure.
 
     Failures count until their window is over.
     """
@@ -84,18 +84,18 @@ def guarded(circuit: Circuit, now: datetime) -> bool:
 
 
 def free(circuit: Circuit, now: datetime) -> bool:
-    """Whether calls are made as if there were no breaker."""
+    """Return whether calls are made as if there were no breaker."""
     return circuit.state == _S.CLOSED and not guarded(circuit, now)
 
 
 def counted(circuit: Circuit, now: datetime) -> int:
-    """The failures of the window that runs; 0 when it is over."""
+    """Return the failures of the current window; 0 after it."""
     running = circuit.window_until is not None and circuit.window_until > now
     return circuit.failures if running else 0
 
 
 def due(circuit: Circuit, now: datetime) -> bool:
-    """Whether an open circuit has rested long enough, or its probe was lost."""
+    """Return whether an open circuit's time is over, or its probe was lost."""
     if circuit.state == _S.OPEN:
         return circuit.next_retry_at is None or circuit.next_retry_at <= now
     return circuit.state == _S.HALF_OPEN and (
@@ -106,7 +106,7 @@ def due(circuit: Circuit, now: datetime) -> bool:
 def enter(
     circuit: Circuit, caller: Caller, limits: TargetLimits, now: datetime
 ) -> tuple[Circuit, Entry]:
-    """Whether this call may be made now, and the circuit after it was let through."""
+    """Decide whether this call may be made now; return that and the next circuit."""
     if free(circuit, now):
         return circuit, Entry.FREE
     if circuit.state == _S.CLOSED:
@@ -134,11 +134,10 @@ def failed(
     *,
     answers: int = 0,
 ) -> Circuit:
-    """The circuit after a call that it let through as `entry` failed with `error`.
+    """Return the circuit after a call that it let through as `entry` failed with `error`.
 
-    `answers` are calls that were answered meanwhile and not counted yet: a busy target of which now
-    and then a call fails goes on being called. What comes late, from before it opened or from a
-    probe that was given up, changes nothing.
+    `answers` are answered calls that are not counted yet: a busy target with occasional failures
+    stays closed. Late results, from before it opened or from an abandoned probe, change nothing.
     """
     if entry is Entry.PROBE:
         return _again(circuit, error, limits, now) if _probes(circuit, caller) else circuit
@@ -158,7 +157,7 @@ def failed(
 
 
 def answered(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Circuit:
-    """The circuit after the target answered a call, were it with a refusal."""
+    """Return the circuit after the target answered a call, even with a refusal."""
     if entry is Entry.PROBE:
         if not _probes(circuit, caller):
             return circuit
@@ -171,7 +170,7 @@ def answered(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> C
 
 
 def undone(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Circuit:
-    """The circuit after a call that it let through was not made after all."""
+    """Return the circuit after a call that it let through was not made."""
     if entry is Entry.TRIAL and circuit.state == _S.CLOSED:
         return _given_back(_without_old(circuit, now), entry)
     if entry is Entry.PROBE and _probes(circuit, caller):
@@ -180,7 +179,7 @@ def undone(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Cir
 
 
 def closed(circuit: Circuit) -> Circuit:
-    """The circuit closed, its failures forgotten, and nothing known of whether it answers now."""
+    """Return the circuit closed, without failures or known answers."""
     return replace(
         _unprobed(circuit),
         state=_S.CLOSED,
@@ -197,9 +196,9 @@ def closed(circuit: Circuit) -> Circuit:
 
 
 def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
-    """How many held runs may be woken now; None for any number.
+    """Return how many held runs may be woken now; None for any number.
 
-    Those that were woken and have not asked yet are waited for, until `called_until`.
+    Woken runs that have not asked yet are waited for, until `called_until`.
     """
     if free(circuit, now):
         return None
@@ -212,7 +211,7 @@ def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
 
 
 def called(circuit: Circuit, until: datetime, now: datetime) -> Circuit:
-    """The circuit after held runs were woken, which have until then to ask again."""
+    """Return the circuit after held runs were woken, which have until then to ask again."""
     return circuit if free(circuit, now) else replace(circuit, called_until=until)
 
 
@@ -229,20 +228,20 @@ def _try(
 
 
 def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
-    """How many calls of a guarded target may be under way: as many as it may still fail.
+    """Return the limit of concurrent calls of a guarded target: its remaining failures.
 
-    One at least where it failed as often as that and was answered more often.
+    At least one if it failed that often but was answered more often.
     """
     return 0 if _fails(circuit, limits) else max(1, limits.failures - circuit.failures)
 
 
 def _fails(circuit: Circuit, limits: TargetLimits) -> bool:
-    """Whether the threshold is reached, and at least half of the calls of the window failed."""
+    """Return whether the threshold is reached, and at least half of the window's calls failed."""
     return circuit.failures >= max(limits.failures, circuit.answers)
 
 
 def _again(circuit: Circuit, error: str, limits: TargetLimits, now: datetime) -> Circuit:
-    """The probe failed: it rests as long as before."""
+    """Return the circuit after a failed probe: open for the same time again."""
     return replace(
         _unprobed(circuit),
         state=_S.OPEN,
@@ -265,7 +264,7 @@ def _opened(circuit: Circuit, limits: TargetLimits, now: datetime) -> Circuit:
 
 
 def _probes(circuit: Circuit, caller: Caller) -> bool:
-    """Whether the probe is still this caller's."""
+    """Return whether the probe is still this caller's."""
     named = (circuit.probe_run_id, circuit.probe_token)
     return circuit.state == _S.HALF_OPEN and named == (caller.run_id, caller.token)
 
@@ -282,13 +281,13 @@ def _given_back(circuit: Circuit, entry: Entry) -> Circuit:
 
 
 def _trying(circuit: Circuit, now: datetime) -> int:
-    """The trials under way; void when they should have ended long ago."""
+    """Return the trials under way; 0 after their time."""
     running = circuit.trials_until is not None and circuit.trials_until > now
     return circuit.trials if running else 0
 
 
 def _without_old(circuit: Circuit, now: datetime) -> Circuit:
-    """The circuit without failures whose window is over and trials that were lost."""
+    """Return the circuit without expired failures and lost trials."""
     failures, trials = counted(circuit, now), _trying(circuit, now)
     return replace(
         circuit,

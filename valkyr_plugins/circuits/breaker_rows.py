@@ -1,7 +1,7 @@
 """The breakers' rows: read, and changed by one decision at a time under the row's lock.
 
-Nobody else writes them. No lock is held while a target is called, and the gate that comes here
-holds none of an execution or a run. Lock order: workspace, execution, run, breaker.
+Only this module writes them. No lock is held while a target is called, and the calling gate holds
+none of an execution or a run. Lock order: workspace, execution, run, breaker.
 """
 
 import logging
@@ -46,7 +46,7 @@ class Change:
 
 
 def picture() -> Picture:
-    """All circuits that are not clean (at most 5,000, those that rest first), and the rules."""
+    """Return all circuits that are not clean (at most 5,000, open ones first), and the rules."""
     unclean = CircuitBreaker.objects.raw(statements.statement("unclean"), {"most": MOST_UNCLEAN})
     known = {Key(row.workspace_id, row.target): circuit_of(row) for row in unclean}
     at, rules = _rules()
@@ -54,18 +54,18 @@ def picture() -> Picture:
 
 
 def rules() -> tuple[TargetRule, ...]:
-    """The administrators' rules, at most 1,000."""
+    """Return the administrators' rules, at most 1,000."""
     return _rules()[1]
 
 
 def _rules() -> tuple[datetime, tuple[TargetRule, ...]]:
-    """The database's time, and the rules."""
+    """Return the database's time, and the rules."""
     found = statements.fetch("rules", {"most": MOST_RULES})
     return found[0][0], tuple(TargetRule(*said) for _, *said in found if said[0] is not None)
 
 
 def look(key: Key) -> tuple[Circuit, datetime]:
-    """The circuit as it is, and the database's time; one query, no lock."""
+    """Return the circuit and the database's time; one query, no lock."""
     row = _rows(key).annotate(now=ClockTimestamp()).first()
     return (Circuit(), database_now()) if row is None else (circuit_of(row), row.now)
 
@@ -73,7 +73,7 @@ def look(key: Key) -> tuple[Circuit, datetime]:
 def change(key: Key, move: Move) -> Change:
     """Change a circuit by a pure decision, under its lock.
 
-    Opening is told within the transaction: the condition, and a line of the audit trail.
+    Opening is reported in the transaction: the condition, and a line of the audit trail.
     """
     with transaction.atomic():
         done = _changed(_locked(key) or _made(key), key, move)
@@ -82,7 +82,7 @@ def change(key: Key, move: Move) -> Change:
 
 
 def look_all(keys: Collection[Key]) -> tuple[dict[Key, Circuit], datetime]:
-    """Circuits as they are, without those that nobody called yet, and the time; two queries."""
+    """Return circuits, without those never called, and the time; two queries."""
     found = {Key(row.workspace_id, row.target): circuit_of(row) for row in _rows_of(keys)}
     return found, database_now()
 
@@ -90,8 +90,7 @@ def look_all(keys: Collection[Key]) -> tuple[dict[Key, Circuit], datetime]:
 def change_all(moves: Mapping[Key, Move]) -> dict[Key, Change]:
     """Change several circuits, each as `change` does, in one transaction.
 
-    Rows that are missing are made first and all are locked in one order, so that two who do this
-    never wait for each other in a circle.
+    Missing rows are created first and all are locked in one order, which prevents deadlocks.
     """
     keys = sorted(moves, key=lambda key: (key.workspace_id, key.target))
     if not keys:
@@ -137,7 +136,7 @@ def _changed(row: CircuitBreaker, key: Key, move: Move) -> Change:
 
 
 def _moved(row: Any, move: Move) -> Change:
-    """Decide on a locked row; it has what was decided then."""
+    """Decide on a locked row, and set it to the result."""
     before = circuit_of(row)
     after = move(before, row.now)
     for name in _NAMES:
@@ -160,7 +159,7 @@ def _rows_of(keys: Collection[Key]) -> QuerySet[CircuitBreaker]:
 
 
 def circuit_of(row: CircuitBreaker) -> Circuit:
-    """A row as decisions take it."""
+    """Return a row as decisions take it."""
     return Circuit(**{name: getattr(row, name) for name in _NAMES})
 
 
@@ -173,7 +172,7 @@ def _locked(key: Key) -> Any:
 
 
 def _made(key: Key) -> Any:
-    """The row of a target that had none; of two who make it at once, one waits for the other."""
+    """Return the row of a new target; of two concurrent creators, one waits for the other."""
     CircuitBreaker.objects.bulk_create(
         [CircuitBreaker(workspace_id=key.workspace_id, target=key.target)], ignore_conflicts=True
     )
@@ -185,7 +184,7 @@ def _opens(done: Change) -> bool:
 
 
 def _tell(key: Key, done: Change) -> None:
-    """That a target rests; what its calls said is kept, no payload is."""
+    """Report that a circuit opened, with the calls' errors but no payload."""
     record(
         _ENGINE,
         "circuit.open",

@@ -1,4 +1,4 @@
-"""What the settings say of circuit breakers, read once, frozen and checked."""
+"""The settings of circuit breakers, read once, frozen and checked."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -50,7 +50,7 @@ class CircuitSettings(SettingsModel):
 
 @dataclass(frozen=True, slots=True)
 class CircuitConfig:
-    """`base` holds for targets of which no rule says anything; `wait` is in seconds."""
+    """`base` applies to targets without a rule; `wait` is in seconds."""
 
     enabled: bool
     base: TargetLimits

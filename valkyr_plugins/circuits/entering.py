@@ -1,4 +1,4 @@
-"""Calls enter circuits that must be asked: looked at, and changed under the lock if needed."""
+"""Let calls enter circuits that must be asked, changing them under the lock if needed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class WantedCall:
 
 
 def enter_one(call: WantedCall, known: Memory) -> Entry:
-    """Look at the circuit; where the call needs a place or is to probe, take it."""
+    """Read the circuit; if the call needs a slot or is a probe, take it."""
     limits = known.limits(call.key.target)
     circuit, now = breaker_rows.look(call.key)
     entry = enter(circuit, call.caller, limits, now)[1]
@@ -38,7 +38,7 @@ def enter_one(call: WantedCall, known: Memory) -> Entry:
 
 
 def enter_all(calls: Mapping[Key, Sequence[WantedCall]], known: Memory) -> dict[UUID, Entry]:
-    """The same of several calls, by run; those of one target enter one after the other."""
+    """Enter several calls, by run; those of one target enter one after the other."""
     if not calls:
         return {}
     circuits, now = breaker_rows.look_all(calls)
@@ -64,7 +64,7 @@ def _entered(
     circuit: Circuit,
     now: datetime,
 ) -> Circuit:
-    """The circuit after these calls asked to be made; how each entered is noted in `entries`."""
+    """Return the circuit after these calls asked; `entries` gets how each entered."""
     for call in calls:
         circuit, entries[call.caller.run_id] = enter(circuit, call.caller, limits, now)
     return circuit

@@ -1,4 +1,4 @@
-"""Asks before a step runs whether its target rests; holds and wakes steps; closes circuits."""
+"""Check a step's circuit before the step runs; hold and wake steps; reset circuits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ WOKEN = {"by": "circuit"}
 
 
 def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
-    """Wake at most so many of the runs held for a target; returns how many. Holds no breaker."""
+    """Wake a limited number of a target's held runs; return how many. Locks no breaker."""
     with transaction.atomic():
         found = statements.fetch(
             "waiting",
@@ -54,7 +54,7 @@ def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
 
 
 def wake_some(key: Key, limits: TargetLimits) -> int:
-    """Wake as many as the circuit has room for; they are waited for before more are woken."""
+    """Wake as many as the circuit has room for, and wait for them before waking more."""
     patience = timedelta(seconds=engine().patience)
     done = breaker_rows.change(key, lambda circuit, now: called(circuit, now + patience, now))
     places = room(done.before, limits, done.now)
@@ -66,7 +66,7 @@ def wake_some(key: Key, limits: TargetLimits) -> int:
 
 
 def held_for(keys: Sequence[Key]) -> dict[Key, int]:
-    """How many runs are held for each target, counted up to 10,000; one query."""
+    """Return how many runs are held for each target, counted up to 10,000; one query."""
     if not keys:
         return {}
     found = statements.fetch(
@@ -87,14 +87,14 @@ SPARE_SECONDS = 5.0
 
 @lru_cache(maxsize=1)
 def memory() -> Memory:
-    """What this process knows of circuits."""
+    """Return this process's memory of circuits."""
     return Memory(breaker_rows.picture, config().base)
 
 
 def ask(asked: Asked) -> "Passing | Wait | None":
-    """Let a step call its target, or hold it while that rests.
+    """Let a step call its target, or hold it while the circuit is open.
 
-    Raises StepError (CIRCUIT_OPEN) where it was held for as long as it may be.
+    Raises StepError (CIRCUIT_OPEN) after the maximum time.
     """
     target = target_of(asked) if config().enabled else None
     if target is None:
@@ -106,9 +106,9 @@ def ask(asked: Asked) -> "Passing | Wait | None":
 
 
 def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]":
-    """The same about steps that are leased together, in a fixed number of queries.
+    """Ask for steps that are leased together, in a fixed number of queries.
 
-    No query where all their targets are known to answer.
+    No query if all their targets are known to answer.
     """
     if not config().enabled:
         return [None] * len(asked)
@@ -134,7 +134,7 @@ def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]"
 
 
 def undo_all(permits: "Sequence[Passing]") -> None:
-    """These calls were not made: another gate held their steps back."""
+    """Undo calls that were not made because another gate held their steps back."""
     by_key: dict[Key, list[Passing]] = {}
     for permit in permits:
         if permit.entry is not Entry.FREE:
@@ -145,7 +145,7 @@ def undo_all(permits: "Sequence[Passing]") -> None:
 
 
 def restore(run_id: UUID, token: int, kept: Any) -> "Passing":
-    """The permit of a leased run, from `Passing.kept`."""
+    """Return the permit of a leased run, from `Passing.kept`."""
     key = Key(UUID(kept["workspace"]), kept["target"])
     return Passing(key, Caller(run_id, token, 0), Entry(kept["entry"]), None)
 
@@ -178,7 +178,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """What the step will call, as its breaker is named: without secrets, fit to be stored."""
+    """Return the target of the step's call, as a breaker's name: storable and without secrets."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)
@@ -189,7 +189,7 @@ def target_of(asked: Asked) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """A call that was let through; it tells its circuit how it ended."""
+    """A call that was let through; it reports its end to its circuit."""
 
     key: Key
     caller: Caller
@@ -198,17 +198,17 @@ class Passing:
 
     @property
     def kept(self) -> dict[str, str]:
-        """What `restore` makes it from."""
+        """Return the data for `restore`."""
         workspace = str(self.key.workspace_id)
         return {"workspace": workspace, "target": self.key.target, "entry": self.entry.value}
 
     def undo(self) -> None:
-        """It was not made."""
+        """Undo a call that was not made."""
         if self.entry is not Entry.FREE:
             self._move(partial(_undone, [self]))
 
     def lost(self) -> None:
-        """Nobody knows how it ended: others may call in its place."""
+        """Handle a call with an unknown end: others may call in its place."""
         self.undo()
 
     def ended(self, failure: Failure | None) -> None:
@@ -234,26 +234,26 @@ class Passing:
             known.tallies.count(self.key, known.limits(self.key.target).window)
 
     def _move(self, move: breaker_rows.Move) -> None:
-        """Change the circuit; who was held for it goes on if that set it free."""
+        """Change the circuit, and wake its held runs if that set it free."""
         _learn(self.key, breaker_rows.change(self.key, move))
 
 
 def _undone(passings: Sequence[Passing], circuit: Circuit, now: datetime) -> Circuit:
-    """The circuit after none of these calls was made."""
+    """Return the circuit after none of these calls was made."""
     for passing in passings:
         circuit = undone(circuit, passing.entry, passing.caller, now)
     return circuit
 
 
 def _learn(key: Key, done: breaker_rows.Change) -> None:
-    """Note a circuit that was changed; after the commit, wake who was held where it is free now."""
+    """Note changed circuits; after the commit, wake the held runs of free ones."""
     memory().note(key, done.after, done.now)
     if free(done.after, done.now) and not free(done.before, done.now):
         transaction.on_commit(partial(wake, key), robust=True)
 
 
 def _hold(asked: Asked, key: Key, known: Memory) -> Wait:
-    """Sleep until somebody wakes it, at the latest when it has been held for as long as it may."""
+    """Wait until woken, at most for the maximum time."""
     circuit = known.circuit(key)
     held = asked.work.held_seconds
     most = asked.work.step.circuit_wait_seconds
@@ -270,7 +270,7 @@ def _hold(asked: Asked, key: Key, known: Memory) -> Wait:
 
 
 def given_up(target: str, circuit: Circuit, held: float) -> StepError:
-    """The failure of a step whose target rested for longer than the step may be held."""
+    """Return the failure of a step that was held for the maximum time."""
     how = "is not known to answer" if circuit.opened_at is None else "rests"
     since = "" if circuit.opened_at is None else f" since {at(circuit.opened_at)}"
     error = f" Its last failure: {sentence(circuit.last_error)}" if circuit.last_error else ""
@@ -297,9 +297,9 @@ SWEPT_AT_ONCE = 1_000
 
 
 def wake_held() -> int:
-    """Wake, of each target, as many held runs as may call it now; returns how many.
+    """Wake as many held runs of each target as may call it now; return how many.
 
-    Failures whose window is over are forgotten on the way, so that what workers read stays short.
+    It also removes expired failures, so that what workers read stays short.
     """
     statements.fetch("forget", {"batch": SWEPT_AT_ONCE})
     enabled = config().enabled
@@ -313,16 +313,16 @@ def wake_held() -> int:
 
 
 def forget_unused() -> int:
-    """Forget clean circuits after a month, at most 1,000 of them; returns how many.
+    """Delete clean circuits after a month, at most 1,000; return how many.
 
-    Otherwise targets called once would be kept for ever.
+    Otherwise targets called once would be kept forever.
     """
     before = first_id_at(datetime.now(UTC), -KEPT)
     return len(statements.fetch("prune", {"before": before, "batch": SWEPT_AT_ONCE}))
 
 
 def _serve(key: Key, enabled: bool) -> int:
-    """Without circuit breakers nothing is held any more."""
+    """Release all held runs if circuit breakers are off."""
     if not enabled:
         return wake(key)
     return wake_some(key, memory().limits(key.target))
@@ -335,9 +335,9 @@ def _serve(key: Key, enabled: bool) -> int:
 
 
 def reset(pk: UUID, *, actor: Actor, reason: str = "") -> int:
-    """Close a circuit and wake what is held for it, as far as it has room; returns how many.
+    """Close a circuit and wake its held runs, as far as it has room; return how many.
 
-    Raises NotFound. Resetting a clean circuit is told, and changes nothing else.
+    Raises NotFound. Resetting a clean circuit is recorded, and changes nothing else.
     """
     row = CircuitBreaker.objects.filter(pk=pk).only("workspace_id", "target").first()
     if row is None:

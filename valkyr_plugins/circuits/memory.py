@@ -1,7 +1,7 @@
-"""What a process knows of circuits, so that a target that answers costs its steps no query.
+"""A process's cache of circuits, so that steps of a working target need no query.
 
-At most once a second, when a step asks, every circuit that is not clean is read in one query, and
-the rules in another. A target that is not among them and was seen to answer needs no question.
+At most once a second, when a step asks, one query reads every circuit that is not clean, and
+another the rules. A target that is not among them and was seen to answer needs no query.
 """
 
 import time
@@ -27,7 +27,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(slots=True)
 class Tally:
-    """Answers of the present half of a window and of the one before."""
+    """The answers in the current and in the previous half of a window."""
 
     began: float
     present: int = 0
@@ -35,16 +35,16 @@ class Tally:
 
 
 class Tallies(Generic[K]):
-    """Tallies by target; its threads share it. `kept` targets at most, or all are forgotten."""
+    """Tallies by target, shared by threads. More than `kept` targets reset it."""
 
     def __init__(self, clock: Callable[[], float], kept: int) -> None:
-        """`clock` is in seconds and never goes back."""
+        """Store `clock`, which returns monotonic seconds."""
         self._clock, self._kept = clock, kept
         self._tallies: dict[K, Tally] = {}
         self._lock = Lock()
 
     def count(self, key: K, window: float) -> None:
-        """Count one more answer; those of more than `window` seconds ago do not matter."""
+        """Count one more answer; those older than `window` seconds are dropped."""
         now, half = self._clock(), window / 2
         with self._lock:
             tally = self._tallies.get(key)
@@ -58,7 +58,7 @@ class Tallies(Generic[K]):
             tally.present += 1
 
     def take(self, key: K, window: float) -> int:
-        """The answers of about the last `window` seconds that were not taken yet."""
+        """Remove and return the uncounted answers of about the last `window` seconds."""
         with self._lock:
             tally = self._tallies.pop(key, None)
         if tally is None or self._clock() - tally.began >= window:
@@ -66,7 +66,7 @@ class Tallies(Generic[K]):
         return tally.present + tally.before
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Reset it."""
         with self._lock:
             self._tallies = {}
 
@@ -77,7 +77,7 @@ FRESH_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A target of a workspace: one tenant's failures never rest another's."""
+    """A target of a workspace: tenants' failures are separate."""
 
     workspace_id: UUID
     target: str
@@ -85,7 +85,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What was read at once: circuits that are not clean (`whole` if all were), and the rules."""
+    """One read: circuits that are not clean (`whole` if all were read), and the rules."""
 
     at: datetime
     unclean: Mapping[Key, Circuit]
@@ -95,7 +95,7 @@ class Picture:
 
 @dataclass(slots=True)
 class Memory:
-    """A process's memory; its threads share it."""
+    """A process's memory, shared by its threads."""
 
     read: Callable[[], Picture]
     base: TargetLimits
@@ -115,7 +115,7 @@ class Memory:
         self.tallies = Tallies(self.clock, self.kept)
 
     def refresh(self) -> None:
-        """Read again if what is known is older than a second; one thread does it for all."""
+        """Read again if the data is older than a second; one thread does it for all."""
         if self._picture is not None and self.clock() - self._read_at < FRESH_SECONDS:
             return
         if not self._reading.acquire(blocking=self._picture is None):
@@ -127,12 +127,12 @@ class Memory:
             self._reading.release()
 
     def now(self) -> datetime:
-        """The database's time, reckoned from when it was last read."""
+        """Return the database's time, extrapolated from the last read."""
         assert self._picture is not None, "refresh first"
         return self._picture.at + timedelta(seconds=self.clock() - self._read_at)
 
     def entry(self, key: Key, caller: Caller) -> Entry | None:
-        """FREE or HELD where that is known without a question, else None."""
+        """Return FREE or HELD if known without a query, else None."""
         circuit = self._unclean.get(key)
         if circuit is not None:
             entry = enter(circuit, caller, self.limits(key.target), self.now())[1]
@@ -143,16 +143,16 @@ class Memory:
         return Entry.FREE
 
     def circuit(self, key: Key) -> Circuit:
-        """The circuit as it was when last looked at; a clean one where nothing is known."""
+        """Return the circuit as last read; a clean one if unknown."""
         return self._unclean.get(key, Circuit())
 
     def guards(self, key: Key) -> bool:
-        """Whether the target is known to have failed and not to have answered since."""
+        """Return whether the target has failed and has not answered since."""
         circuit = self._unclean.get(key)
         return circuit is not None and guarded(circuit, self.now())
 
     def limits(self, target: str) -> TargetLimits:
-        """The numbers that hold for a target."""
+        """Return the limits of a target."""
         found = self._limits.get(target)
         if found is None:
             rules = () if self._picture is None else self._picture.rules
@@ -163,7 +163,7 @@ class Memory:
         return found
 
     def note(self, key: Key, circuit: Circuit, now: datetime) -> None:
-        """Learn what this process has just read or written of a circuit."""
+        """Note a circuit that this process has just read or written."""
         if free(circuit, now):
             self._use(key)
         else:
@@ -174,7 +174,7 @@ class Memory:
             self._unclean[key] = circuit
 
     def forget(self) -> None:
-        """Know nothing any more."""
+        """Forget everything."""
         self._picture = None
         self._unclean = {}
         self._proven = OrderedDict()

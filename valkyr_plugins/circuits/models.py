@@ -1,4 +1,4 @@
-"""Circuit breakers: how often a target failed of late, and whether it rests."""
+"""Circuit breakers: a target's recent failures, and whether its circuit is open."""
 
 from django.db import models
 from django.db.models import Q
@@ -15,10 +15,10 @@ class CircuitBreaker(models.Model):
     A target without a row has neither failed nor been proven. While CLOSED, `failures` counts until
     `window_until`, and `answers` what was answered meanwhile, as far as those know whose calls
     failed; `proven_at` is when it was last known to answer. A target not proven lets through no
-    more calls at once than it may still fail (`trials`, void after `trials_until`). OPEN rests
+    more calls at once than it may still fail (`trials`, void after `trials_until`). OPEN lasts
     until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void after
-    `probe_until`, so that a probe that dies expires. Held runs that were woken have until
-    `called_until` to ask again before more are.
+    `probe_until`, so that a probe that dies expires. Woken runs have until `called_until` to ask
+    again before more are woken.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -82,10 +82,10 @@ class CircuitBreaker(models.Model):
 
 
 class CircuitRule(models.Model):
-    """What holds for the targets that a pattern matches; of several the most specific holds.
+    """Limits for the targets that match a pattern; the most specific rule applies.
 
-    `*` in a pattern stands for any characters. An empty number leaves the next rule's, in the end
-    the installation's (`DEFAULT_FAILURE_THRESHOLD` and so on).
+    `*` in a pattern matches any characters. An empty number inherits from the next rule, finally
+    from the installation (`DEFAULT_FAILURE_THRESHOLD` and so on).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""Why a step is held for its target, and which circuits are open: from the breakers' rows."""
+"""Report why a step is held for its target, and which circuits are open."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ RESET = "Who may operate executions may also reset the circuit"
 
 @dataclass(frozen=True, slots=True)
 class KnownCircuit:
-    """A target's circuit; no id where nobody has called the target yet."""
+    """A target's circuit; no ID if the target was never called."""
 
     id: UUID | None
     circuit: Circuit
@@ -38,7 +38,7 @@ def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
 
 
 def held_reason(run: Run, known: KnownCircuit, since: datetime | None, now: datetime) -> Reason:
-    """Why a run waits for its target (`progress` names it)."""
+    """Return why a run waits for its target (`progress` names it)."""
     target, circuit = target_of(run), known.circuit
     error = f" Its last failure: {sentence(circuit.last_error)}" if circuit.last_error else ""
     limit = f" It is given up at {at(run.due_at)}." if run.due_at else ""
@@ -61,7 +61,7 @@ def held_reason(run: Run, known: KnownCircuit, since: datetime | None, now: date
 
 
 def target_of(run: Run) -> str:
-    """What a held run wants to call."""
+    """Return the target of a held run."""
     return str((run.progress or {}).get("target", ""))
 
 

@@ -1,4 +1,4 @@
-"""The addresses of circuit breakers."""
+"""The URLs of circuit breakers."""
 
 from django.urls import path
 

@@ -1,9 +1,9 @@
 """The modules that call other systems and transform data.
 
-`types` names the file of each module type. A file that a step needs only as it runs, and that
-loads a library such as httpx, stays apart from its module's declaration.
+`types` names the file of each module type. Files that load a library such as httpx, needed only by
+a running step, are separate from the module's declaration.
 
-Read `network/` first: the clients of all others follow its rules. Then a family a folder: `data`,
-`files` and `archives`, `sql`, `mail`, `messages` and `messaging`, `payments`, `ai`, and `code`,
-which runs Python of a definition in a sandbox.
+Read `network/` first: the clients of all others follow its rules. Then one folder per family:
+`data`, `files` and `archives`, `sql`, `mail`, `messages` and `messaging`, `payments`, `ai`, and
+`code`, which runs a definition's Python in a sandbox.
 """

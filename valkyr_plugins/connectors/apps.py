@@ -18,7 +18,7 @@ class ConnectorsConfig(PluginConfig):
     settings_class = ConnectorSettings
 
     def ready(self) -> None:
-        """Register the check, and have each worker say which sandbox its steps get."""
+        """Register the check, and let each worker log the sandbox of its steps."""
         from celery.signals import celeryd_after_setup
 
         from valkyr_plugins.connectors import checks  # noqa: F401 - registers on import

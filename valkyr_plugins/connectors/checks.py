@@ -1,6 +1,6 @@
-"""`manage.py check` and `valkyr doctor`: which sandbox the code of workflows gets here.
+"""Report the code sandbox in `manage.py check` and `valkyr doctor`.
 
-Where workers run on other machines than the command, their logs say it.
+Workers on other machines log it.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ HINT = "See docs/how-to/code-sandbox.md: bubblewrap, which others review, is pre
 
 @register()
 def code_sandbox(**_: Any) -> list[CheckMessage]:
-    """Bubblewrap is used, where code may run at all."""
+    """Check that Bubblewrap is used, if code may run at all."""
     try:
         found = settings()
     except ImproperlyConfigured:

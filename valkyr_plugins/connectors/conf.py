@@ -1,4 +1,4 @@
-"""What the settings let steps reach and do."""
+"""The settings that limit what steps may reach and do."""
 
 from typing import Any, ClassVar, Literal
 
@@ -93,5 +93,5 @@ class ConnectorSettings(SettingsModel):
 
 
 def settings() -> ConnectorSettings:
-    """These settings; raises ImproperlyConfigured."""
+    """Return these settings; raises ImproperlyConfigured."""
     return read(ConnectorSettings)

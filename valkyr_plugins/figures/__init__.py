@@ -1,1 +1,1 @@
-"""What ended in each hour, counted and kept; charts, pages and an endpoint that read it."""
+"""Hourly counts of ended executions, and the charts, pages and endpoint that read them."""

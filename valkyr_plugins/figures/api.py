@@ -36,7 +36,7 @@ UP_TO = f"Counted up to {BOUND:,}."
 
 
 class FiguresQuery(Body):
-    """What `getFigures` takes."""
+    """The query of `getFigures`."""
 
     range = serializers.ChoiceField(
         [(one.name, f"the last {one.title}") for one in RANGES.values()],
@@ -48,7 +48,7 @@ class FiguresQuery(Body):
 
 
 class LengthsShape(CamelCaseSerializer):
-    """Percentiles of lengths of time, in milliseconds; null of none. At most 12.2 % off."""
+    """Percentiles of durations, in milliseconds; null without data. Error at most 12.2 %."""
 
     count = serializers.IntegerField()
     p50 = serializers.FloatField(allow_null=True)
@@ -64,7 +64,7 @@ class LengthsShape(CamelCaseSerializer):
 
 
 class NumbersShape(CamelCaseSerializer):
-    """Counts of a stretch of time; executions by the time at which they ended."""
+    """Counts for a period; executions by the time of their end."""
 
     created = serializers.IntegerField(help_text="Executions asked for.")
     succeeded = serializers.IntegerField()
@@ -80,7 +80,7 @@ class NumbersShape(CamelCaseSerializer):
 
 
 class TallyShape(NumbersShape):
-    """Counts, and how long things took."""
+    """Counts and durations."""
 
     durationMs = LengthsShape(
         source="durations", help_text="Of executions, from their start to their end."
@@ -116,7 +116,7 @@ class QueueShape(CamelCase, serializers.Serializer[Queue]):
 
 
 class FiguresShape(CamelCaseSerializer):
-    """A range in figures, and what waits now."""
+    """The figures of a range, and what waits now."""
 
     range = serializers.CharField()
     since = serializers.DateTimeField(help_text="The last slot is under way.")
@@ -161,16 +161,16 @@ MOST_RUNNERS = 1_000
 
 
 class FiguresOf(Endpoint):
-    """The figures of what the caller may see, or of a part of it."""
+    """The figures of everything that the caller may see, or of a part."""
 
     @operation(
         "getFigures", "Figures", {200: FiguresShape}, parameters=[FiguresQuery], errors=[403, 404]
     )
     def get(self, request: Request) -> Response:
-        """Executions by state, failure rate, percentiles, by slot of a range; and what waits now.
+        """Return executions by state, failure rate, percentiles, by slot; and what waits now.
 
-        What one may see is counted, so others may get other numbers. A 503 means that they could
-        not be had in time.
+        It counts what you may see, so other users may get other numbers. 503 if the numbers were
+        not available in time.
         """
         query = self.query(FiguresQuery)
         reach = reach_of(self.user)
@@ -200,7 +200,7 @@ class FiguresOf(Endpoint):
         return Response(FiguresShape(replica.read(request, counted)).data)
 
     def _scope(self, query: dict[str, Any], reach: Reach) -> tuple[Scope, dict[str, Any]]:
-        """Whose executions are counted, and the same as a filter of rows."""
+        """Return whose executions are counted, and the same as a filter of rows."""
         scope = Scope.of(self.user, reach)
         workflow_id, workspace_id = query.get("workflowId"), query.get("workspaceId")
         if workflow_id is not None:
@@ -213,7 +213,7 @@ class FiguresOf(Endpoint):
         return scope, {}
 
     def _runners(self, reach: Reach) -> QuerySet[Runner]:
-        """Our own serve all workspaces; a remote runner is seen by its workspace."""
+        """Return shared workers, and remote runners by workspace."""
         rows = Runner.objects.order_by("-seen_at")
         if not sees_all(self.user):
             mine = reach.workspaces(Action.VIEW)

@@ -10,7 +10,7 @@ from executions.public.plugins import PluginConfig
 
 
 class FiguresConfig(PluginConfig):
-    """What ended over time: counted by the hour, as charts, and over HTTP."""
+    """Hourly counts of ended executions, as charts and over HTTP."""
 
     name = "valkyr_plugins.figures"
     label = "valkyr_figures"
@@ -25,7 +25,7 @@ class FiguresConfig(PluginConfig):
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
-        """Give the admin the look of charts."""
+        """Add the styles of charts to the admin."""
         settings["UNFOLD"]["STYLES"].append(lambda request: static("valkyr_figures/figures.css"))
         settings["UNFOLD"]["SCRIPTS"].append(lambda request: static("valkyr_figures/figures.js"))
 

@@ -1,4 +1,4 @@
-"""The steps and the versions of one workflow, from its newest finished executions."""
+"""The steps and versions of one workflow, from its newest finished executions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -33,26 +33,26 @@ class StepFigures:
 
     @property
     def failure_rate(self) -> float:
-        """The share of its attempts that failed."""
+        """Return the share of its attempts that failed."""
         return self.failed / self.attempts if self.attempts else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class StepTable:
-    """Steps, those first that took most time in all; `share` sums to 1 over all steps."""
+    """Steps, the slowest in total first; `share` sums to 1 over all steps."""
 
     executions: int
     steps: list[StepFigures]
     capped: bool
 
     def share(self, step: StepFigures) -> float:
-        """How much of all steps' time is this one's."""
+        """Return this step's share of all steps' time."""
         total = sum(each.total_ms for each in self.steps)
         return step.total_ms / total if total else 0.0
 
 
 def newest(workflow_id: UUID, since: datetime) -> list[UUID]:
-    """The newest finished executions of a workflow, 200 at most; by its list's index."""
+    """Return a workflow's newest finished executions, at most 200, by its list's index."""
     rows = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
     ).exclude(version__kind=VersionKind.TEST)
@@ -60,7 +60,7 @@ def newest(workflow_id: UUID, since: datetime) -> list[UUID]:
 
 
 def step_table(executions: list[UUID]) -> StepTable:
-    """What the steps of some executions took, how often they failed; 20,000 runs at most."""
+    """Return the steps' durations and failures in some executions; at most 20,000 runs."""
     rows = Run.objects.filter(
         execution_id__in=executions, started_at__isnull=False, finished_at__isnull=False
     ).exclude(state__in=(RunState.SKIPPED, RunState.CANCELLED))
@@ -100,7 +100,7 @@ VERSION_EXECUTIONS = 1_000
 
 @dataclass(slots=True)
 class VersionFigures:
-    """One version: what became of its executions, and how long they took."""
+    """One version: the results and durations of its executions."""
 
     number: int
     version_id: UUID
@@ -108,7 +108,7 @@ class VersionFigures:
 
 
 def versions(workflow_id: UUID, since: datetime) -> list[VersionFigures]:
-    """The versions that ran, the newest first; of the newest 1,000 executions since a time."""
+    """Return the versions that ran, newest first; of the newest 1,000 executions since a time."""
     rows: QuerySet[WorkflowExecution, Any] = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
     ).exclude(version__kind=VersionKind.TEST)

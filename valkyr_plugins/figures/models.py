@@ -1,4 +1,4 @@
-"""What ended in each hour, counted once, so that dashboards read hundreds of rows, not millions."""
+"""Executions that ended in each hour, counted once, so that dashboards read few rows."""
 
 from django.db import models
 
@@ -9,12 +9,12 @@ from executions.public.models import Workflow, Workspace
 class ExecutionHour(models.Model):
     """The executions of an hour (UTC) of one workflow, of a whole workspace, or of all.
 
-    `workflow` is empty on a workspace's sum, `workspace` too on the installation's. `created` were
-    asked for in the hour; the states are of those that ended in it, as it was when they were
-    counted: one that failed and was redriven later counts again when it ends again. `durations`
-    (from its start to its end) and `dispatches` (how long attempts waited for a worker, sampled)
-    are histograms: bucket to number, the buckets of `valkyr_plugins.figures.tally`.
-    `valkyr_plugins.figures.rollup` alone writes here.
+    `workflow` is empty on a workspace's sum, `workspace` too on the installation's. `created`
+    counts those created in the hour; the states count those that ended in it, as of the count: one
+    that failed and was redriven later counts again when it ends again. `durations` (from its start
+    to its end) and `dispatches` (how long attempts waited for a worker, sampled) are histograms:
+    bucket to number, the buckets of `valkyr_plugins.figures.tally`. `valkyr_plugins.figures.rollup`
+    alone writes here.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -50,7 +50,7 @@ class ExecutionHour(models.Model):
 
 
 class CountedHour(models.Model):
-    """An hour whose executions were counted, and when last; empty hours have such a row too."""
+    """An hour whose executions were counted, and when; empty hours have such a row too."""
 
     hour = models.DateTimeField(primary_key=True)
     counted_at = models.DateTimeField(db_default=ClockTimestamp())

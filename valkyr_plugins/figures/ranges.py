@@ -1,4 +1,4 @@
-"""The lengths of time that dashboards look back over, and their slots. Pure."""
+"""The time ranges of dashboards, and their slots. Pure."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """So long back, in slots; it begins at a multiple of `grain`, so its last slot is under way."""
+    """A range in slots; it begins at a multiple of `grain`, so its last slot is under way."""
 
     name: str
     title: str
@@ -21,16 +21,16 @@ class Range:
 
     @property
     def slots(self) -> int:
-        """How many slots it has."""
+        """The number of slots."""
         return self.length // self.slot
 
     @property
     def by_hours(self) -> bool:
-        """Whether whole hours make it up, which are counted ahead."""
+        """Whether it consists of whole hours, which are counted ahead."""
         return self.grain == HOUR
 
     def window(self, now: datetime) -> "Window":
-        """The range as it is at `now`, and the one just before it."""
+        """Return the range at `now`, and the one just before it."""
         return Window(self, floor(now, self.grain) + self.grain - self.length, now)
 
 
@@ -44,30 +44,30 @@ class Window:
 
     @property
     def end(self) -> datetime:
-        """The end of the slot under way."""
+        """The end of the current slot."""
         return self.start + self.range.length
 
     @property
     def before(self) -> datetime:
-        """When the period before it began."""
+        """The start of the period before it."""
         return self.start - self.range.length
 
     @property
     def elapsed(self) -> timedelta:
-        """How much of it is over."""
+        """The elapsed share."""
         return self.now - self.start
 
     def starts(self) -> list[datetime]:
-        """When each slot begins."""
+        """The start of each slot."""
         return [self.start + number * self.range.slot for number in range(self.range.slots)]
 
     def slot_of(self, at: datetime) -> int:
-        """The number of the slot that a time is in; negative before the window."""
+        """Return the slot number of a time; negative before the window."""
         return (at - self.start) // self.range.slot
 
 
 def floor(at: datetime, grain: timedelta) -> datetime:
-    """The last multiple of `grain` (since 1970, UTC) that is not after `at`."""
+    """Return the last multiple of `grain` (since 1970, UTC) not after `at`."""
     return EPOCH + (at - EPOCH) // grain * grain
 
 
@@ -84,5 +84,5 @@ DEFAULT = "24h"
 
 
 def range_named(name: str | None) -> Range:
-    """The range of that name; the default for any other."""
+    """Return the range of that name; the default for any other."""
     return RANGES.get(name or DEFAULT, RANGES[DEFAULT])

@@ -1,4 +1,4 @@
-"""The figures of a range for a scope: whole hours as counted, what is not counted yet from rows."""
+"""The figures of a range for a scope: counted hours, and rows for uncounted ones."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ Key = tuple[int, UUID, UUID]  # slot, workspace, workflow
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """`slots` slots of `length` from `since` on; of each at most `most` executions are counted."""
+    """`slots` slots of `length` from `since` on, each with at most `most` executions counted."""
 
     since: datetime
     length: timedelta
@@ -43,7 +43,7 @@ class Stretch:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """For the statements."""
+        """Return the statements' parameters."""
         return {
             "since": self.since,
             "length": self.length,
@@ -56,7 +56,7 @@ class Stretch:
 
 
 def count(stretch: Stretch, scope: Scope) -> dict[Key, Tally]:
-    """A tally for each slot and workflow in which anything was; four statements."""
+    """Return a tally for each slot and workflow with data; four statements."""
     found: dict[Key, Tally] = {}
     for name, note in _NOTES.items():
         for slot, workspace_id, workflow_id, *values in _rows(name, stretch, scope):
@@ -99,7 +99,7 @@ def _rows(name: str, stretch: Stretch, scope: Scope) -> list[tuple[Any, ...]]:
 
 @cache
 def _text(name: str) -> str:
-    """The statement; its braces are filled with our own constants, never with values."""
+    """Return the statement; constants fill its braces, never values."""
     return (
         (FOLDER / f"{name}.sql")
         .read_text()
@@ -118,8 +118,8 @@ LIVE_HOURS = 3
 class Figures:
     """A tally for each slot, and their sum; of the period before, the numbers alone.
 
-    `capped`: there was more in a stretch of five minutes than is counted at once, so numbers are
-    too low. `uncounted`: so many hours of the range are still to be counted.
+    `capped` if five minutes had more than is counted at once, so numbers are too low. `uncounted`
+    is the number of hours in the range that are not yet counted.
     """
 
     window: Window
@@ -131,7 +131,7 @@ class Figures:
 
 
 def read(scope: Scope, wanted: Range, now: datetime) -> Figures:
-    """The figures as they are at `now`, the database's time."""
+    """Return the figures at `now`, the database's time."""
     window = wanted.window(now)
     found = _ByHours(scope, window) if wanted.by_hours else _FromRows(scope, window)
     found.read()
@@ -142,7 +142,7 @@ def read(scope: Scope, wanted: Range, now: datetime) -> Figures:
 
 
 def hours_of(scope: Scope) -> Q:
-    """The rows of `ExecutionHour` that add up to what a person may see."""
+    """Return the rows of `ExecutionHour` that add up to what a user may see."""
     if scope.everything:
         return Q(workspace=None, workflow=None)
     chosen = Q(pk__in=())
@@ -154,7 +154,7 @@ def hours_of(scope: Scope) -> Q:
 
 
 class _FromRows:
-    """A short range, and the period before it: from rows, in one go."""
+    """A short range and the period before it, read from rows."""
 
     def __init__(self, scope: Scope, window: Window) -> None:
         self.scope = scope
@@ -169,7 +169,7 @@ class _FromRows:
         self.from_rows(self.window.before, self.window.end)
 
     def from_rows(self, since: datetime, until: datetime) -> None:
-        """Count a stretch of time from rows."""
+        """Count a period from rows."""
         stretch = Stretch(since, PIECE, (until - since) // PIECE, MOST)
         seen: dict[int, int] = {}
         for (piece, _, _), tally in count(stretch, self.scope).items():
@@ -178,16 +178,16 @@ class _FromRows:
         self.capped = self.capped or max(seen.values(), default=0) >= MOST
 
     def note(self, at: datetime, tally: Tally) -> None:
-        """Add what was counted of a stretch that began then."""
+        """Add the counts of a period with that start."""
         number = self.window.slot_of(at)
         (self.slots[number] if number >= 0 else self.before).merge(tally)
 
 
 class _ByHours(_FromRows):
-    """A long range: counted hours, the newest that are not counted from rows."""
+    """A long range: counted hours, and rows for the newest hours."""
 
     def read(self) -> None:
-        """Read the hours that are counted, then count those that are not."""
+        """Read the counted hours, then count the others."""
         for hour, tally in self._counted():
             self.note(hour, tally)
         for hour in self._missing():
@@ -204,7 +204,7 @@ class _ByHours(_FromRows):
             yield row["hour"], _tally(row)
 
     def _missing(self) -> Iterator[datetime]:
-        """The uncounted hours that are read from rows; the others are told of."""
+        """Return the uncounted hours to read from rows; the others are reported."""
         counted = set(
             CountedHour.objects.filter(hour__gte=self.window.start).values_list("hour", flat=True)
         )

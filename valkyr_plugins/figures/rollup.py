@@ -1,8 +1,8 @@
-"""Counts whole hours into `ExecutionHour`: each when it is over, and once more an hour later.
+"""Count whole hours into `ExecutionHour`: each at its end, and again an hour later.
 
-The second time takes in what was committed late and attempts that waited long. An hour is counted
-as a whole, in one transaction, and replaced as a whole, so doing it again changes nothing. After an
-outage the newest hours come first, a few a turn. Nothing of this is on an execution's way.
+The second count includes late commits and attempts that waited long. An hour is counted and
+replaced as a whole, in one transaction, so a repetition changes nothing. After an outage the newest
+hours come first, a few per turn. Executions never wait for it.
 """
 
 import time
@@ -33,7 +33,7 @@ BATCH = 500
 
 
 def roll() -> dict[str, int]:
-    """Count the hours that are due, for some seconds at most; forget the oldest."""
+    """Count the due hours for a few seconds; delete the oldest."""
     began = time.monotonic()
     counted = 0
     for hour in due(_known(), database_now()):
@@ -44,7 +44,7 @@ def roll() -> dict[str, int]:
 
 
 def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]:
-    """The hours to count, the newest first; `known` says when each was last counted. Pure."""
+    """Return the hours to count, newest first; `known` says when each was last counted. Pure."""
     hour = floor(now, HOUR) - HOUR
     oldest = now - KEPT
     while hour >= oldest:
@@ -56,13 +56,13 @@ def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]
 
 
 def needed_since(now: datetime) -> datetime:
-    """When the first execution ended that is still to be counted, or is read from its row."""
+    """Return the end of the first execution that is uncounted or read from its row."""
     uncounted = min(due(_known(), now), default=now)
     return min(uncounted, now - (LIVE_HOURS + 1) * HOUR)
 
 
 def count_hour(hour: datetime) -> bool:
-    """Count one hour anew; False where somebody else counts right now."""
+    """Count one hour again; return False if another process counts it now."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [AdvisoryLock.FIGURES_ROLLUP])
@@ -81,7 +81,7 @@ def count_hour(hour: datetime) -> bool:
 def sums(
     found: Mapping[Key, Tally],
 ) -> dict[tuple[UUID | None, UUID | None], Tally]:
-    """The tallies of each workflow, each workspace, and all, whatever the slots. Pure."""
+    """Return the tallies of each workflow, each workspace, and all, over all slots. Pure."""
     made: dict[tuple[UUID | None, UUID | None], Tally] = {}
     for (_, workspace_id, workflow_id), tally in found.items():
         for level in ((workspace_id, workflow_id), (workspace_id, None), (None, None)):
@@ -107,7 +107,7 @@ def _row(
 
 
 def _forget() -> int:
-    """Delete what no range reaches any more."""
+    """Delete hours that no range reaches."""
     oldest = database_now() - KEPT - HOUR
     CountedHour.objects.filter(hour__lt=oldest).delete()
     return ExecutionHour.objects.filter(hour__lt=oldest).delete()[0]

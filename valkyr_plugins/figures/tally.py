@@ -1,4 +1,4 @@
-"""What is counted of the executions of a stretch of time. Pure."""
+"""The counts of a period's executions. Pure."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -25,14 +25,14 @@ BUCKET_SQL = (
 
 
 def bucket_of(milliseconds: float) -> int:
-    """The bucket of a length of time."""
+    """Return the bucket of a duration."""
     if milliseconds < 1:
         return 0
     return min(LAST, 1 + math.floor(PER_DECADE * math.log10(milliseconds)))
 
 
 def bounds(bucket: int) -> tuple[float, float]:
-    """Where a bucket begins and ends, in milliseconds; the last one is shown as one more."""
+    """Return a bucket's bounds, in milliseconds; the last one is shown as closed."""
     if bucket <= 0:
         return 0.0, 1.0
     return 10 ** ((bucket - 1) / PER_DECADE), float(10 ** (bucket / PER_DECADE))
@@ -46,39 +46,39 @@ class Histogram:
 
     @classmethod
     def stored(cls, numbers: Mapping[str, int]) -> Self:
-        """From JSON, whose keys are text."""
+        """Read it from JSON, whose keys are text."""
         return cls({int(bucket): number for bucket, number in numbers.items()})
 
     @classmethod
     def of(cls, lengths: Iterable[float]) -> Self:
-        """Of lengths in milliseconds."""
+        """Return the histogram of durations in milliseconds."""
         made = cls()
         for length in lengths:
             made.add(bucket_of(length))
         return made
 
     def as_json(self) -> dict[str, int]:
-        """For JSON; empty buckets are left out."""
+        """Return it for JSON, without empty buckets."""
         return {str(bucket): number for bucket, number in sorted(self.numbers.items()) if number}
 
     def add(self, bucket: int, number: int = 1) -> None:
-        """Count so many more in a bucket."""
+        """Add to a bucket."""
         self.numbers[bucket] = self.numbers.get(bucket, 0) + number
 
     def merge(self, other: Self) -> None:
-        """Count all that the other counted."""
+        """Add the other's counts."""
         for bucket, number in other.numbers.items():
             self.add(bucket, number)
 
     @property
     def total(self) -> int:
-        """How many were counted."""
+        """Return the total count."""
         return sum(self.numbers.values())
 
     def percentile(self, share: float) -> float | None:
-        """The length in milliseconds below which `share` (0 to 1) of them are; None of none.
+        """Return the milliseconds below which `share` (0 to 1) of them are; None without data.
 
-        By nearest rank, placed within its bucket in proportion to its rank there.
+        By nearest rank, interpolated within its bucket.
         """
         rank = max(1, math.ceil(share * self.total))
         passed = 0
@@ -123,11 +123,11 @@ class Tally:
     dispatches: Histogram = field(default_factory=Histogram)
 
     def count(self, name: str, number: int) -> None:
-        """So many more of one counter."""
+        """Add to one counter."""
         setattr(self, name, getattr(self, name) + number)
 
     def merge(self, other: Self) -> None:
-        """Count all that the other counted."""
+        """Add the other's counts."""
         for name in NUMBERS:
             self.count(name, getattr(other, name))
         self.durations.merge(other.durations)
@@ -135,17 +135,17 @@ class Tally:
 
     @property
     def ended_badly(self) -> int:
-        """Failed or timed out."""
+        """Return how many failed or timed out."""
         return self.failed + self.timed_out
 
     @property
     def ended(self) -> int:
-        """All that ended, however."""
+        """Return how many ended."""
         return self.succeeded + self.ended_badly + self.cancelled
 
     @property
     def failure_rate(self) -> float | None:
-        """The share of those not cancelled that failed or timed out; None where there are none."""
+        """Return the share of failures and timeouts among those not cancelled; None without any."""
         of = self.succeeded + self.ended_badly
         return self.ended_badly / of if of else None
 

@@ -1,11 +1,11 @@
-"""Celery's way in."""
+"""Celery tasks of this plugin."""
 
 from executions.public.messaging import task
 
 
 @task("valkyr_figures.count")
 def count() -> dict[str, int]:
-    """Every minute: count the hours that are over."""
+    """Every minute: count the finished hours."""
     from valkyr_plugins.figures.rollup import roll
 
     return roll()

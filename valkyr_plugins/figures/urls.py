@@ -1,4 +1,4 @@
-"""The address of figures."""
+"""The URL of figures."""
 
 from django.urls import path
 

@@ -1,1 +1,1 @@
-"""Quotas and budgets: how much a workspace, or one of its members, may start, run and spend."""
+"""Quotas and budgets: limits on what a workspace or a member may start, run and spend."""

@@ -1,4 +1,4 @@
-"""What is asked before executions start: quotas on them, and budgets with a kill switch."""
+"""Checks before executions start: quotas, and budgets with a kill switch."""
 
 from typing import Any
 from uuid import UUID
@@ -21,7 +21,7 @@ class SpenderStopped(QuotaExceeded):
 
 @ceilings_query.provide
 def asked(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
-    """What limits a workspace and, in it, one principal: its tier and the quotas. One query."""
+    """Return the limits of a workspace and one of its principals: tier and quotas. One query."""
     of = {"workspace": workspace_id, "user": user_id}
     return CeilingsQuery(statements.asked("ceilings", of), _ceilings)
 
@@ -37,7 +37,7 @@ def _ceilings(rows: list[tuple[Any, ...]]) -> Ceilings:
 
 @receiver(executions_asked)
 def refuse(sender: Any, workspace_id: UUID, user_id: Any, **_: Any) -> None:
-    """Raise SpenderStopped, as a quota is exceeded: schedules and queues wait, others hear a 429.
+    """Raise SpenderStopped, as for an exceeded quota: schedules and queues wait, others get a 429.
 
     Without kill switches in the workspace, no query.
     """

@@ -5,7 +5,7 @@ from valkyr_plugins.limits.conf import LimitsSettings
 
 
 class LimitsConfig(PluginConfig):
-    """Quotas on what starts, runs and uses tokens; what steps cost, and budgets that limit it."""
+    """Quotas on starts, runs and tokens; costs of steps, and budgets that limit them."""
 
     name = "valkyr_plugins.limits"
     label = "valkyr_limits"
@@ -19,7 +19,7 @@ class LimitsConfig(PluginConfig):
     }
 
     def ready(self) -> None:
-        """Ask before executions start and steps run; hear what steps cost; tell what is used."""
+        """Register the checks of starts and steps, the costs, and the reports of use."""
         from dlq.public import retention
         from dlq.public.metrics import READINGS
         from runners.public import gates

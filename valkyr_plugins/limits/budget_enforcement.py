@@ -1,4 +1,4 @@
-"""Spent budgets: the gate that refuses steps, the kill switch, and whom it is told."""
+"""Spent budgets: the gate that rejects steps, the kill switch, and the notifications."""
 
 import logging
 import time
@@ -34,7 +34,7 @@ class BudgetSpent(StepError):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """A budget of a workspace, or of one user in it, of which nothing is left."""
+    """A spent budget of a workspace, or of one user in it."""
 
     id: UUID
     workspace_id: UUID
@@ -49,19 +49,19 @@ class Spent:
 
     @property
     def ends_at(self) -> datetime | None:
-        """When it begins anew."""
+        """Return when it resets."""
         return end_of(self.period, self.starts_at)
 
     @property
     def retry_after(self) -> float:
-        """In how many seconds to try again."""
+        """Return the seconds until the next try."""
         if self.ends_at is None:
             return NEVER_ENDS
         return max(1.0, (self.ends_at - self.now).total_seconds())
 
     @property
     def sentence(self) -> str:
-        """Whose budget is spent, how much of how much, and when it resets."""
+        """Return a sentence: whose budget is spent, its use and amount, and its reset."""
         whose = f"the workspace {self.workspace!r}"
         if self.user_id is not None:
             whose = f"user {self.user_id} in {whose}"
@@ -75,7 +75,7 @@ class Spent:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The same for programs."""
+        """Return the same facts for programs."""
         ends_at = self.ends_at
         return {
             "budgetId": str(self.id),
@@ -87,7 +87,7 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """A spent budget of the workspace, or of one user in it: the one that lasts longest.
+    """Return the spent budget of the workspace or user that lasts longest.
 
     With `killing` only one that has a kill switch. One query.
     """
@@ -96,7 +96,7 @@ def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spen
 
 
 def all_killing() -> list[Spent]:
-    """Every spent budget that has a kill switch."""
+    """Return every spent budget that has a kill switch."""
     return _fetch({"workspaces": None, "users": [], "killing": True})
 
 
@@ -107,8 +107,8 @@ def _fetch(params: dict[str, Any]) -> list[Spent]:
 def ask(asked: Asked) -> None:
     """Raise BudgetSpent for a step whose spender has nothing left.
 
-    Any spent budget counts, whatever its currency: what a step will spend is not known before it
-    runs. One query, for steps that cost in workspaces that have budgets.
+    Any spent budget counts, in any currency: a step's costs are unknown before it runs. One query,
+    for steps that cost in workspaces that have budgets.
     """
     if not _draws(asked):
         return
@@ -118,7 +118,7 @@ def ask(asked: Asked) -> None:
 
 
 def ask_all(asked: Sequence[Asked]) -> list[Exception | None]:
-    """The same about steps that are leased together: BudgetSpent for those refused. One query."""
+    """Check steps that are leased together; return BudgetSpent for rejected ones. One query."""
     spenders = {_spender(one) for one in asked if _draws(one)}
     if not spenders:
         return [None] * len(asked)
@@ -142,7 +142,7 @@ def _spender(asked: Asked) -> tuple[UUID, Any]:
 
 
 def _draws(asked: Asked) -> bool:
-    """Whether there may be a budget that the step draws on."""
+    """Return whether the step may draw on a budget."""
     return asked.context.version.workspace_id in known().budgets and asked.costs
 
 
@@ -159,7 +159,7 @@ SECONDS = 0.7  # this sweep comes every second
 
 
 def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
-    """Root executions of the spender that are not over, at most so many; those under way first.
+    """Return the spender's unfinished root executions, up to a limit; those under way first.
 
     Those that are being undone end by themselves.
     """
@@ -177,7 +177,7 @@ def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
 
 
 def stop(execution_id: UUID, spent: Spent) -> int:
-    """Cancel one of them, and its children with it; 0 when it ended meanwhile."""
+    """Cancel one of them with its children; return 0 if it has ended meanwhile."""
     try:
         cancel(execution_id, actor=ACTOR, reason=f"Budget {spent.id} is spent. {spent.sentence}")
     except WrongState:
@@ -186,7 +186,7 @@ def stop(execution_id: UUID, spent: Spent) -> int:
 
 
 def sweep() -> int:
-    """Cancel them, batch after batch while there is time; returns how many."""
+    """Cancel them in batches while there is time; return how many."""
     until, count = time.monotonic() + SECONDS, 0
     for spent in all_killing():
         while found := unfinished(spent, BATCH):
@@ -210,9 +210,9 @@ IS_NEARLY_SPENT, IS_SPENT = "BUDGET_SOFT", "BUDGET_SPENT"  # as rules of alerts 
 
 
 def tell(budget_id: UUID, starts_at: datetime, spent: Decimal) -> None:
-    """Tell what was reached and not told yet, in the transaction that spent.
+    """Report newly reached thresholds, in the transaction that spent.
 
-    A budget that is spent at one go is not told of as nearly spent, too.
+    A budget that is spent at once is not also reported as nearly spent.
     """
     budget = Budget.objects.filter(pk=budget_id).first()
     if budget is None:
@@ -269,7 +269,7 @@ def _condition(budget: Budget, over: bool, spent: Decimal) -> ReportedCondition:
 
 
 def _lasts(reached: Callable[[Budget], float]) -> Lasting:
-    """Those of some budgets of which so many per cent are spent in the present period."""
+    """Return those budgets of which a percentage is spent in the current period."""
 
     def still(ids: Collection[UUID]) -> set[UUID]:
         budgets = list(Budget.objects.filter(pk__in=ids))

@@ -1,4 +1,4 @@
-"""Budgets: what one may say, what is spent of them, who is told, refused or stopped."""
+"""Budgets: their values, their spending, and their effects."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from valkyr_plugins.limits.models import Budget, BudgetPeriod, BudgetUse
 
 
 def plain(value: Decimal) -> str:
-    """A number without the zeros that only its column gives it: `12.5`, `1,000`."""
+    """Return a number without its column's trailing zeros: `12.5`, `1,000`."""
     text = f"{value:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def amount(value: Decimal, currency: str) -> str:
-    """`12.5 USD`, or `1,000 tokens` where there is no currency."""
+    """Return `12.5 USD`, or `1,000 tokens` without a currency."""
     return f"{plain(value)} {currency or 'tokens'}"
 
 
 def percent(spent: Decimal, of: Decimal) -> float:
-    """How much of an amount is spent, in percent, rounded to a tenth."""
+    """Return the spent percentage, rounded to a tenth."""
     return float(round(100 * spent / of, 1))
 
 
@@ -89,17 +89,17 @@ class BudgetKind(LimitKind[Budget]):
         _check(limit)
 
     def facts(self, limit: Budget) -> dict[str, Any]:
-        """Whom it limits, after what it begins anew, and how much."""
+        """Return whom it limits, its period, and its amount."""
         facts = {name: getattr(limit, name) for name in ("user_id", "period", "currency", *FIELDS)}
         return facts | {"amount": plain(Decimal(limit.amount))}
 
     def already(self, limit: Budget, whose: str) -> str:
-        """The sentence about an equal budget."""
+        """Return the sentence about an equal budget."""
         unit = limit.currency or "tokens"
         return f"There is a {limit.period} budget in {unit} for {whose} already. Change that one."
 
     def changed(self, limit: Budget) -> None:
-        """What was spent stays. What a higher amount makes untrue is told again when it is so."""
+        """Keep what was spent. A threshold that a higher amount raises is reported again later."""
         uses = BudgetUse.objects.filter(budget=limit)
         uses.filter(spent__lt=limit.amount).update(spent_told_at=None)
         soft = limit.amount * (limit.soft_percent or 100) / 100
@@ -113,7 +113,7 @@ BUDGETS = BudgetKind()
 
 
 def start_of(period: str, now: datetime, created_at: datetime) -> datetime:
-    """When the period began in which `now` lies; a total's when its budget was made."""
+    """Return the start of the period of `now`; for a total, the budget's creation."""
     if period == BudgetPeriod.TOTAL:
         return created_at
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -121,7 +121,7 @@ def start_of(period: str, now: datetime, created_at: datetime) -> datetime:
 
 
 def end_of(period: str, starts_at: datetime) -> datetime | None:
-    """When the budget begins anew; None for a total, which never does."""
+    """Return when the budget resets; None for a total, which never does."""
     if period == BudgetPeriod.TOTAL:
         return None
     if period == BudgetPeriod.DAY:
@@ -132,7 +132,7 @@ def end_of(period: str, starts_at: datetime) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What is spent of one budget in its present period; `ends_at` is None for a total."""
+    """The spending of one budget in its current period; `ends_at` is None for a total."""
 
     spent: Decimal
     percent: float
@@ -141,7 +141,7 @@ class Use:
 
 
 def uses_of(budgets: Sequence[Budget]) -> dict[UUID, Use]:
-    """The present use of each budget, by its id; two queries, however many there are."""
+    """Return the current use of each budget by ID, in two queries."""
     if not budgets:
         return {}
     now = database_now()
@@ -164,7 +164,7 @@ def _use(budget: Budget, starts_at: datetime, spent: dict[tuple[UUID, datetime],
 
 
 def budget_ratios(now: datetime) -> Iterator[Family]:
-    """What is spent of budgets: those of which most is."""
+    """Return the spent share of the most spent budgets."""
     some = list(Budget.objects.select_related("workspace").order_by("pk")[:500])
     uses = uses_of(some)
     some.sort(key=lambda budget: -uses[budget.pk].percent)

@@ -1,4 +1,4 @@
-"""What steps cost: entries, counters of what is limited, sums."""
+"""Costs of steps: entries, counters of limits, sums."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -36,7 +36,7 @@ MOST_SPENT = Decimal(9999999999999999)
 
 @record_costs.provide
 def note(context: SegmentContext, work: Work, unit: Unit) -> None:
-    """Write what a unit cost, and count it; call it last in the transaction that recorded it."""
+    """Record and count the cost of a unit; call it last in the recording transaction."""
     told = statements.fetch(
         "note_costs",
         {
@@ -68,7 +68,7 @@ def _row(cost: Cost) -> dict[str, object]:
 
 
 def count_tokens(workspace_id: UUID, execution_id: UUID, used: Sequence[tuple[str, int]]) -> None:
-    """Add tokens by model to the windows of the quotas on them; call it after locking the run."""
+    """Add tokens by model to the quotas' windows; call it after locking the run."""
     if not used:
         return
     models = [{"model": model, "tokens": tokens} for model, tokens in used]
@@ -93,7 +93,7 @@ COLUMNS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """What one of a group spent in one currency; `key` is empty where nobody is known.
+    """The spending of a group in one currency; `key` is empty for unknown ones.
 
     `entries` are attempts, once for each model that they used. `name` is for people.
     """
@@ -111,7 +111,7 @@ class Spend:
 def totals(
     rows: QuerySet[CostEntry], group_by: str, *, users: QuerySet[Any] | None = None
 ) -> list[Spend]:
-    """The sums of some entries by group and currency, the dearest first, 1,000 at most.
+    """Return the sums of entries by group and currency, the highest first, at most 1,000.
 
     `users` are those who may be named; None: nobody. Two queries at most; days come in order.
     """
@@ -141,7 +141,7 @@ def totals(
 
 @dataclass(frozen=True, slots=True)
 class CostTotal:
-    """What one execution cost in one currency."""
+    """The cost of one execution in one currency."""
 
     currency: str
     tokens: int
@@ -149,7 +149,7 @@ class CostTotal:
 
 
 def cost_of(execution_id: UUID) -> list[CostTotal]:
-    """What an execution's steps spent so far, a row a currency; without its children."""
+    """Return an execution's costs so far, one row per currency, without its children."""
     rows = CostEntry.objects.filter(execution_id=execution_id).order_by()
     sums = rows.values("currency").annotate(all=Sum("tokens"), total=Sum("amount"))
     return [
@@ -181,7 +181,7 @@ def _names(group_by: str, keys: Collection[Any], users: QuerySet[Any] | None) ->
 
 
 def cost_days() -> float:
-    """How long they stay."""
+    """Return their retention in days."""
     return read(LimitsSettings).keep_costs_days
 
 

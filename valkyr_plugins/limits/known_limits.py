@@ -1,6 +1,6 @@
-"""Which workspaces have budgets or quotas on steps: known to a process, a second old at most.
+"""Workspaces with budgets or quotas on steps, cached per process for at most a second.
 
-Where there are none, and that is nearly everywhere, a step asks the database nothing.
+Without them, which is the common case, a step makes no query.
 """
 
 import time
@@ -14,7 +14,7 @@ SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Workspaces with budgets, those of them with a kill switch, and with quotas on steps.
+    """Workspaces with budgets, with a kill switch, and with quotas on steps.
 
     `modules` are pairs of a workspace and a limited module type.
     """
@@ -30,7 +30,7 @@ _until = 0.0
 
 
 def known() -> Known:
-    """What exists; one query a second at most."""
+    """Return them, with at most one query per second."""
     global _known, _until  # noqa: PLW0603 - a process's cache of one value
     found, now = _known, time.monotonic()
     if found is None or now >= _until:
@@ -41,7 +41,7 @@ def known() -> Known:
 
 
 def forget() -> None:
-    """Look again at the next question."""
+    """Drop the cache."""
     global _known  # noqa: PLW0603
     _known = None
 

@@ -1,7 +1,7 @@
-"""Making, changing and taking away limits: the only writer of them, each time audited.
+"""Create, change and delete limits: their only writer, always audited.
 
-Quotas and budgets are both limits of a workspace, or of one of its members. What differs is what
-one says, and how that is checked.
+Quotas and budgets are both limits of a workspace, or of a member. They differ in their values and
+checks.
 """
 
 from abc import ABC, abstractmethod
@@ -30,10 +30,10 @@ class LimitRefused(WithProblems):
 
 
 class LimitKind(ABC, Generic[L]):
-    """A kind of limit: what one says, how that is checked, and the functions that write it.
+    """A kind of limit: its values, their checks, and the functions that write it.
 
-    `noun` is what people, and the audit trail's actions, call one. `changeable` are the fields that
-    may change later. `members_only` says that nobody else can have one.
+    `noun` is its name for people and in the audit trail. `changeable` are the fields that may
+    change later. `members_only` excludes other users.
     """
 
     model: type[L]
@@ -45,23 +45,23 @@ class LimitKind(ABC, Generic[L]):
 
     @abstractmethod
     def check(self, limit: L) -> None:
-        """Raise what `refused` says for a limit that cannot be kept."""
+        """Raise `refused` for an invalid limit."""
 
     @abstractmethod
     def facts(self, limit: L) -> dict[str, Any]:
-        """What the audit trail keeps of a limit."""
+        """Return a limit's values for the audit trail."""
 
     @abstractmethod
     def already(self, limit: L, whose: str) -> str:
-        """The sentence about an equal limit that there is for somebody."""
+        """Return the sentence about an existing equal limit."""
 
     def changed(self, limit: L) -> None:
-        """A limit was changed, in the transaction that does."""
+        """Handle a changed limit, in the same transaction."""
 
     def create(
         self, workspace: Workspace, facts: Mapping[str, Any], *, user_id: Any, actor: Actor
     ) -> L:
-        """Limit a workspace, or one of its members; raises `refused`, `exists`."""
+        """Limit a workspace, or a member; raises `refused`, `exists`."""
         limit = self.model(workspace=workspace, user_id=user_id, created_at=database_now(), **facts)
         self.check(limit)
         if user_id is not None and not _is_member(workspace, user_id):
@@ -78,7 +78,7 @@ class LimitKind(ABC, Generic[L]):
         return limit
 
     def change(self, limit_id: UUID, changes: Mapping[str, Any], *, actor: Actor) -> L:
-        """Set other values of `changeable`, which hold at once; raises NotFound, `refused`."""
+        """Set other values of `changeable`, effective at once; raises NotFound, `refused`."""
         with transaction.atomic():
             limit = self._locked(limit_id)
             before = self.facts(limit)
@@ -92,7 +92,7 @@ class LimitKind(ABC, Generic[L]):
         return limit
 
     def delete(self, limit_id: UUID, *, actor: Actor, reason: str = "") -> None:
-        """Take a limit away: nothing of it holds any more; raises NotFound."""
+        """Delete a limit; raises NotFound."""
         with transaction.atomic():
             limit = self._locked(limit_id)
             self._audit(actor, "delete", limit, before=self.facts(limit), reason=reason)

@@ -1,4 +1,4 @@
-"""Quotas, budgets and what steps cost. Workspaces' counters of windows are the engine's."""
+"""Quotas, budgets and costs of steps. The engine counts workspaces' windows."""
 
 from enum import StrEnum
 
@@ -23,7 +23,7 @@ class Resource(TextChoices):
 
 
 class BudgetPeriod(StrEnum):
-    """After what a budget begins anew; days and months in UTC."""
+    """When a budget resets; days and months in UTC."""
 
     DAY = "day"
     MONTH = "month"
@@ -75,9 +75,9 @@ class Quota(SpenderLimit):
 
 
 class QuotaHold(models.Model):
-    """One place of a quota with `max_concurrent`, held by a run until it ends or `until` passes.
+    """One slot of a quota with `max_concurrent`, held by a run until it ends or `until` passes.
 
-    `token` is that of the lease for which it was taken.
+    `token` is that of the run's lease.
     """
 
     quota = models.ForeignKey(Quota, on_delete=models.CASCADE, related_name="holds")
@@ -97,10 +97,10 @@ class QuotaHold(models.Model):
 
 
 class CostEntry(models.Model):
-    """What one attempt of one step spent, by model or service; written as its result is recorded.
+    """The spending of one attempt of a step, by model or service; written with its result.
 
     `user` is the principal that started the execution (or its root). `amount` is in `currency`.
-    Accounts are kept for longer than executions, so `execution` may be gone.
+    Entries are kept longer than executions, so `execution` may be deleted.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -151,8 +151,9 @@ class CostEntry(models.Model):
 class Budget(SpenderLimit):
     """What a workspace, or one principal in it, may spend in a period: money, or tokens.
 
-    `currency` is empty for a budget of tokens. At `soft_percent` of it people are told; once it is
-    spent, steps that cost are refused, and with `kill_switch` the spender's executions cancelled.
+    `currency` is empty for a budget of tokens. At `soft_percent` of it users are notified. After it
+    is spent, steps that cost are rejected, and with `kill_switch` the spender's executions are
+    cancelled.
     """
 
     period = models.CharField(

@@ -1,4 +1,4 @@
-"""The gate of quotas on module types and tokens: over one, a step sleeps and uses no attempt."""
+"""The gate of quotas on module types and tokens: a step over one waits and uses no attempt."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,33 +29,33 @@ MOST_TRIED = 10
 
 @dataclass(frozen=True, slots=True)
 class QuotaPermit:
-    """A step's places; its counts stay where it ran, however it ended."""
+    """A step's slots; its counts stay where it ran, however it ended."""
 
     taken: StepQuotaUse
     timeout: None = None
 
     @property
     def kept(self) -> dict[str, Any] | None:
-        """The run and the token of its lease say it all."""
+        """Return nothing: the run and its lease's token identify the permit."""
         return {} if self.taken.holds else None
 
     def undo(self) -> None:
-        """Another gate held the step back."""
+        """Undo it, because another gate held the step back."""
         _wake_next(undo(self.taken))
 
     def ended(self, failure: Failure | None) -> None:
-        """The step ran: its places are free."""
+        """Free the slots of a step that ran."""
         self.lost()
 
     def lost(self) -> None:
-        """The lease is over: its places are free."""
+        """Free the slots of a lease that is over."""
         if self.taken.holds:
             _wake_next(free([(self.taken.asking.run_id, self.taken.asking.token)]))
 
 
 @dataclass(frozen=True, slots=True)
 class LeasedPlaces:
-    """The places of a lease, known by its run and token."""
+    """The slots of a lease, identified by its run and token."""
 
     run_id: UUID
     token: int
@@ -63,24 +63,24 @@ class LeasedPlaces:
 
     @property
     def kept(self) -> dict[str, Any]:
-        """The run and the token of its lease say it all."""
+        """Return nothing: the run and its lease's token identify the slots."""
         return {}
 
     def undo(self) -> None:
-        """The step did not run."""
+        """Undo it for a step that did not run."""
         self.lost()
 
     def ended(self, failure: Failure | None) -> None:
-        """The step ran."""
+        """Free the slots of a step that ran."""
         self.lost()
 
     def lost(self) -> None:
-        """The lease is over."""
+        """Free the slots of a lease that is over."""
         _wake_next(free([(self.run_id, self.token)]))
 
 
 def ask(asked: Asked) -> QuotaPermit | Wait | None:
-    """A permit, a wait for the window's end or for a free place, or None where nothing limits.
+    """Return a permit, a wait for the window's end or a free slot, or None without a limit.
 
     Without quotas on the module type, or on the tokens of one that costs, no query.
     """
@@ -88,7 +88,7 @@ def ask(asked: Asked) -> QuotaPermit | Wait | None:
 
 
 def ask_all(asked: Sequence[Asked]) -> list[QuotaPermit | Wait | None]:
-    """The same about steps that are leased together."""
+    """Ask for steps that are leased together."""
     askings = [_asking(one) for one in asked]
     taken = iter(take_all([asking for asking in askings if asking is not None]))
     return [
@@ -98,12 +98,12 @@ def ask_all(asked: Sequence[Asked]) -> list[QuotaPermit | Wait | None]:
 
 
 def undo_permits(permits: Sequence[QuotaPermit]) -> None:
-    """Another gate held these steps back."""
+    """Undo the permits of steps that another gate held back."""
     _wake_next(undo_all([permit.taken for permit in permits]))
 
 
 def restore(run_id: UUID, token: int, kept: Any) -> LeasedPlaces:
-    """The permit of a lease."""
+    """Return the permit of a lease."""
     return LeasedPlaces(run_id, token)
 
 
@@ -114,7 +114,7 @@ def _answer(taken: StepQuotaUse | Over | None, asked: Asked) -> QuotaPermit | Wa
 
 
 def _asking(asked: Asked) -> Asking | None:
-    """What the step wants; None where no quota concerns it."""
+    """Return what the step needs; None if no quota concerns it."""
     limited, workspace_id = known(), asked.context.version.workspace_id
     costs = workspace_id in limited.tokens and asked.costs
     if not costs and (workspace_id, asked.module.type) not in limited.modules:
@@ -134,7 +134,7 @@ def _asking(asked: Asked) -> Asking | None:
 
 
 def _model(asked: Asked) -> str:
-    """The model that the step's inputs name; a quota on one model's tokens holds such steps."""
+    """Return the model that the step's inputs name, on which a token quota may apply."""
     value = asked.work.prepared.value if asked.work.prepared is not None else None
     name = value.get("model") if isinstance(value, dict) else None
     return name if isinstance(name, str) else ""
@@ -148,7 +148,7 @@ def _wait(over: Over, held_seconds: float) -> Wait:
 
 
 def _wake_next(quota_ids: Sequence[UUID]) -> None:
-    """After the commit, wake who waits longest for a place of each quota and is not woken yet."""
+    """After the commit, wake the longest waiting run for each quota's free slot."""
     if quota_ids:
         transaction.on_commit(partial(_wake_first, quota_ids), robust=True)
 

@@ -1,4 +1,4 @@
-"""Quotas: what one may say, what is used of them, and the gate that holds steps back."""
+"""Quotas: their values, their use, and the reasons for held steps."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,14 +36,14 @@ class QuotaRefused(LimitRefused):
 
 
 def check(quota: Quota) -> None:
-    """Raise QuotaRefused for a quota that limits nothing, or what cannot be limited so."""
+    """Raise QuotaRefused for a quota that limits nothing, or an impossible limit."""
     problems = [*_resource(quota), *_limits(quota)]
     if problems:
         raise QuotaRefused(" ".join(problem.message for problem in problems), problems)
 
 
 def described(quota: Quota) -> str:
-    """What it limits, in a sentence."""
+    """Return what it limits, in a sentence."""
     if quota.resource == Resource.MODULE:
         return f"steps of {quota.target}"
     if quota.resource == Resource.TOKENS:
@@ -111,15 +111,15 @@ class QuotaKind(LimitKind[Quota]):
     members_only = "Only a member can have a quota."
 
     def check(self, limit: Quota) -> None:
-        """Raise QuotaRefused for a quota that limits nothing, or what cannot be limited so."""
+        """Raise QuotaRefused for a quota that limits nothing, or an impossible limit."""
         check(limit)
 
     def facts(self, limit: Quota) -> dict[str, Any]:
-        """Whom it limits in what, and how much."""
+        """Return the limited user, resource and values."""
         return {name: getattr(limit, name) for name in ("user_id", "resource", "target", *LIMITS)}
 
     def already(self, limit: Quota, whose: str) -> str:
-        """The sentence about an equal quota."""
+        """Return the sentence about an equal quota."""
         on = described(limit)
         return f"There is a quota for {whose} already, on {on}. Change that one."
 
@@ -132,24 +132,24 @@ QUOTAS = QuotaKind()
 
 @dataclass(frozen=True, slots=True)
 class QuotaUses:
-    """What the counters of some quotas say now, and how many of their places are held, by id."""
+    """The quotas' counters and held slots, by ID."""
 
     counters: Present
     held: Mapping[UUID, int]
 
     def running(self, quota: Quota) -> int | None:
-        """How many steps hold a place of a quota; None where it counts none."""
+        """Return how many steps hold a slot of a quota; None if it counts none."""
         return None if quota.max_concurrent is None else self.held.get(quota.pk, 0)
 
     def window(self, quota: Quota, name: QuotaWindow, limit: int | None) -> Window:
-        """One window of a quota, seen under a limit."""
+        """Return one window of a quota with a limit."""
         return self.counters.window(_counter_of(quota), name, limit)
 
 
 def uses_of(quotas: Sequence[Quota]) -> QuotaUses:
-    """The present use of each quota.
+    """Return the current use of each quota.
 
-    Two queries, however many there are, and one more where there are places to count.
+    Two queries in all, and one more if there are slots to count.
     """
     counted = [quota.pk for quota in quotas if quota.max_concurrent is not None]
     return QuotaUses(present(map(_counter_of, quotas)), _held(counted))
@@ -179,7 +179,7 @@ def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
 
 
 def held_reason(run: Run, since: datetime | None) -> Reason:
-    """The quota that is used up, until when, and what may be done."""
+    """Return the used-up quota, its end, and what to do."""
     facts = run.progress or {}
     limit, used = int(facts.get("limit") or 0), int(facts.get("used") or 0)
     what = described_hold(facts)
@@ -203,7 +203,7 @@ def held_reason(run: Run, since: datetime | None) -> Reason:
 
 
 def described_hold(facts: Any) -> str:
-    """The quota in a few words: whose it is, and on what."""
+    """Return the quota in a few words: its owner and its resource."""
     whose = "this workspace's" if facts.get("of") == "workspace" else "the starting user's"
     target = str(facts.get("target") or "")
     if facts.get("resource") == "tokens":

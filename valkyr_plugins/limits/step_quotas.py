@@ -1,4 +1,4 @@
-"""What steps need of quotas on module types and tokens: places, and room in windows."""
+"""Slots and windows that steps need of quotas on module types and tokens."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from valkyr_plugins.limits.models import Resource
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A step that wants to run: whose it is, what it is, and how long it may hold a place.
+    """A step that wants to run: its owner, its type, and how long it may hold a slot.
 
     `token` is that of the run's lease; `model` is the language model that its inputs name, or
     empty; `seconds` count from now.
@@ -40,7 +40,7 @@ class Asking:
 
 
 class _Window(NamedTuple):
-    """A counter of steps: whose, of which module type, by the hour or by the day."""
+    """A counter of steps: owner, module type, and hour or day."""
 
     workspace_id: UUID
     module: str
@@ -49,14 +49,14 @@ class _Window(NamedTuple):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """The order in which counters are locked."""
+        """Return the order in which counters are locked."""
         user = "" if self.user_id is None else str(self.user_id)
         return str(self.workspace_id), self.module, user, self.window != QuotaWindow.HOUR
 
 
 @dataclass(frozen=True, slots=True)
 class StepQuotaUse:
-    """What a step has of its quotas: places it holds, windows in which it was counted."""
+    """A step's quotas: its slots, and the windows in which it was counted."""
 
     asking: Asking
     holds: bool
@@ -65,7 +65,7 @@ class StepQuotaUse:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """Which quota holds a step back: until its window ends, or (None) until a place is free."""
+    """The quota that holds a step back: until its window ends, or (None) until a slot is free."""
 
     quota_id: UUID
     until: datetime | None
@@ -93,7 +93,7 @@ class _Rule:
 
 
 def take(asking: Asking) -> StepQuotaUse | Over | None:
-    """What the step needs of its quotas, all or nothing; None where none concerns it.
+    """Take what the step needs of its quotas, all or nothing; None if none concerns it.
 
     Call it outside a transaction: others wait for the counters until it commits.
     """
@@ -101,7 +101,7 @@ def take(asking: Asking) -> StepQuotaUse | Over | None:
 
 
 def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
-    """What each of these steps needs of its quotas, as `take`; those first in line come first.
+    """Take what each step needs, as `take`; earlier steps in the list come first.
 
     A fixed number of queries.
     """
@@ -128,20 +128,20 @@ def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
 
 
 def undo(taken: StepQuotaUse) -> list[UUID]:
-    """The step did not run: its places are free and it was not counted; the quotas with a place."""
+    """Free the slots and counts of a step that did not run; return the quotas with a slot."""
     return undo_all([taken])
 
 
 def undo_all(taken: Sequence[StepQuotaUse]) -> list[UUID]:
-    """The same of several steps, in two queries."""
+    """Undo several steps, in two queries."""
     _uncount(Counter(counted for one in taken for counted in one.counted))
     return free([(one.asking.run_id, one.asking.token) for one in taken if one.holds])
 
 
 def free(leases: Sequence[tuple[UUID, int]]) -> list[UUID]:
-    """These leases of runs are over: their places are free; the quotas that have one more.
+    """Free the slots of ended leases; return the quotas that have one more.
 
-    A place that a run took again under another token is not theirs.
+    A slot that a run took again under another token stays.
     """
     if not leases:
         return []
@@ -155,7 +155,7 @@ def _limits_places(rules: Sequence[_Rule]) -> bool:
 
 
 def _rules_of(askings: Sequence[Asking]) -> list[list[_Rule]]:
-    """The quotas that concern each step."""
+    """Return the quotas that concern each step."""
     found: list[list[_Rule]] = [[] for _ in askings]
     rows = statements.fetch(
         "step_quotas",
@@ -173,7 +173,7 @@ def _rules_of(askings: Sequence[Asking]) -> list[list[_Rule]]:
 
 
 def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
-    """The steps for which a window's tokens are used up, by number.
+    """Return the steps, by number, for which a window's tokens are used up.
 
     The window that ends last decides.
     """
@@ -195,7 +195,7 @@ def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
 def _without_place(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> dict[int, Over]:
-    """The steps for which a quota has no place, by number; the quotas with places are locked."""
+    """Return the steps, by number, without a slot; the quotas with slots are locked."""
     limited = {rule.id for of in rules for rule in of if rule.max_concurrent is not None}
     if not limited:
         return {}
@@ -264,7 +264,7 @@ def _count(
 
 
 def _add(wanted: Mapping[_Window, int]) -> dict[_Window, tuple[int, datetime]]:
-    """Count more in these windows, and lock the counters: what is used now, and since when."""
+    """Add to these windows and lock the counters; return their counts and starts."""
     if not wanted:
         return {}
     windows = sorted(wanted, key=lambda window: window.order)
@@ -283,7 +283,7 @@ def _add(wanted: Mapping[_Window, int]) -> dict[_Window, tuple[int, datetime]]:
 
 
 def _uncount(counted: Mapping[tuple[_Window, datetime], int]) -> None:
-    """Take these off the counters."""
+    """Subtract these from the counters."""
     found = sorted(
         ((window, at, less) for (window, at), less in counted.items() if less),
         key=lambda one: one[0].order,
@@ -305,7 +305,7 @@ def _uncount(counted: Mapping[tuple[_Window, datetime], int]) -> None:
 
 
 def _hold(holders: Sequence[tuple[Asking, Sequence[UUID]]]) -> None:
-    """Take a place of each locked quota for each of these steps."""
+    """Take a slot of each locked quota for each of these steps."""
     places = [(quota, asking) for asking, quotas in holders for quota in quotas]
     if places:
         statements.fetch(

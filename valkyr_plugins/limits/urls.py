@@ -1,4 +1,4 @@
-"""The addresses of quotas, budgets and costs."""
+"""The URLs of quotas, budgets and costs."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The page of second factors: one's own; a superuser sees everybody's, and resets lost ones."""
+"""The page of second factors: a user's own; superusers see all, and reset lost ones."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -66,25 +66,25 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No second factors: set up your own with “Your second factor”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """One's own; everybody's for a superuser."""
+        """Return the user's own; all for a superuser."""
         left = Count("recovery_codes", filter=Q(recovery_codes__used_at=None))
         rows = rows.annotate(left=left)
         return rows if is_superuser(request) else rows.filter(user=request.user.pk)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Everybody sees their own."""
+        """Allow every user to see their own."""
         return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
 
     def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Everybody sets up their own."""
+        """Allow every user to set up their own."""
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """A superuser resets; one's own is removed on the page of the second factor."""
+        """Allow superusers to reset; users remove their own on its page."""
         return is_superuser(request)
 
     def manage(self, request: HttpRequest) -> HttpResponse:
-        """To the page on which people set up and remove their own."""
+        """Open the page on which users set up and remove their own."""
         return HttpResponseRedirect(addresses.api("mfa"))
 
     manage.__dict__.update(
@@ -112,7 +112,7 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last used"))
     def used(self, row: SecondFactor) -> Any:
-        """When a code was accepted last."""
+        """When a code was last accepted."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
     @display(description=lazy("recovery codes left"))

@@ -17,7 +17,7 @@ BEFORE = (
 
 
 class MfaConfig(PluginConfig):
-    """One-time codes for people who sign in with a password, and sign-ins that must be recent."""
+    """One-time codes for users who sign in with a password, and recent sign-ins."""
 
     name = "valkyr_plugins.mfa"
     label = "valkyr_mfa"
@@ -48,7 +48,7 @@ class MfaConfig(PluginConfig):
         settings["MIDDLEWARE"] = middleware
 
     def ready(self) -> None:
-        """Hear of sign-ins; check codes where a password is exchanged for tokens."""
+        """Connect sign-ins; check codes when a password is exchanged for tokens."""
         from executions.public.access import DOORS
         from executions.public.accounts import second_factor
         from valkyr_plugins.mfa import (

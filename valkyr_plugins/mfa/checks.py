@@ -1,4 +1,4 @@
-"""Whether the plugin is installed in full: without its middleware it asks nobody for a code."""
+"""Check that the plugin's middleware is installed: without it no code is required."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from valkyr_plugins.mfa.apps import MIDDLEWARE
 
 @register(Tags.security)
 def middleware(**_: Any) -> list[CheckMessage]:
-    """The middleware is among the project's."""
+    """Check that the middleware is among the project's."""
     if MIDDLEWARE in settings.MIDDLEWARE:
         return []
     return [

@@ -51,28 +51,28 @@ class NoFactor(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Enrolled:
-    """A confirmed factor, and its recovery codes, which nothing can show again."""
+    """A confirmed factor, and its recovery codes, which are never shown again."""
 
     factor: SecondFactor
     recovery_codes: list[str]
 
 
 def confirmed(user: Any) -> SecondFactor | None:
-    """Return the account's factor, without its secret; None where there is none."""
+    """Return the account's factor, without its secret, or None."""
     rows = SecondFactor.objects.filter(user=user.pk, confirmed_at__isnull=False)
     return rows.defer("sealed").first()
 
 
 def begun(user: Any) -> SecondFactor | None:
-    """Return the set-up that the account has begun and not confirmed; None without one."""
+    """Return the account's unconfirmed set-up, or None."""
     return SecondFactor.objects.filter(user=user.pk, confirmed_at=None).first()
 
 
 def begin(user: Any) -> SecondFactor:
-    """Make a secret for the account, in place of one that was not confirmed.
+    """Create a secret for the account, replacing an unconfirmed one.
 
-    Of two that begin at once the later one counts. Raises FactorExists, and SealingError without
-    an installation key.
+    Of two concurrent ones the later counts. Raises FactorExists, and SealingError without an
+    installation key.
     """
     sealing.prepare()
     with transaction.atomic():
@@ -97,7 +97,7 @@ def secret_of(factor: SecondFactor) -> str:
 
 
 def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
-    """Let the begun factor count from now on, given a code of the app.
+    """Confirm the set-up with a code of the app.
 
     Raises NoFactor, CodeRefused and TooManyCodes.
     """
@@ -113,7 +113,7 @@ def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
 
 
 def check(user: Any, text: str, actor: Actor) -> SecondFactor:
-    """Accept a code of the app or a recovery code, once; returns the factor.
+    """Accept a code of the app or a recovery code, once; return the factor.
 
     Raises NoFactor, CodeRefused and TooManyCodes. A refusal is audited, too.
     """
@@ -144,7 +144,7 @@ def renew_codes(user: Any, actor: Actor) -> Enrolled:
 
 
 def remove(user: Any, actor: Actor) -> None:
-    """Take the account's factor away, as its owner asks; raises NoFactor."""
+    """Remove the account's factor for its owner; raises NoFactor."""
     with transaction.atomic():
         factor = _locked(user, confirmed_at__isnull=False)
         _audit(actor, "second_factor.remove", factor)
@@ -152,7 +152,7 @@ def remove(user: Any, actor: Actor) -> None:
 
 
 def reset(factor_id: UUID, actor: Actor, reason: str) -> None:
-    """Take somebody's factor away who has lost the app and the codes; raises NoFactor."""
+    """Remove the factor of a user who lost the app and the codes; raises NoFactor."""
     with transaction.atomic():
         rows = SecondFactor.objects.select_for_update(of=("self",)).select_related("user")
         factor = rows.filter(pk=factor_id).first()

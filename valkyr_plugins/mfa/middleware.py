@@ -1,7 +1,7 @@
-"""What a session may open while its sign-in is not complete, and when a page asks again.
+"""What a session may open before its sign-in is complete, and when a page asks again.
 
-Behind the middleware that finds the session's user. A session whose code is missing signs nobody
-in: each view sees an anonymous visitor, whatever it checks.
+It runs after the middleware that finds the session's user. A session without its code is not signed
+in: each view sees an anonymous visitor.
 """
 
 from functools import cache, partial
@@ -26,10 +26,10 @@ OPEN, OPEN_BEGINNINGS = {"login", "logout"}, ("valkyr-sso-", OWN)
 
 
 class SecondFactorMiddleware(MiddlewareMixin):
-    """Leads people to the page for the code, to the set-up, or to the password."""
+    """Redirects users to the page for the code, the set-up, or the password."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Show views a user only once the sign-in is complete; asks nothing by itself."""
+        """Show views a user only after a complete sign-in; redirects nobody itself."""
         signing_in: Any = request
         signing_in.mfa_user = request.user
         signing_in.mfa_progress = cache(partial(progress_of, request, request.user))
@@ -40,7 +40,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
-        """Answer in place of a page that the session may not open yet."""
+        """Answer for a page that the session may not open yet."""
         signing_in: Any = request
         match = request.resolver_match
         if match is None or _is_open(match.url_name or ""):
@@ -64,7 +64,7 @@ def _shown(request: Any) -> Any:
 
 
 def _refuse_session(request: Any) -> None:
-    """Let the API's session authentication say why; a token in the request signs in as ever."""
+    """Let the API's session authentication return the reason; tokens work as usual."""
     if not request.session.session_key:
         return
     refusal = REFUSALS.get(request.mfa_progress())
@@ -82,12 +82,12 @@ def _is_open(name: str) -> bool:
 
 
 def _is_ours(match: Any) -> bool:
-    """Return whether it is a page of an admin or of Valkyr, not another one of the project's."""
+    """Return whether it is a page of an admin or of Valkyr, not of the project."""
     return "admin" in match.app_names or (match.url_name or "").startswith("valkyr-")
 
 
 def _lead(request: HttpRequest, name: str) -> HttpResponse:
-    """Redirect to one of our pages, which leads back; htmx follows a header, not a redirect."""
+    """Redirect to a page that returns here; htmx follows a header, not a redirect."""
     wanted = request.get_full_path()
     dialog = request.headers.get("HX-Current-URL")
     if dialog is not None:

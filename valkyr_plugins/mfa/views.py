@@ -1,4 +1,4 @@
-"""The pages of the second factor: its set-up, the code at sign-in, and the password again."""
+"""The pages of the second factor: set-up, the code at sign-in, and the password again."""
 
 from collections.abc import Callable
 from typing import Any
@@ -40,7 +40,7 @@ PAGES = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View]:
-    """Make a page for sessions of these allowed; others are led to where they belong."""
+    """Make a page for sessions in these states; others are redirected."""
 
     def decorated(view: View) -> View:
         def answered(request: Any) -> HttpResponse:
@@ -64,7 +64,7 @@ def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View
 
 
 def _recent(view: View) -> View:
-    """Ask for the password again where the sign-in is not recent."""
+    """Ask for the password again if the sign-in is not recent."""
 
     def answered(request: Any, user: Any) -> HttpResponse:
         if is_recent(request):
@@ -81,7 +81,7 @@ SIGNED_IN = {SignInProgress.COMPLETE, SignInProgress.ENROLMENT}
 
 @_page(require_GET, allowed=SIGNED_IN)
 def overview(request: Any, user: Any) -> HttpResponse:
-    """The person's factor, and what can be done with it; else the beginning of the set-up."""
+    """Show the user's factor and its operations, or the start of the set-up."""
     factor = factors.confirmed(user)
     left = 0 if factor is None else factor.recovery_codes.filter(used_at=None).count()
     facts = {
@@ -97,7 +97,7 @@ def overview(request: Any, user: Any) -> HttpResponse:
 @_page(require_POST, allowed=SIGNED_IN)
 @_recent
 def begin(request: Any, user: Any) -> HttpResponse:
-    """Make a secret, and go on to the page that shows it."""
+    """Create a secret, and open the page that shows it."""
     try:
         factors.begin(user)
     except ValkyrError as error:
@@ -108,7 +108,7 @@ def begin(request: Any, user: Any) -> HttpResponse:
 @_page(PAGES, allowed=SIGNED_IN)
 @_recent
 def confirm(request: Any, user: Any) -> HttpResponse:
-    """The secret as a QR code and as text, and the code that confirms it."""
+    """Show the secret as a QR code and as text, and ask for a code to confirm it."""
     factor = factors.begun(user)
     if factor is None:
         return _to("mfa", request)
@@ -131,7 +131,7 @@ def confirm(request: Any, user: Any) -> HttpResponse:
 @_page(require_POST, allowed={SignInProgress.COMPLETE})
 @_recent
 def renew_codes(request: Any, user: Any) -> HttpResponse:
-    """Ten new recovery codes; those before open nothing."""
+    """Show ten new recovery codes, which replace the earlier ones."""
     try:
         made = factors.renew_codes(user, _actor(request, user))
     except ValkyrError as error:
@@ -142,7 +142,7 @@ def renew_codes(request: Any, user: Any) -> HttpResponse:
 @_page(PAGES, allowed={SignInProgress.COMPLETE})
 @_recent
 def remove(request: Any, user: Any) -> HttpResponse:
-    """Take the factor away, after a question."""
+    """Remove the factor, after a confirmation."""
     if request.method != "POST":
         return _shown(request, "remove", {"required": read(MfaSettings).mfa_required})
     try:
@@ -154,7 +154,7 @@ def remove(request: Any, user: Any) -> HttpResponse:
 
 @_page(PAGES, allowed={SignInProgress.CODE})
 def code(request: Any, user: Any) -> HttpResponse:
-    """The code that completes a sign-in, and then the page that was asked for."""
+    """Ask for the code that completes a sign-in, then open the requested page."""
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -169,7 +169,7 @@ def code(request: Any, user: Any) -> HttpResponse:
 
 @_page(PAGES, allowed=SIGNED_IN)
 def again(request: Any, user: Any) -> HttpResponse:
-    """The password once more, with a code of accounts that have a factor.
+    """Ask for the password again, with a code from accounts that have a factor.
 
     A session that began at a provider, or an account without a password, signs in again instead.
     """
@@ -192,7 +192,7 @@ def again(request: Any, user: Any) -> HttpResponse:
 
 @_page(require_POST, allowed={*SIGNED_IN, SignInProgress.CODE})
 def leave(request: Any, user: Any) -> HttpResponse:
-    """Sign out, and go to the sign-in page; it leads back to the page that was asked for."""
+    """Sign out, and open the sign-in page, which returns to the requested page."""
     # Whoever hears of it learns who it was.
     request.user = user
     wanted = _wanted(request)
@@ -201,7 +201,7 @@ def leave(request: Any, user: Any) -> HttpResponse:
 
 
 def _proved(request: Any, user: Any, form: PasswordAgainForm) -> bool:
-    """Return whether password and code are right; else the form says what is not."""
+    """Return whether password and code are right; else the form shows the error."""
     name = user.get_username()
     excess = count(of_sign_in(str(request.META.get("REMOTE_ADDR", "")), name))
     if excess is not None:
@@ -234,7 +234,7 @@ def _to(name: str, request: HttpRequest) -> HttpResponse:
 
 
 def _wanted(request: HttpRequest) -> str:
-    """Return the address to go on to: the one asked for if it is on this host, else the admin."""
+    """Return the next URL: the requested one if it is on this host, else the admin."""
     given = (request.POST.get("next") or request.GET.get("next", ""))[:LONGEST_NEXT]
     own = url_has_allowed_host_and_scheme(
         given, allowed_hosts={request.get_host()}, require_https=request.is_secure()
@@ -251,7 +251,7 @@ def _issuer(request: HttpRequest) -> str:
 
 
 def _picture(address: str) -> SafeString:
-    """Return the QR code as an inline SVG, which no Content-Security-Policy forbids."""
+    """Return the QR code as an inline SVG, which every Content-Security-Policy allows."""
     code = segno.make(address, error="m", micro=False)
     svg = code.svg_inline(scale=4, border=4, dark="#000", light="#fff", title="QR code")
     return mark_safe(svg)  # noqa: S308 - segno wrote it: lines alone

@@ -1,5 +1,6 @@
-"""Workflows exported from n8n become definitions, with a report of what became of each node.
+"""Convert workflows exported from n8n into definitions, with a report on each node.
 
-Pure: a JSON value comes in, a definition and a report go out. `conversion.convert` is the door.
-What cannot be said in a definition stays as a placeholder, which keeps it and blocks publishing.
+Pure: a JSON value comes in, a definition and a report go out. `conversion.convert` is the entry
+point. A node without an equivalent becomes a placeholder, which keeps its data and blocks
+publishing.
 """

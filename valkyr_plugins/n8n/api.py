@@ -1,4 +1,4 @@
-"""The API of the import: workflows of n8n become workflows of ours."""
+"""The API of the import from n8n."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ from valkyr_plugins.n8n.report import STATUSES
 
 
 class N8nQuery(ImportQuery):
-    """Where an imported workflow goes, or whether it goes nowhere."""
+    """The destination of an imported workflow, or a dry run."""
 
     dryRun = serializers.BooleanField(
         required=False, default=False, help_text="Answer with what would come, and keep nothing."
@@ -40,7 +40,7 @@ class N8nQuery(ImportQuery):
 
 
 class N8nBecame(CamelCaseSerializer):
-    """What a node became."""
+    """The result for a node."""
 
     task = serializers.CharField(
         allow_null=True, help_text="The id of the task, in whatever body; null for none."
@@ -95,7 +95,7 @@ class N8nWorkflow(CamelCaseSerializer):
 
 
 class N8nToCreate(CamelCaseSerializer):
-    """What somebody has to make before the workflow runs."""
+    """What a user must create before the workflow runs."""
 
     credentials = N8nCredential(many=True)
     variables = N8nVariable(many=True)
@@ -103,7 +103,7 @@ class N8nToCreate(CamelCaseSerializer):
 
 
 class N8nReport(CamelCaseSerializer):
-    """What became of each node, in the file's order."""
+    """The result for each node, in the file's order."""
 
     rows = N8nRow(many=True)
     counts = N8nCounts()
@@ -112,7 +112,7 @@ class N8nReport(CamelCaseSerializer):
 
 
 class N8nImported(CamelCaseSerializer):
-    """The workflow and the report; with `dryRun` the definition in the workflow's place."""
+    """The workflow and the report; with `dryRun` the definition instead of the workflow."""
 
     workflow = WorkflowShape(allow_null=True)
     definition = Json(allow_null=True, help_text="Only with dryRun.")
@@ -123,7 +123,7 @@ class N8nImported(CamelCaseSerializer):
 
 
 class ImportN8n(Endpoint):
-    """An export of n8n becomes a workflow."""
+    """Import an export of n8n as a workflow."""
 
     parser_classes = [JsonText]
 
@@ -137,10 +137,10 @@ class ImportN8n(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """A new workflow from an export of n8n, and a report of what became of each node.
+        """Create a workflow from an export of n8n, with a report on each node.
 
-        The body is what n8n downloads, or what its canvas copies. What has no equal stays as a
-        placeholder, which blocks publishing; credentials and secrets are never taken over.
+        The body is n8n's download or a copy from its canvas. A node without an equivalent becomes a
+        placeholder, which blocks publishing; credentials and secrets are never imported.
         """
         query = self.query(N8nQuery)
         given: Any = request.data  # text, or {} of a request without a body
@@ -155,7 +155,7 @@ class ImportN8n(Endpoint):
 
 
 def _converted(text: str) -> Conversion:
-    """The only workflow of a text; raises DefinitionError."""
+    """Return the only workflow of a text; raises DefinitionError."""
     exports = read_text(text)
     if len(exports) > 1:
         message = (

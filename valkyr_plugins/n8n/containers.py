@@ -1,4 +1,4 @@
-"""Bodies: maps over items that are many, and loops over items, drawn as `flow.map`."""
+"""Bodies: maps over many items, and loops over items, drawn as `flow.map`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Builder(Nodes):
     """Draws levels of one graph, and the bodies in them."""
 
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
-        """A map over the items of a port, with the nodes that work on them one by one."""
+        """Open a map over the items of a port, with the nodes that process single items."""
         region = self.region(level, links) if level.depth < MAX_MAPS else set()
         if not region:
             return
@@ -50,7 +50,7 @@ class Builder(Nodes):
             self.open(level, one_port, leaving, task)
 
     def region(self, level: Level, links: list[NodeLink]) -> set[str]:
-        """The nodes that can only be reached from these links and take items one by one."""
+        """Return the nodes that are reachable only from these links and take single items."""
         # A merge too takes all items of its inputs at once.
         lists = {name for name in level.names if takes(self.graph.nodes[name]) != ITEM}
         kept_out = lists | level.taken | (set(self.graph.nodes) - level.names)
@@ -71,7 +71,7 @@ class Builder(Nodes):
     def exits(
         self, inner: Level, task: str, links: list[NodeLink], each: Mapping[Keys, Keys]
     ) -> dict[NodeLink, NodePort]:
-        """The ports of links that leave a body: the list of what it came to for each item."""
+        """Return the ports of links that leave a body: the list of its results."""
         found = list(by_port(inner.ports, links))
         alone = len(found) == 1 and self.is_output(inner, found[0][0])
         named = []
@@ -94,12 +94,12 @@ class Builder(Nodes):
         return ports
 
     def is_output(self, inner: Level, port: NodePort) -> bool:
-        """Whether what leaves a body is what the body comes to anyway."""
+        """Return whether what leaves a body is already its output."""
         plain_way = port.on == (SUCCESS,) and port.shape.whole == f"tasks.{port.task}.output"
         return plain_way and inner.leaves() == [port.task]
 
     def collected(self, inner: Level, port: NodePort) -> str:
-        """A last task of a body that hands on what leaves it."""
+        """Add a last task to a body that returns what leaves it."""
         task = self.ids.take("out")
         whole = port.shape.whole or port.shape.items or f"tasks.{port.task}.output"
         last = next((one["ui"] for one in inner.tasks if one["id"] == port.task), {"x": 0, "y": 0})
@@ -116,7 +116,7 @@ class Builder(Nodes):
     def container(
         self, level: Level, inner: Level, task: str, name: str, config: dict[str, Any]
     ) -> None:
-        """The task of a map, its body settled in it."""
+        """Return the task of a map with its body."""
         x, y = inner.settle()
         level.tasks.append(
             {
@@ -126,7 +126,7 @@ class Builder(Nodes):
         )  # fmt: skip
 
     def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
-        """Loop Over Items: a map, one item after another, of the body that its links go round."""
+        """Convert Loop Over Items into a map over the loop's body, one item after another."""
         work = self.work(level, node, ports)
         coming = [port for group in ports.values() for port in group]
         try:
@@ -154,7 +154,7 @@ class Builder(Nodes):
         self.after(level, node, NodePort(work.id, (SUCCESS,), shape, work.branch))
 
     def plain_body(self, level: Level, node: Node) -> set[str]:
-        """The nodes of a loop's body; raises Left."""
+        """Return the nodes of a loop's body; raises Left."""
         body = self.graph.bodies.get(node.name)
         if body is None:
             raise Left(
@@ -166,7 +166,7 @@ class Builder(Nodes):
         return body
 
     def turned(self, level: Level, node: Node, body: set[str], item: Shape) -> Level:
-        """The body of a loop, drawn."""
+        """Draw the body of a loop."""
         inner = Level(body & level.names, level, shapes={node.name: item})
         into, _ = loop_ports(node)
         entry = NodePort("", (), item)
@@ -180,7 +180,7 @@ class Builder(Nodes):
         return inner
 
     def after(self, level: Level, node: Node, port: NodePort) -> None:
-        """What follows a loop once it is done."""
+        """Return the port after a loop."""
         _, done = loop_ports(node)
         going = (*self.graph.outgoing.get(node.name, ()), *self.ways_back(node.name))
         links = [link for link in going if link.output == done]

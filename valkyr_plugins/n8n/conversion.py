@@ -1,4 +1,4 @@
-"""An export of n8n as a definition and a report: the door of this package."""
+"""Convert an export of n8n into a definition and a report: the package's entry point."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ COLOURS = {1: "yellow", 2: "yellow", 3: "pink", 4: "green", 5: "blue", 6: "pink"
 
 
 def note(node: Node, number: int) -> dict[str, Any]:
-    """One note: where it lies, its size, its text in Markdown, the colour's name."""
+    """Convert one note: its position, size, Markdown text, and colour."""
     parameters = node.parameters
     text = parameters.get("content")
     found = {
@@ -51,14 +51,14 @@ MAX_SECONDS = 31_536_000
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What came of an export: a definition that can be saved, and what became of each node."""
+    """The result for an export: a definition that can be saved, and a report on each node."""
 
     definition: dict[str, Any]
     report: ImportReport
 
 
 def convert(export: Export, catalog: Catalog) -> Conversion:
-    """The definition of an export; raises DefinitionError where it would be too large."""
+    """Return the definition of an export; raises DefinitionError if it would be too large."""
     found = _Conversion(export, catalog).convert()
     if storage_problems(found.definition):
         _drop_parameters(found.definition)
@@ -98,7 +98,7 @@ class _Conversion:
         return Conversion(definition, self.report)
 
     def _flowing(self) -> list[str]:
-        """The nodes that items flow through: no trigger, no note, nothing that helps another."""
+        """Return the nodes that items flow through: no triggers, notes or helpers."""
         links = self.export.links
         helpers = {link.source for link in links if link.kind != MAIN}
         linked = {end for link in links if link.kind == MAIN for end in (link.source, link.target)}
@@ -108,7 +108,7 @@ class _Conversion:
         ]
 
     def _start(self) -> list[dict[str, Any]]:
-        """The triggers, and the ports of what they lead to."""
+        """Convert the triggers, and return the ports to what follows them."""
         found: list[dict[str, Any]] = []
         starts: list[tuple[Node, NodePort]] = []
         for node in self.triggers:
@@ -136,7 +136,7 @@ class _Conversion:
         return given
 
     def _unknown(self, node: Node, reason: str) -> ImportedTriggers:
-        """A trigger with no equal: a placeholder before what it leads to."""
+        """Place a placeholder for a trigger without an equivalent."""
         row = self.rows[node.name]
         row.status = LEFT
         row.task, row.module = self.builder.ids.take(node.name, node.kind), PLACEHOLDER
@@ -150,7 +150,7 @@ class _Conversion:
         return ImportedTriggers([], one("input"))
 
     def _lead(self, starts: list[tuple[Node, NodePort]]) -> None:
-        """The links of the triggers; several that begin at different nodes are a thing to mend."""
+        """Return the triggers' links; several with different targets need a user's decision."""
         links: dict[str, list[NodeLink]] = {}
         for link in self.export.links:
             if link.target in self.level.names:
@@ -179,7 +179,7 @@ class _Conversion:
         return self.builder.pause(self.level, "several triggers", reason, nodes[0]).task
 
     def _connect(self) -> None:
-        """Nodes that no trigger leads to: n8n never runs them, so nothing here may either."""
+        """Disable nodes without a trigger, which n8n never runs."""
         graph, level = self.graph, self.level
         begun = {link.target for link in level.ports}
         roots = [name for name in graph.order if not graph.incoming.get(name) and name not in begun]
@@ -200,7 +200,7 @@ class _Conversion:
             level.ports[NodeLink("", 0, name)] = port
 
     def _helpers(self) -> None:
-        """The rows of models, tools and memories: they became a part of the node they help."""
+        """Report models, tools and memories, which become a part of the node they help."""
         for target, helpers in self.graph.helpers.items():
             for kind, node in helpers:
                 row, helped = self.rows[node.name], self.rows[target]
@@ -217,7 +217,7 @@ class _Conversion:
         return "lastNode" in modes and self._end() is not None
 
     def _end(self) -> Shape | None:
-        """What the only last task hands on."""
+        """Return the output of the only last task."""
         leaves = self.level.leaves()
         last = [row.node for row in self.report.rows if row.task in leaves]
         shape = self.level.shapes.get(last[0]) if len(leaves) == len(last) == 1 else None
@@ -254,7 +254,7 @@ class _Conversion:
 
 
 def _drop_parameters(body: Mapping[str, Any]) -> None:
-    """Take what placeholders keep out of a definition that is too large with it."""
+    """Remove the placeholders' parameters from a definition that is too large with them."""
     for task in body.get("tasks", ()):
         if task["use"] == PLACEHOLDER:
             task["with"].pop("parameters", None)

@@ -1,4 +1,4 @@
-"""Draws the task of each node that data flow through, its edges, and what it hands on."""
+"""Draw the task of each node that data flows through, its edges, and its outputs."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ MANY = 'Several nodes lead to "{}": it runs once, with what the first of them th
 
 
 def takes(node: Node) -> str:
-    """Whether a node works on items one by one, on all of them, or joins several inputs."""
+    """Return whether a node takes single items, all items, or several inputs."""
     if node.kind == LOOP:
         return LIST
     if node.kind == "itemLists":
@@ -44,15 +44,15 @@ def takes(node: Node) -> str:
 
 
 def known(node: Node) -> bool:
-    """Whether a node is one of n8n's own."""
+    """Return whether a node is one of n8n's own."""
     return node.type.startswith(PACKAGES)
 
 
 @dataclass(slots=True)
 class Nodes(ABC):
-    """Draws the nodes of a level one by one; rows and what is to be made go into the report.
+    """Draws the nodes of a level one by one, and adds to the report.
 
-    Where items are many, `open` and `loop` draw a body; `bodies.Builder` knows how.
+    For many items, `open` and `loop` draw a body; `bodies.Builder` implements them.
     """
 
     graph: LinkGraph
@@ -64,7 +64,7 @@ class Nodes(ABC):
     answers: list[str] = field(default_factory=list)
 
     def draw(self, level: Level) -> None:
-        """Everything that stands in a level whose first ports are set."""
+        """Draw everything in a level whose first ports are set."""
         for port, links in list(by_port(level.ports, list(level.ports))):
             if port.shape.items is not None:
                 self.open(level, port, links, links[0].source)
@@ -73,7 +73,7 @@ class Nodes(ABC):
                 self.place(level, self.graph.nodes[name])
 
     def place(self, level: Level, node: Node) -> None:
-        """The task of one node, and its edges."""
+        """Draw the task of one node, and its edges."""
         ports = self.ports_into(level, node)
         if node.kind == LOOP and known(node) and not node.disabled:
             self.loop(level, node, ports)
@@ -85,14 +85,14 @@ class Nodes(ABC):
 
     @abstractmethod
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
-        """A body for the nodes that take the many items of a port one by one."""
+        """Open a body for the nodes that take the many items of a port one by one."""
 
     @abstractmethod
     def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
-        """The body of a node that goes over its items by itself."""
+        """Draw the body of a node that iterates over its items."""
 
     def ports_into(self, level: Level, node: Node) -> dict[int, list[NodePort]]:
-        """The ports that lead to a node, by its inputs."""
+        """Return the ports that lead to a node, by its inputs."""
         found: dict[int, list[NodePort]] = {}
         for link in level.ports:
             if link.target == node.name:
@@ -100,7 +100,7 @@ class Nodes(ABC):
         return found
 
     def work(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> NodeWork:
-        """A node with what reaches it and what it sees, for its family."""
+        """Return a node with its inputs and its visible data, for its family."""
         exclusive = exclude(common(group) for group in ports.values())
         joins = takes(node) == MERGE and not exclusive
         groups = ports if joins else {0: [port for group in ports.values() for port in group]}
@@ -129,7 +129,7 @@ class Nodes(ABC):
         )  # fmt: skip
 
     def variable(self, name: str, node: Node) -> str | None:
-        """The workflow's variable for one of n8n's; None where it is likely to hold a secret."""
+        """Return the workflow's variable for one of n8n's; None if it may hold a secret."""
         found = plain(name) if not name.isidentifier() or not name.isascii() else name[:100]
         if secret_name(name) or not found or found[0].isdigit():
             return None
@@ -138,7 +138,7 @@ class Nodes(ABC):
         return found
 
     def made(self, work: NodeWork, ports: dict[int, list[NodePort]]) -> Made:
-        """What a node becomes: by its family, or its placeholder."""
+        """Return the task of a node: by its family, or its placeholder."""
         node = work.node
         if node.disabled:
             work.remark("It was disabled: it passes on what it gets.")
@@ -157,7 +157,7 @@ class Nodes(ABC):
         return made
 
     def mapped(self, work: NodeWork) -> Made:
-        """What its family makes of a node, if our module would take it; raises Left."""
+        """Return the family's task for a node, if the module accepts it; raises Left."""
         node = work.node
         family = FAMILIES.get(node.kind) if known(node) else None
         if family is None:
@@ -172,7 +172,7 @@ class Nodes(ABC):
         return made
 
     def left(self, work: NodeWork, reason: str) -> Made:
-        """The placeholder of a node."""
+        """Return the placeholder of a node."""
         self.rows[work.node.name].status = LEFT
         work.sight.remarks.clear()
         work.texts.unfinished = 0
@@ -180,7 +180,7 @@ class Nodes(ABC):
         return work.made(PLACEHOLDER, inputs_of(work.node, reason))
 
     def add(self, level: Level, work: NodeWork, made: Made, ports: list[NodePort]) -> None:
-        """A task, its edges, and the row of its node."""
+        """Add a task, its edges, and the row of its node."""
         node = work.node
         task: dict[str, Any] = {
             "id": work.id,
@@ -209,7 +209,7 @@ class Nodes(ABC):
             self.answer(level, work)
 
     def answer(self, level: Level, work: NodeWork) -> None:
-        """Note a task whose output is the answer to a webhook."""
+        """Note a task whose output is the response to a webhook."""
         if level.depth:
             work.remark("It answers from within a body, which cannot: make the answer behind it.")
         else:
@@ -224,7 +224,7 @@ class Nodes(ABC):
             row.status = CHANGED
 
     def lead_on(self, level: Level, work: NodeWork, made: Made) -> None:
-        """The ports of a node's outputs, bodies for items that are many, and ways back."""
+        """Set the ports of a node's outputs, with bodies for many items, and ways back."""
         groups: dict[int, list[NodeLink]] = {}
         for link in (*self.graph.outgoing.get(work.node.name, ()), *self.ways_back(work.node.name)):
             groups.setdefault(link.output, []).append(link)
@@ -239,12 +239,12 @@ class Nodes(ABC):
                 self.open(level, port, links, work.node.name)
 
     def ways_back(self, name: str) -> list[NodeLink]:
-        """The links of a node that were taken out: of cycles, and of loops."""
+        """Return the node's links that were removed: of cycles, and of loops."""
         back = [link for links in self.graph.back.values() for link in links]
         return [link for link in (*self.graph.cut, *back) if link.source == name]
 
     def port(self, work: NodeWork, made: Made, output: int) -> NodePort | None:
-        """Where an output goes on; None where the module has none such."""
+        """Return where an output continues; None if the module has no such output."""
         node = work.node
         usual = max(made.outcomes, default=0) + 1
         if node.on_error == ERROR_OUTPUT and output == usual and not node.disabled:
@@ -259,7 +259,7 @@ class Nodes(ABC):
         return NodePort(work.id, (outcome, ERROR) if fails else (outcome,), made.shape, work.branch)
 
     def stand_in(self, level: Level, work: NodeWork, output: int) -> NodePort:
-        """A placeholder behind an output that the module does not have."""
+        """Add a placeholder after an output that the module does not have."""
         reason = (
             f"output {output + 1} of {work.node.name} has no equal; see when it goes on this way, "
             "and draw the edge from there"
@@ -271,7 +271,7 @@ class Nodes(ABC):
     def turn_back(
         self, level: Level, port: NodePort, work: NodeWork, links: list[NodeLink]
     ) -> None:
-        """A placeholder where the file goes back to an earlier node without a plain loop."""
+        """Add a placeholder for a link to an earlier node that is not a plain loop."""
         names = ", ".join(dict.fromkeys(link.target for link in links))
         reason = (
             f"here n8n goes back to {names}: put the tasks from there to here into the body of a "
@@ -282,7 +282,7 @@ class Nodes(ABC):
         level.lead(port, self.pause(level, f"back to {names}", reason, work.node).task)
 
     def pause(self, level: Level, name: str, reason: str, near: Node) -> NodePort:
-        """A placeholder that stands for no node; its task blocks publishing."""
+        """Add a placeholder without a node; its task blocks publishing."""
         task = self.ids.take(name)
         level.tasks.append(
             {
@@ -295,7 +295,7 @@ class Nodes(ABC):
 
 
 def failure(work: NodeWork) -> Shape:
-    """What n8n hands on behind a failure: the item, and the message as `error`."""
+    """Return what n8n passes on after a failure: the item, and the message as `error`."""
     message = f"tasks.{work.id}.error.message"
     named: dict[Keys, str] = {("error", "message"): message, ("error",): message}
     came = work.shape

@@ -1,4 +1,4 @@
-"""An export of n8n, whatever version wrote it: nodes, links, settings; and how it is read."""
+"""Read an export of any version of n8n: nodes, links, settings."""
 
 import json
 import re
@@ -17,8 +17,8 @@ STOP, GO_ON, ERROR_OUTPUT = "stop", "goOn", "errorOutput"
 class Node:
     """One node. `kind` is the type without its package; `credentials` are names by their types.
 
-    `on_error` is STOP, GO_ON (what follows runs as if nothing had happened) or ERROR_OUTPUT (a
-    failure leaves by an output of its own, the last one).
+    `on_error` is STOP, GO_ON (the next nodes run as if nothing had happened) or ERROR_OUTPUT (a
+    failure has its own output, the last one).
     """
 
     name: str
@@ -43,7 +43,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class NodeLink:
-    """An output of a node that leads to an input of another; `kind` is `main` or an `ai_…`."""
+    """An output of a node that leads to another's input; `kind` is `main` or an `ai_…`."""
 
     source: str
     output: int
@@ -54,7 +54,7 @@ class NodeLink:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """One workflow of n8n; `remarks` say what of the file could not be read."""
+    """One workflow of n8n; `remarks` list the unreadable parts."""
 
     name: str
     description: str
@@ -88,7 +88,7 @@ _GO_ON = {"continueRegularOutput": GO_ON, "continueErrorOutput": ERROR_OUTPUT}
 
 
 def read_text(text: str) -> list[Export]:
-    """The workflows of a text; raises DefinitionError where it is no JSON, or too much of it."""
+    """Return the workflows of a text; raises DefinitionError if it is too large or not JSON."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         message = f"the export has {size:,} bytes; at most {MAX_BYTES:,} are taken"
@@ -103,7 +103,7 @@ def read_text(text: str) -> list[Export]:
 
 
 def read_exports(value: Any) -> list[Export]:
-    """The workflows of a JSON value; raises DefinitionError where it holds none of n8n's."""
+    """Return the workflows of a JSON value; raises DefinitionError if it has none of n8n's."""
     found = list(_documents(value, MAX_WRAPPERS))
     if not found:
         message = (
@@ -155,7 +155,7 @@ def _export(document: Mapping[str, Any]) -> Export:
 
 
 def _nodes(values: list[Any], remarks: list[str]) -> tuple[list[Node], dict[str, str]]:
-    """The nodes, and how connections may call each: by its name, or by its id."""
+    """Return the nodes, and their names in connections: by name, or by ID."""
     nodes: list[Node] = []
     called: dict[str, str] = {}
     taken: set[str] = set()
@@ -201,7 +201,7 @@ def _on_error(value: Mapping[str, Any]) -> str:
 
 
 def _credentials(value: Mapping[str, Any]) -> dict[str, str]:
-    """Names by types; ids and all else stay behind."""
+    """Return names by type; IDs and the rest are dropped."""
     named = {}
     for kind, given in list(value.items())[:10]:
         name = given.get("name") if isinstance(given, dict) else given
@@ -263,12 +263,12 @@ def _number(value: Any, default: float) -> float:
 
 
 def text(value: Any, most: int) -> str:
-    """A text of at most so many characters that can be stored; "" for anything else."""
+    """Return a storable text of limited length; "" for anything else."""
     return _UNSTORABLE.sub("\ufffd", value[:most]).strip() if isinstance(value, str) else ""
 
 
 def cleaned(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """A JSON value that can be stored: without NUL, half surrogates, NaN, and not too deep."""
+    """Return a storable JSON value: without NUL, half surrogates, NaN or deep nesting."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, (int, float)):

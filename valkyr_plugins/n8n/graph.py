@@ -1,4 +1,4 @@
-"""The nodes' order: what leads to what, with the ways back of loops taken out."""
+"""The nodes' order by their links, without the ways back of loops."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,16 +9,16 @@ LOOP = "splitInBatches"
 
 
 def loop_ports(node: Node) -> tuple[int, int]:
-    """The outputs of a loop node that lead into its body, and on once it is done."""
+    """Return a loop node's outputs to its body, and to the nodes after it."""
     return (1, 0) if node.version >= 3 else (0, 1)
 
 
 @dataclass(slots=True)
 class LinkGraph:
-    """What is left of the links without the ways back.
+    """The links without ways back.
 
-    `bodies` are those of plain loops by their nodes, `back` the links that closed them; `cut` are
-    the links of cycles that are no plain loops.
+    `bodies` are those of plain loops by node, `back` the links that closed them; `cut` are the
+    links of other cycles.
     """
 
     nodes: dict[str, Node]
@@ -33,9 +33,9 @@ class LinkGraph:
 
 
 def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
-    """The graph of the nodes that data flow through; what helps one (a model, a tool) beside it.
+    """Return the graph of the data's nodes; helpers (a model, a tool) are separate.
 
-    A way back is one towards where the triggers begin, so what they lead to is looked at first.
+    A way back leads towards the triggers, so nodes after triggers are visited first.
     """
     names = set(flowing)
     ends = [link.target for link in export.links if link.source not in names]
@@ -57,7 +57,7 @@ def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
 def reachable(
     start: Iterable[str], links: dict[str, list[NodeLink]], stop: Collection[str]
 ) -> set[str]:
-    """The nodes that can be reached from some, themselves included, going no further at `stop`."""
+    """Return the nodes reachable from some, themselves included, stopping at `stop`."""
     found: set[str] = set()
     pending = [name for name in start if name not in stop]
     while pending:
@@ -72,7 +72,7 @@ def reachable(
 def _without_ways_back(
     graph: LinkGraph, links: list[NodeLink], names: Sequence[str]
 ) -> list[NodeLink]:
-    """Without the links that close plain loops: bodies that are entered from their node alone."""
+    """Remove the links that close plain loops: bodies entered from their node alone."""
     out, into = _by_ends(links)
     back: set[NodeLink] = set()
     for name in names:
@@ -98,7 +98,7 @@ def _without_ways_back(
 def _without_cycles(
     graph: LinkGraph, links: list[NodeLink], names: Sequence[str]
 ) -> list[NodeLink]:
-    """Without the links that still lead back, which are `cut`."""
+    """Remove the links that still lead back, which become `cut`."""
     out, _ = _by_ends(links)
     state: dict[str, int] = {}
     for start in names:
@@ -124,7 +124,7 @@ def _without_cycles(
 
 
 def _arrange(graph: LinkGraph, links: list[NodeLink], names: Sequence[str]) -> None:
-    """Sources before what they lead to; otherwise in the file's order."""
+    """Order sources before their targets; otherwise in the file's order."""
     graph.outgoing, graph.incoming = _by_ends(links)
     waiting = {name: len(graph.incoming.get(name, ())) for name in names}
     ready = [name for name in names if not waiting[name]]

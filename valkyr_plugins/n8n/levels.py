@@ -1,4 +1,4 @@
-"""A body while it is being drawn: its tasks and edges, and what its nodes hand on to each other."""
+"""A body during drawing: its tasks and edges, and its nodes' outputs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ Branch = Mapping[str, frozenset[str]]  # the outcomes, by gates, on which someth
 
 @dataclass(frozen=True, slots=True)
 class NodePort:
-    """Where a link begins: a task and the outcomes it goes on along; no task where a body begins.
+    """The start of a link: a task and its outcomes; no task at a body's start.
 
-    What takes the link gets `shape`, and runs only where the gates of `branch` went its way.
+    The link's target gets `shape`, and runs only if the gates of `branch` chose it.
     """
 
     task: str
@@ -27,7 +27,7 @@ class NodePort:
 
 @dataclass(slots=True)
 class Level:
-    """One body: the nodes that stand in it, and what has been drawn of it so far."""
+    """One body: its nodes, and the parts drawn so far."""
 
     names: set[str]
     outer: "Level | None" = None
@@ -39,31 +39,31 @@ class Level:
 
     @property
     def depth(self) -> int:
-        """How many bodies stand around it."""
+        """The number of surrounding bodies."""
         return 0 if self.outer is None else self.outer.depth + 1
 
     def shape(self, name: str) -> Shape | None:
-        """What a node of this body, or of one around it, hands on."""
+        """Return the output of a node in this body, or in one around it."""
         found = self.shapes.get(name)
         return self.outer.shape(name) if found is None and self.outer is not None else found
 
     def lead(self, port: NodePort, task: str) -> None:
-        """An edge from a port to a task, for each of its outcomes."""
+        """Add an edge from a port to a task, for each of its outcomes."""
         for outcome in port.on if port.task else ():
             self.edges[port.task, task, outcome] = None
 
     def leaves(self) -> list[str]:
-        """The tasks that no edge leaves, whose outputs are the body's."""
+        """Return the tasks without outgoing edges, whose outputs are the body's."""
         sources = {source for source, _, _ in self.edges}
         return [task["id"] for task in self.tasks if task["id"] not in sources]
 
     def drawn(self) -> dict[str, Any]:
-        """The tasks and edges as a definition has them."""
+        """Return the tasks and edges in the definition's form."""
         edges = [{"from": a, "to": b, "on": on} for a, b, on in self.edges]
         return {"tasks": self.tasks, "edges": edges}
 
     def settle(self) -> tuple[float, float]:
-        """Move the tasks into their container, and say where that is to stand."""
+        """Move the tasks into their container, and set the container's position."""
         places = [task["ui"] for task in self.tasks]
         left = min((ui["x"] for ui in places), default=0)
         top = min((ui["y"] for ui in places), default=0)
@@ -73,9 +73,9 @@ class Level:
 
 
 def met(ports: Iterable[NodePort]) -> tuple[Shape, bool]:
-    """What comes of several ports that lead to one input, and whether they are alternatives.
+    """Return the merged shape of an input's ports, and whether they are alternatives.
 
-    A task that was skipped has no output, so the first that has one is meant.
+    A skipped task has no output, so the first task with one is used.
     """
     by_shape: dict[str, NodePort] = {}
     for port in ports:
@@ -91,7 +91,7 @@ def met(ports: Iterable[NodePort]) -> tuple[Shape, bool]:
 
 
 def common(ports: Iterable[NodePort]) -> Branch:
-    """The gates on which all of some ports depend, with the outcomes that lead to any."""
+    """Return the gates that all ports depend on, with the outcomes that lead to any."""
     branches = [
         dict(port.branch) | ({port.task: frozenset(port.on)} if port.task else {}) for port in ports
     ]
@@ -100,7 +100,7 @@ def common(ports: Iterable[NodePort]) -> Branch:
 
 
 def exclude(branches: Iterable[Branch]) -> bool:
-    """Whether of some branches one is taken at most: a gate went another way for each."""
+    """Return whether at most one branch is taken: a gate separates them."""
     given = list(branches)
     for place, first in enumerate(given):
         for second in given[place + 1 :]:
@@ -112,7 +112,7 @@ def exclude(branches: Iterable[Branch]) -> bool:
 def by_port(
     ports: Mapping[NodeLink, NodePort], links: Iterable[NodeLink]
 ) -> Iterator[tuple[NodePort, list[NodeLink]]]:
-    """Links in groups of the same port; those without one are left out."""
+    """Group links by port, without those that have none."""
     groups: dict[int, tuple[NodePort, list[NodeLink]]] = {}
     for link in links:
         if link in ports:

@@ -1,4 +1,4 @@
-"""Maps one node: what its family works with (`NodeWork`), what it makes (`Made`), and names."""
+"""Map one node: a family's input (`NodeWork`), its result (`Made`), and names."""
 
 import re
 import unicodedata
@@ -21,30 +21,30 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def plain(name: str) -> str:
-    """A name in small letters, digits and single underscores; "" where nothing is left of it."""
+    """Return a name in small letters, digits and single underscores; "" if nothing is left."""
     folded = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return _GAP.sub("_", folded.lower()).strip("_")[:MAX_ID].strip("_")
 
 
 def credential_name(name: str, kind: str) -> str:
-    """What a credential of n8n is to be called here: a small letter first."""
+    """Return the new name of n8n's credential, beginning with a small letter."""
     found = plain(name) or plain(_CAMEL.sub(" ", kind)) or "credential"
     return found if found[0].isalpha() else f"c_{found}"
 
 
 def workflow_slug(name: str) -> str:
-    """The slug that a workflow of n8n most likely gets here."""
+    """Return the slug that a workflow of n8n most likely gets here."""
     return plain(name).replace("_", "-") or "workflow"
 
 
 class Ids:
-    """Gives out ids, each once, in whatever body: a reference then means one task only."""
+    """Issues unique IDs across all bodies, so that a reference means one task."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
     def take(self, name: str, otherwise: str = "task") -> str:
-        """An id for something of this name."""
+        """Return an ID for something of this name."""
         base = plain(name) or plain(_CAMEL.sub(" ", otherwise)) or "task"
         base = base if base[0].isalpha() else f"n_{base}"
         found, number = base, 2
@@ -64,9 +64,9 @@ class Left(Exception):
 
 @dataclass(slots=True)
 class Made:
-    """The task that a node became: a module, its `with`, what it hands on.
+    """The task for a node: a module, its `with`, its outputs.
 
-    `outcomes` are those of its outputs where they are not `success`; `credential` names one.
+    `outcomes` are those of its outputs if they are not `success`; `credential` names one.
     """
 
     use: str
@@ -79,7 +79,7 @@ class Made:
 
 @dataclass(slots=True)
 class NodeWork:
-    """One node, the id of its task, what reaches each of its inputs, and where remarks go."""
+    """One node, the ID of its task, its inputs, and its remarks."""
 
     node: Node
     id: str
@@ -93,45 +93,45 @@ class NodeWork:
 
     @property
     def output(self) -> str:
-        """How later tasks read this one."""
+        """Return how later tasks read this one."""
         return f"tasks.{self.id}.output"
 
     @property
     def shape(self) -> Shape:
-        """What reaches its first input."""
+        """Return the shape of its first input."""
         return self.inputs.get(0, UNKNOWN)
 
     def get(self, keys: str, default: Any = None) -> Any:
-        """A parameter, by keys with dots between them, as it is written in the file."""
+        """Return a parameter by dotted keys, as written in the file."""
         return below(self.node.parameters, keys, default)
 
     def word(self, keys: str, default: str = "") -> str:
-        """A parameter that is one of some words."""
+        """Return a parameter that is one of some words."""
         found = self.get(keys)
         if isinstance(found, dict):
             found = found.get("value")
         return found if isinstance(found, str) and found else default
 
     def value(self, raw: Any, name: str = "") -> Any:
-        """A value written as ours."""
+        """Return a value in template syntax."""
         return self.texts.value(raw, name)
 
     def text(self, raw: Any, name: str = "") -> str:
-        """A value that must be a text."""
+        """Return a value that must be text."""
         written = self.value(raw, name)
         return written if isinstance(written, str) else "" if written is None else str(written)
 
     def remark(self, sentence: str) -> None:
-        """Say what is not as it was."""
+        """Note what differs from n8n."""
         self.sight.remark(sentence)
 
     def names(self, keys: str) -> list[dict[str, Any]]:
-        """A parameter that is a list of objects; [] for anything else."""
+        """Return a parameter that is a list of objects; [] for anything else."""
         found = self.get(keys)
         return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
     def items(self) -> str:
-        """An expression for the list of items that reach it; raises Left."""
+        """Return an expression for the list of its input items; raises Left."""
         if self.shape.items is not None:
             return self.shape.items
         if self.shape.whole is not None:
@@ -139,21 +139,21 @@ class NodeWork:
         raise Left(f"it works on a list, and {self.shape.why}")
 
     def credential(self, kind: str, *types: str) -> str:
-        """The name of the credential of our type `kind` that one of n8n's types becomes; ""."""
+        """Return the name of the credential of type `kind` for one of n8n's types; "" for none."""
         for was, name in self.node.credentials.items():
             if not types or was in types:
                 return self.secret(credential_name(name, was), kind, f"{was} {name}".strip())
         return ""
 
     def secret(self, name: str, kind: str, was: str) -> str:
-        """Note that a credential is to be made; its name."""
+        """Note that a credential must be created; return its name."""
         self.report.credential(name, kind, was, self.node.name)
         return name
 
     def made(
         self, use: str, inputs: dict[str, Any], shape: Shape | None = None, **more: Any
     ) -> Made:
-        """The task; unless said otherwise it hands on its output as it is."""
+        """Return the task; by default it passes its output on unchanged."""
         return Made(use, inputs, one(self.output) if shape is None else shape, **more)
 
 
@@ -163,7 +163,7 @@ FAMILIES: dict[str, Family] = {}
 
 
 def family(*kinds: str, takes: str = ITEM) -> Callable[[Family], Family]:
-    """Name the function that maps nodes of these kinds, and whether it works on a list."""
+    """Register the function that maps nodes of these kinds, and whether it takes lists."""
 
     def register(function: Family) -> Family:
         for kind in kinds:
@@ -175,7 +175,7 @@ def family(*kinds: str, takes: str = ITEM) -> Callable[[Family], Family]:
 
 
 def below(value: Any, keys: str, default: Any = None) -> Any:
-    """What stands at keys with dots between them; `default` where nothing does."""
+    """Return the value at dotted keys, or `default`."""
     for key in keys.split("."):
         if not isinstance(value, Mapping) or key not in value:
             return default

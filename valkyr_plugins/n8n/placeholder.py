@@ -1,4 +1,4 @@
-"""The task that stands for a node which has no equal here, and its module `n8n.placeholder`."""
+"""The task for a node without an equivalent, and its module `n8n.placeholder`."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ MAX_TEXT = 20_000
 
 
 def inputs_of(node: Node, reason: str) -> dict[str, Any]:
-    """The `with` of a node's placeholder: what it was and why it is one."""
+    """Return the `with` of a node's placeholder: its content and the reason."""
     given = bare(scrubbed(dict(node.parameters)))
     if len(json.dumps(given)) > MAX_PARAMETERS:
         given = {"leftOut": "The parameters are too long to be kept; see the export."}
@@ -33,12 +33,12 @@ def inputs_of(node: Node, reason: str) -> dict[str, Any]:
 
 
 def plain_inputs(what: str, reason: str) -> dict[str, Any]:
-    """The `with` of a placeholder that stands for no node but for a way the graph goes."""
+    """Return the `with` of a placeholder without a node."""
     return {"nodeType": what, "reason": bare(reason)}
 
 
 def bare(value: Any) -> Any:
-    """A value without templates: n8n's {{ }} are written [[ ]], so that nobody renders them."""
+    """Return a value without templates: n8n's {{ }} become [[ ]], which are not rendered."""
     if isinstance(value, str):
         text = without_secrets(value[:MAX_TEXT])
         return text.replace("{{", "[[").replace("}}", "]]").replace("{%", "[%")
@@ -118,7 +118,7 @@ class Placeholder(Module[PlaceholderInputs]):
 
 
 def said(config: Mapping[str, Any]) -> str:
-    """What it was, and what to do."""
+    """Return its content and what to do."""
     return (
         f"{config.get('nodeType', 'a node')} was not imported: {config.get('reason', '')}; put the "
         "module in that does its work, or take the task out"

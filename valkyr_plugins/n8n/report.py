@@ -1,4 +1,4 @@
-"""What became of each node, and what a person has to make before the workflow runs."""
+"""The report: each node's result, and what a user must create before the workflow runs."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,10 +9,10 @@ STATUSES = (MAPPED, CHANGED, LEFT)
 
 @dataclass(slots=True)
 class Row:
-    """A node. `task` is the id of what it became, "" for none; `module` is a trigger's type too.
+    """A node. `task` is the ID of its task, "" for none; `module` is also a trigger's type.
 
-    MAPPED: it does the same. CHANGED: it does nearly the same, or holds something still to be
-    written; the remarks say what. LEFT: it is a placeholder, or nothing.
+    MAPPED: equivalent. CHANGED: nearly equivalent, or incomplete; the remarks say how. LEFT: a
+    placeholder, or nothing.
     """
 
     node: str
@@ -23,7 +23,7 @@ class Row:
     remarks: list[str] = field(default_factory=list)
 
     def told(self) -> dict[str, Any]:
-        """The row as the API shows it."""
+        """Return the row for the API."""
         became = {"task": self.task or None, "module": self.module} if self.module else None
         return {
             "node": self.node, "nodeType": self.type, "became": became, "status": self.status,
@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(slots=True)
 class ImportReport:
-    """The rows, in the file's order, and what is to be made; names with who needs them."""
+    """The rows, in the file's order, and what to create; names with their users."""
 
     rows: list[Row] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
@@ -42,23 +42,23 @@ class ImportReport:
     workflows: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
 
     def credential(self, name: str, kind: str, was: str, node: str) -> None:
-        """A node needs a credential of a type, which was another one in n8n."""
+        """Note a credential that a node needs, with its type in n8n."""
         self.credentials.setdefault(name, (kind, was, []))[2].append(node)
 
     def variable(self, name: str, node: str) -> None:
-        """A node reads a variable, to which somebody must give a value."""
+        """Note a variable that a node reads and that needs a value."""
         self.variables.setdefault(name, []).append(node)
 
     def workflow(self, slug: str, was: str, node: str) -> None:
-        """A node starts another workflow."""
+        """Note another workflow that a node starts."""
         self.workflows.setdefault(slug, (was, []))[1].append(node)
 
     def counts(self) -> dict[str, int]:
-        """How many nodes of each status."""
+        """Return how many nodes have each status."""
         return {status: sum(row.status == status for row in self.rows) for status in STATUSES}
 
     def told(self) -> dict[str, Any]:
-        """The report as the API shows it."""
+        """Return the report for the API."""
         return {
             "rows": [row.told() for row in self.rows],
             "counts": self.counts(),

@@ -1,4 +1,4 @@
-"""Finds what looks like a secret, so that none is copied: exports hold tokens at times."""
+"""Find and remove what looks like a secret: exports sometimes contain tokens."""
 
 import re
 from itertools import pairwise
@@ -30,14 +30,14 @@ SHORTEST = 8
 
 
 def secret_name(name: str) -> bool:
-    """Whether a field of this name holds a secret, by the usual words."""
+    """Return whether a field of this name usually holds a secret."""
     words = [word.lower() for word in _WORD.findall(name)]
     pairs = list(pairwise(words))
     return any(word in _WORDS for word in words) or any(pair in _PAIRS for pair in pairs)
 
 
 def secret_value(name: str, value: Any) -> bool:
-    """Whether a field's value is a secret written out."""
+    """Return whether a field's value is a secret."""
     if not isinstance(value, str) or "{{" in value:
         return False
     named = secret_name(name) and len(value) >= SHORTEST and " " not in value.strip()
@@ -46,12 +46,12 @@ def secret_value(name: str, value: Any) -> bool:
 
 
 def stand_in(value: str) -> bool:
-    """Whether a value only says where a secret goes, as YOUR_TOKEN does."""
+    """Return whether a value is a stand-in for a secret, such as YOUR_TOKEN."""
     return _STAND_IN.match(value) is not None
 
 
 def without_secrets(text: str, instead: str = LEFT_OUT) -> str:
-    """The text with what looks like a secret left out."""
+    """Return the text without what looks like a secret."""
     found = _TOKEN.sub(lambda match: instead, text)
     return _PARAMETER.sub(
         lambda match: match[1] + (instead if secret_name(match[2]) else match[3]), found
@@ -59,7 +59,7 @@ def without_secrets(text: str, instead: str = LEFT_OUT) -> str:
 
 
 def scrubbed(value: Any, name: str = "") -> Any:
-    """A JSON value without what looks like a secret, by its text or the name of its field."""
+    """Return a JSON value without what looks like a secret, by text or field name."""
     if isinstance(value, str):
         return (
             LEFT_OUT if secret_value(name, value) and secret_name(name) else without_secrets(value)

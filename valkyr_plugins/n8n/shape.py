@@ -1,7 +1,7 @@
-"""What a node hands on, as our templates read it, and what an expression sees of it.
+"""A node's outputs in template syntax, and the data that an expression sees.
 
-n8n runs a node once for each item that reaches it, and `$json` is that item. Here a task runs once;
-a list is worked on by a `flow.map`, in whose body `item` is the item.
+n8n runs a node once for each input item, and `$json` is that item. Here a task runs once;
+`flow.map` processes a list, and in its body `item` is the item.
 """
 
 import json
@@ -15,10 +15,10 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One object: `whole` is the expression for it, `base` the one under which its keys are read.
+    """One object: `whole` is its expression, `base` the prefix of its keys.
 
-    `named` are keys that are read elsewhere. With `items`, an expression that yields a list, it is
-    many objects, whose keys `each` may call otherwise. Where neither helps, `why` says so.
+    `named` are keys with another expression. With `items`, an expression for a list, it is many
+    objects, whose keys `each` may rename. If neither works, `why` has the reason.
     """
 
     whole: str | None = None
@@ -29,7 +29,7 @@ class Shape:
     why: str = "what reaches this node is not known"
 
     def read(self, keys: Keys) -> str | None:
-        """The expression for a key below it; None where there is none."""
+        """Return the expression for one of its keys, or None."""
         if not keys:
             return self.whole
         for length in range(len(keys), 0, -1):
@@ -39,7 +39,7 @@ class Shape:
         return path(self.base, keys) if self.base is not None else None
 
     def of_item(self, expression: str) -> "Shape":
-        """The shape of one of many items, which `expression` yields."""
+        """Return the shape of one of many items, which `expression` yields."""
         named = {keys: path(expression, ours) for keys, ours in self.each.items()}
         return Shape(whole=expression, base=expression, named=named)
 
@@ -48,18 +48,18 @@ UNKNOWN = Shape()
 
 
 def one(expression: str) -> Shape:
-    """An object that an expression yields."""
+    """Return the shape of an object that an expression yields."""
     return Shape(whole=expression, base=expression)
 
 
 def many(expression: str, each: Mapping[Keys, Keys] | None = None) -> Shape:
-    """A list that an expression yields."""
+    """Return the shape of a list that an expression yields."""
     why = "n8n runs this node once for each item; put it into the body of a flow.map"
     return Shape(items=expression, each=each or {}, why=why)
 
 
 def path(base: str, keys: Keys) -> str:
-    """An expression for what stands below another one."""
+    """Return an expression for a key of another one."""
     for key in keys:
         if isinstance(key, int):
             base += f"[{key}]"
@@ -71,7 +71,7 @@ def path(base: str, keys: Keys) -> str:
 
 
 def operand(expression: str) -> str:
-    """An expression that something can be done with: in brackets unless it is a path."""
+    """Return an expression as an operand: in brackets unless it is a path."""
     return f"({expression})" if " " in expression else expression
 
 
@@ -80,10 +80,10 @@ def operand(expression: str) -> str:
 
 @dataclass(slots=True)
 class Sight:
-    """`current` is `$json`; `nodes` are those that are done; `numbered` where `index` is known.
+    """`current` is `$json`; `nodes` are the finished ones; `numbered` if `index` is known.
 
-    `variable` gives the name of one of our variables for one of n8n's or the environment's, and
-    None for one that must not be one. `remarks` gathers what a reader should know.
+    `variable` returns the name for one of n8n's or the environment's variables, and None for a
+    forbidden one. `remarks` collects notes for the reader.
     """
 
     current: Shape = UNKNOWN
@@ -98,5 +98,5 @@ class Sight:
 
 
 def seen(nodes: Mapping[str, Shape]) -> Callable[[str], Shape | None]:
-    """The look-up of `Sight.nodes` over a mapping."""
+    """Return the lookup of `Sight.nodes` over a mapping."""
     return nodes.get

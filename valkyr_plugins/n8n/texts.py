@@ -1,4 +1,4 @@
-"""n8n's texts as ours: `=Hello {{ $json.name }}` holds expressions, other texts are as they are."""
+"""Convert n8n's texts: `=Hello {{ $json.name }}` has expressions, other texts stay."""
 
 import json
 import re
@@ -24,17 +24,17 @@ Part = tuple[bool, str]  # whether it is an expression, its text
 
 
 def is_expression(raw: Any) -> bool:
-    """Whether n8n works a value out, instead of taking it as it stands."""
+    """Return whether n8n evaluates a value."""
     return isinstance(raw, str) and (raw.startswith("=") or _meant(raw))
 
 
 def _meant(raw: str) -> bool:
-    """A text that is no expression to n8n and yet names something of its: `{{ $env.URL }}`."""
+    """Return a text that is not an expression to n8n but names its data: `{{ $env.URL }}`."""
     return re.search(r"\{\{\s*\$", raw) is not None
 
 
 def parts(text: str) -> list[Part]:
-    """The literal parts and the expressions of a text, without its `=`."""
+    """Return the literal parts and the expressions of a text, without its `=`."""
     found: list[Part] = []
     position = 0
     while (start := text.find("{{", position)) >= 0 and len(found) < MAX_PARTS:
@@ -48,7 +48,7 @@ def parts(text: str) -> list[Part]:
 
 
 def _end(text: str, position: int) -> int:
-    """Where an expression ends: at the first `}}` outside of quotes and objects."""
+    """Return the end of an expression: the first `}}` outside of quotes and objects."""
     depth = 0
     for match in _STRING.finditer(text, position):
         if match.group() == "{":
@@ -61,14 +61,14 @@ def _end(text: str, position: int) -> int:
 
 
 class Texts:
-    """Writes values for one node; `unfinished` says how many expressions it could not write."""
+    """Converts values for one node; `unfinished` counts the untranslated expressions."""
 
     def __init__(self, sight: Sight) -> None:
         self.sight = sight
         self.unfinished = 0
 
     def value(self, raw: Any, name: str = "") -> Any:
-        """Any JSON value; `name` is its field's, which may tell a secret."""
+        """Convert a JSON value; `name` is its field's, which may show that it is a secret."""
         if isinstance(raw, str):
             return self.text(raw, name)
         if isinstance(raw, dict):
@@ -78,7 +78,7 @@ class Texts:
         return raw
 
     def text(self, raw: str, name: str = "") -> str:
-        """A text as a template."""
+        """Convert a text into a template."""
         if not is_expression(raw):
             return self._literal(raw, name)
         if not raw.startswith("="):
@@ -91,7 +91,7 @@ class Texts:
         )
 
     def operand(self, raw: Any) -> str:
-        """A value as an expression, to stand in another one; raises Untranslatable."""
+        """Return a value as an expression inside another one; raises Untranslatable."""
         if not is_expression(raw):
             if isinstance(raw, str) and without_secrets(raw) != raw:
                 raise Untranslatable("it holds what looks like a secret")
@@ -108,20 +108,20 @@ class Texts:
         return joined
 
     def expression(self, raw: Any) -> str:
-        """As `operand`, with what is still to be written in its place where it must be."""
+        """Return an operand, or a call for what is still to be written."""
         try:
             return self.operand(raw)
         except Untranslatable as reason:
             return self.left(str(raw), str(reason))
 
     def left(self, original: str, reason: str) -> str:
-        """The call that stands for an expression that was not translated."""
+        """Return the call for an expression that was not translated."""
         self.unfinished += 1
         self.sight.remark(f"{_short(original)} was not translated: {reason}.")
         return todo_call(_kept(original))
 
     def json_text(self, raw: str) -> Any:
-        """JSON with expressions in it as a value; raises ValueError where it is none."""
+        """Convert JSON with expressions; raises ValueError if it is not JSON."""
         if not is_expression(raw):
             return self.value(json.loads(raw))
         pieces = parts(raw.removeprefix("="))
@@ -165,7 +165,7 @@ class Texts:
         return escaped.replace(_MARK, todo("a secret was here: make it a credential"))
 
     def key(self, key: str) -> str:
-        """A key of an object, in which no template may stand."""
+        """Return a key of an object, which must not contain a template."""
         return _OURS.sub("{", key)
 
 
@@ -176,7 +176,7 @@ def _constant(raw: Any) -> str:
 
 
 def _inside(text: str, quoted: bool) -> bool:
-    """Whether a string of JSON is open behind a piece of its text."""
+    """Return whether a JSON string is open at the end of a text."""
     skip = False
     for character in text:
         if skip:

@@ -1,4 +1,4 @@
-"""What starts a workflow: triggers of ours, and what their payload is to the nodes behind them."""
+"""Convert triggers, and describe their payload for the nodes behind them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ ERROR_NAMES: dict[Keys, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ImportedTriggers:
-    """The triggers of a node, what it hands on, what a reader should know."""
+    """The triggers of a node, its output, and remarks for the reader."""
 
     triggers: list[dict[str, Any]]
     shape: Shape
@@ -32,12 +32,12 @@ class ImportedTriggers:
 
 
 def is_trigger(node: Node) -> bool:
-    """Whether a node starts the workflow."""
+    """Return whether a node starts the workflow."""
     return node.kind in TRIGGERS or node.kind.lower().endswith("trigger")
 
 
 def started(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
-    """What a trigger becomes; raises Left."""
+    """Convert a trigger; raises Left."""
     make = MAKERS.get(node.kind)
     if make is None:
         raise Left(
@@ -124,7 +124,7 @@ def _every(count: int) -> str:
 
 
 def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
-    """The five fields of a rule of the schedule trigger, and what is not as it was."""
+    """Return the five cron fields of a schedule's rule, and what differs."""
     kind = str(rule.get("field", "days"))
     minute, hour = _number(rule, "triggerAtMinute", 0, 59), _number(rule, "triggerAtHour", 0, 23)
     if kind == "cronExpression":
@@ -151,7 +151,7 @@ def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _often(rule: Mapping[str, Any], kind: str, minute: int) -> tuple[str, str]:
-    """A rule that starts several times a day."""
+    """Convert a rule that starts several times a day."""
     if kind == "seconds":
         return "* * * * *", "It started every few seconds; a minute is the shortest time here."
     if kind == "minutes":
@@ -160,7 +160,7 @@ def _often(rule: Mapping[str, Any], kind: str, minute: int) -> tuple[str, str]:
 
 
 def _old_cron(rule: Mapping[str, Any]) -> tuple[str, str]:
-    """The same of a rule of the Cron node."""
+    """Convert a rule of the Cron node."""
     mode = rule.get("mode", "everyDay")
     minute, hour = _number(rule, "minute", 0, 59), _number(rule, "hour", 14, 23)
     if mode == "custom":
@@ -177,7 +177,7 @@ def _old_cron(rule: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _five(expression: str) -> tuple[str, str]:
-    """Without the seconds, which are a sixth field in front."""
+    """Remove the seconds, a sixth field in front."""
     fields = expression.removeprefix("=").split()
     if len(fields) == 6:
         return " ".join(fields[1:]), "It named seconds; times are whole minutes here."

@@ -1,4 +1,4 @@
-"""The address of the import."""
+"""The URL of the import."""
 
 from django.urls import path
 

@@ -28,5 +28,5 @@ class RedriveConfig(PluginConfig):
     }
 
     def ready(self) -> None:
-        """Hear of merged groups; let retention and metrics know of redrives."""
+        """Listen for merged groups; register redrives with retention and metrics."""
         from valkyr_plugins.redrive import hooks  # noqa: F401 - registers on import

@@ -1,7 +1,7 @@
-"""The duty that carries redrives on: settle what ended, stop or finish, send what the pace allows.
+"""The duty that drives redrives: settle ended items, stop or finish, send at the set pace.
 
-A turn takes well under a second and asks for another at once where there is more to do. Whoever
-dies in the middle leaves rows that the next turn goes on from.
+A turn takes well under a second and requests another at once if there is more to do. After a crash
+the next turn continues from the rows.
 """
 
 import logging
@@ -27,17 +27,17 @@ State = ExecutionState
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """How many ended, and whether there are more to look at."""
+    """How many ended, and whether there are more to check."""
 
     ended: int = 0
     more: bool = False
 
 
 def settle(redrive_id: UUID) -> Settled:
-    """Take what ended off a redrive; stop it if too much failed again, end it with its last.
+    """Settle a redrive's ended items; stop it after too many failures, finish it with its last.
 
-    Each call looks at the window behind the last one, and begins anew at the end, so that entries
-    that take long hide nobody behind them.
+    Each call checks the window after the last one, and restarts at the end, so that slow entries do
+    not block those behind them.
     """
     with transaction.atomic():
         redrive = items.claimed(redrive_id)
@@ -73,10 +73,10 @@ def _judge(redrive: Redrive, row: Sequence[Any]) -> Ended | None:
 def judge_step(  # noqa: PLR0911 - one line a case
     item: int, again: UUID | None, execution: str, present: str | None, undone: bool
 ) -> Ended | None:
-    """What became of a step; None while it is under way.
+    """Return the result of a step; None while it is under way.
 
-    `present` is the state of its live or finished run, `undone` whether a roll-back took the new
-    run away.
+    `present` is the state of its live or finished run, `undone` whether a roll-back removed the new
+    run.
     """
     if again is not None:
         return Ended(item, ItemState.FAILED_AGAIN, again_id=again)
@@ -94,7 +94,7 @@ def judge_step(  # noqa: PLR0911 - one line a case
 
 
 def judge_execution(item: int, again: UUID | None, execution: str) -> Ended | None:
-    """What became of a new execution, whose first dead letter is `again`; None while it runs."""
+    """Return the result of a new execution with first dead letter `again`; None while it runs."""
     if execution not in FINAL:
         return None
     if execution == State.SUCCESS:
@@ -141,12 +141,12 @@ class Turn:
 
 
 def drive() -> int:
-    """Carry every redrive on for a moment; returns how many entries moved."""
+    """Drive every redrive briefly; return how many entries moved."""
     return turn().moved
 
 
 def drive_alone() -> Turn:
-    """A turn, unless somebody else is at one: a session's lock, which dies with its holder."""
+    """Run a turn, unless another process does: a session lock, released at a crash."""
     with alone(AdvisoryLock.REDRIVE_DRIVER) as free:
         return turn() if free else Turn()
 
@@ -154,7 +154,7 @@ def drive_alone() -> Turn:
 def turn(seconds: float = TURN_SECONDS) -> Turn:
     """Give each redrive under way its share of the turn's time, the longest waiting first.
 
-    Each looks at one batch at least; those that make the turn last far too long end it.
+    Each handles at least one batch; a far too long turn ends early.
     """
     done = Turn()
     ids = _under_way()
@@ -175,7 +175,7 @@ def turn(seconds: float = TURN_SECONDS) -> Turn:
 
 
 def carry_on(redrive_id: UUID, until: float) -> Turn:
-    """Settle and send until a time of `time.monotonic()`, but once at least."""
+    """Settle and send until a time of `time.monotonic()`, but at least once."""
     done = Turn(moved=_settle(redrive_id))
     after = 0
     while True:
@@ -194,7 +194,7 @@ def carry_on(redrive_id: UUID, until: float) -> Turn:
 
 
 def _settle(redrive_id: UUID) -> int:
-    """Settle a window, and further ones for a moment; how many ended."""
+    """Settle a window, and briefly further ones; return how many ended."""
     until = time.monotonic() + SETTLE_SECONDS
     found = settle(redrive_id)
     ended = found.ended
@@ -205,7 +205,7 @@ def _settle(redrive_id: UUID) -> int:
 
 
 def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool]:
-    """Send what cannot go together; how many moved, and whether a limit stands in the way."""
+    """Send what cannot go together; return how many moved, and whether a limit was reached."""
     moved = 0
     for item in batch.one_by_one:
         found = send_one(redrive_id, item)
@@ -218,7 +218,7 @@ def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool
 
 
 def _under_way() -> list[UUID]:
-    """Redrives with something to look after; turns begin with another one each second."""
+    """Return redrives with work; turns begin with another one each second."""
     rows = Redrive.objects.filter(busy=True).order_by("pk").values_list("pk", flat=True)
     ids = list(rows[:MOST])
     first = int(time.time()) % len(ids) if ids else 0

@@ -1,4 +1,4 @@
-"""What the engine asks about redrives, and what it says that concerns them.
+"""Answer the engine's queries about redrives, and handle its signals.
 
 Retention deletes redrives that are over, and no dead letter that one holds.
 """
@@ -21,7 +21,7 @@ from valkyr_plugins.redrive.models import FINAL, Redrive, RedriveItem, RedriveSt
 
 
 def keep_days() -> float:
-    """How long redrives stay that are done or aborted."""
+    """Return the retention of finished and aborted redrives, in days."""
     return read(RedriveSettings).keep_redrives_days
 
 
@@ -35,20 +35,20 @@ def _delete_items(redrives: Sequence[Any], most: int) -> int:
 
 
 def running(now: datetime) -> Iterator[Family]:
-    """Redrives under way."""
+    """Return redrives under way."""
     number = Redrive.objects.filter(busy=True, state=RedriveState.RUNNING)[:BOUND].count()
     yield Family("valkyr_redrives_running", "Redrives under way.", number)
 
 
 @receiver(groups_merged)
 def follow_merged_groups(sender: Any, group_id: UUID, merged_ids: Sequence[UUID], **_: Any) -> None:
-    """Redrives of groups that were merged are the other group's."""
+    """Move the redrives of merged groups to the target group."""
     Redrive.objects.filter(group_id__in=merged_ids).update(group_id=group_id)
 
 
 @stopped_redrives.provide
 def stopped_of(ids: Collection[UUID]) -> set[UUID]:
-    """Which of these redrives are stopped by their failures; one query."""
+    """Return which of these redrives are stopped by their failures; one query."""
     rows = Redrive.objects.filter(pk__in=ids, state=RedriveState.STOPPED)
     return set(rows.values_list("pk", flat=True))
 

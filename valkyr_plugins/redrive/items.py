@@ -1,4 +1,4 @@
-"""The only writer of items' states while a redrive runs; the redrive's counters move along.
+"""The only writer of items' states during a redrive, together with its counters.
 
 The caller holds the redrive's lock, and saves its counters in the same transaction.
 """
@@ -23,7 +23,7 @@ PATIENCE = "SET LOCAL lock_timeout = '250ms'"
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """An item that waits to be sent; `careful` where its execution needs other locks first."""
+    """An item to send; `careful` if its execution needs other locks first."""
 
     id: int
     entry_id: UUID
@@ -38,7 +38,7 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Where an item went."""
+    """The run or execution of a sent item."""
 
     id: int
     run_id: UUID | None
@@ -47,7 +47,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What became of an item."""
+    """The result of an item."""
 
     id: int
     state: ItemState
@@ -56,7 +56,7 @@ class Ended:
 
 
 def claimed(redrive_id: UUID) -> Redrive | None:
-    """The redrive, locked; None where somebody else has it, or it is no more."""
+    """Return the redrive, locked; None if it is locked or deleted."""
     with connection.cursor() as cursor:
         cursor.execute(PATIENCE)
     rows = Redrive.objects.select_for_update(no_key=True, skip_locked=True)
@@ -64,19 +64,19 @@ def claimed(redrive_id: UUID) -> Redrive | None:
 
 
 def running(redrive_id: UUID) -> Redrive | None:
-    """As `claimed`, if it may send."""
+    """Lock as `claimed`, if it may send."""
     redrive = claimed(redrive_id)
     return redrive if redrive is not None and redrive.state == RedriveState.RUNNING else None
 
 
 def queued(redrive: Redrive, *, after: int, most: int) -> list[Queued]:
-    """The next items to send, in the order in which they were chosen."""
+    """Return the next items to send, in the order of the choice."""
     found = statements.fetch("queued", {"redrive": redrive.pk, "after": after, "most": most})
     return [Queued(*row) for row in found]
 
 
 def send(redrive: Redrive, sent: Sequence[Sent]) -> None:
-    """QUEUED → RUNNING."""
+    """Move from QUEUED to RUNNING."""
     if not sent:
         return
     moved = statements.fetch(
@@ -94,13 +94,13 @@ def send(redrive: Redrive, sent: Sequence[Sent]) -> None:
 
 
 def skip(redrive: Redrive, reasons: Sequence[tuple[int, str]]) -> None:
-    """QUEUED → SKIPPED, each with its reason."""
+    """Move from QUEUED to SKIPPED, each with its reason."""
     _end([Ended(item, ItemState.SKIPPED, reason) for item, reason in reasons])
     redrive.skipped += len(reasons)
 
 
 def end(redrive: Redrive, ended: Sequence[Ended]) -> None:
-    """RUNNING → what became of it."""
+    """Move from RUNNING to the final state."""
     _end(ended)
     redrive.running -= len(ended)
     states = [item.state for item in ended]
@@ -110,20 +110,20 @@ def end(redrive: Redrive, ended: Sequence[Ended]) -> None:
 
 
 def hold(item_id: int, reason: str) -> None:
-    """Say why an item stays QUEUED; gone as soon as it is sent."""
+    """Store why an item stays QUEUED, until it is sent."""
     said = f"Held back: {reason}"[:MAX_REASON]
     queued = RedriveItem.objects.filter(pk=item_id, state=ItemState.QUEUED)
     queued.exclude(reason=said).update(reason=said)
 
 
 def held_by(redrive: Redrive) -> str:
-    """Why the next item to be sent was held back, "" where it was not."""
+    """Return why the next item was held back, "" if it was not."""
     queued = RedriveItem.objects.filter(redrive=redrive, state=ItemState.QUEUED)
     return queued.order_by("id").values_list("reason", flat=True).first() or ""
 
 
 def save(redrive: Redrive) -> None:
-    """Write the counters."""
+    """Save the counters."""
     redrive.save(update_fields=COUNTERS)
 
 

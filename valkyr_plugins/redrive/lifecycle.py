@@ -1,6 +1,6 @@
-"""Makes redrives; the only writer of their state: one guarded move a function, under the lock.
+"""Create redrives; the only writer of their state: one guarded move per function, locked.
 
-That lock comes before all others; whoever drives holds it for one batch at a time.
+That lock comes before all others; the driver holds it for one batch at a time.
 """
 
 from datetime import timedelta
@@ -35,7 +35,7 @@ HOLDING = "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))"
 
 
 def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Hold its entries and let it run; who is held by another redrive is skipped.
+    """Hold its entries and start it; skip entries that another redrive holds.
 
     Raises NotFound, WrongState.
     """
@@ -53,7 +53,7 @@ def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Send nothing more for now; what was sent goes on. Raises NotFound, WrongState."""
+    """Stop sending for now; sent entries continue. Raises NotFound, WrongState."""
     with transaction.atomic():
         redrive = _locked(redrive_id, "pause", State.PAUSED)
         before = redrive.state
@@ -63,9 +63,9 @@ def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Go on where a pause or too many failures stopped it. Raises NotFound, WrongState.
+    """Continue after a pause or too many failures. Raises NotFound, WrongState.
 
-    Failures are counted anew, and the canaries have had their turn.
+    Failures are counted from zero, and no more canaries are sent.
     """
     with transaction.atomic():
         redrive = _locked(redrive_id, "resume", State.RUNNING, State.PAUSED, State.STOPPED)
@@ -80,7 +80,7 @@ def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def abort(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Send nothing more, ever; what was sent goes on. Raises NotFound, WrongState."""
+    """Stop sending permanently; sent entries continue. Raises NotFound, WrongState."""
     with transaction.atomic():
         redrive = _locked(redrive_id, "abort", State.ABORTED)
         before = redrive.state
@@ -95,7 +95,7 @@ def abort(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def stop(redrive: Redrive, reason: str) -> None:
-    """RUNNING → STOPPED by its failures; the caller holds the redrive's lock."""
+    """Move RUNNING to STOPPED after failures; the caller holds the redrive's lock."""
     _move(redrive, State.STOPPED, stop_reason=reason)
     end_redrive(_groups(redrive), False)
     _note(redrive, "stop", DRIVER, reason, State.RUNNING)
@@ -114,14 +114,14 @@ def stop(redrive: Redrive, reason: str) -> None:
 
 
 def finish(redrive: Redrive) -> None:
-    """RUNNING → DONE, once nothing is left; the caller holds the redrive's lock."""
+    """Move RUNNING to DONE after the last entry; the caller holds the redrive's lock."""
     _move(redrive, State.DONE, finished_at=ClockTimestamp(), busy=False)
     end_redrive(_groups(redrive), redrive.succeeded > 0 and redrive.failed_again == 0)
     _note(redrive, "done", DRIVER, "", State.RUNNING)
 
 
 def _locked(redrive_id: UUID, verb: str, target: RedriveState, *sources: RedriveState) -> Redrive:
-    """The redrive, locked, if it may go to `target` from where it is (and from `sources` alone)."""
+    """Return the redrive, locked, if it may move to `target` (from `sources` only)."""
     redrive = Redrive.objects.select_for_update(no_key=True).filter(pk=redrive_id).first()
     if redrive is None:
         raise NotFound(f"There is no redrive {redrive_id}.")
@@ -144,7 +144,7 @@ def _move(redrive: Redrive, target: RedriveState, **changes: Any) -> None:
 
 
 def _groups(redrive: Redrive) -> list[UUID]:
-    """The groups whose entries it sends; one query."""
+    """Return the groups whose entries it sends; one query."""
     entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
     return list(entries.order_by("group_id").values_list("group_id", flat=True).distinct())
 
@@ -167,9 +167,9 @@ def _fresh(redrive_id: UUID) -> Redrive:
 
 
 def _hold(redrive: Redrive) -> int:
-    """Hold what is still open and free; the rest is skipped, with the reason. How many were.
+    """Hold the entries still open and free; skip the rest with a reason. Return how many.
 
-    The caller has made sure that nobody else holds entries of the workspace at the same time.
+    The caller ensures that nobody else holds entries of the workspace at the same time.
     """
     row = statements.fetch_one("hold", {"redrive": redrive.pk})
     assert row is not None, "it counts"
@@ -189,10 +189,10 @@ INSERT = (
 
 
 def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor) -> Redrive:
-    """A draft of the open entries among `rows`, the oldest `MOST` of them, as they are now.
+    """Create a draft of the open entries in `rows`, at most the oldest `MOST`.
 
-    `rows` are what the caller may redrive, in one workspace. A draft holds nothing, and is
-    deleted after a day. Raises InvalidRedrive.
+    `rows` are what the caller may redrive, in one workspace. A draft holds nothing, and is deleted
+    after a day. Raises InvalidRedrive.
     """
     check(wish)
     rows = rows.filter(resolution=Resolution.PENDING).order_by("pk")
@@ -227,7 +227,7 @@ def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor)
 
 
 def forget_drafts() -> int:
-    """Delete drafts that nobody started for a day; returns how many."""
+    """Delete drafts that were not started for a day; return how many."""
     old = database_now() - timedelta(hours=DRAFT_HOURS)
     drafts = Redrive.objects.filter(state=RedriveState.DRAFT, created_at__lt=old)
     ids = list(drafts.order_by("created_at").values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])
@@ -269,7 +269,7 @@ def _insert(workspace_id: UUID, wish: RedriveOptions, actor: Actor) -> Redrive:
 
 
 def _freeze(redrive: Redrive, rows: QuerySet[DeadLetterEntry]) -> int:
-    """Insert the items by one statement; how many there are."""
+    """Insert the items by one statement; return how many."""
     sql, params = rows.values("pk")[:MOST].query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(INSERT.format(sql), [redrive.pk, *params])

@@ -1,7 +1,7 @@
-"""Dead letters sent home together: what was chosen, how fast, how far, and what came of each.
+"""Dead letters requeued together: the choice, the pace, the progress, and the results.
 
-The engine's rows are deleted by the engine, which may run without this plugin while its tables
-stay. So the migration makes the foreign keys to them, with what the database does then.
+The engine deletes its own rows, even without this plugin while its tables stay. So the migration
+creates the foreign keys to them, with their database actions.
 """
 
 from django.conf import settings
@@ -20,7 +20,7 @@ from executions.public.models import Workspace
 
 
 class RedriveState(models.TextChoices):
-    """Where a redrive is; `lifecycle` alone moves it."""
+    """A redrive's state, written by `lifecycle` alone."""
 
     DRAFT = "DRAFT", lazy("draft")
     RUNNING = "RUNNING", lazy("running")
@@ -31,7 +31,7 @@ class RedriveState(models.TextChoices):
 
 
 class RedriveScope(models.TextChoices):
-    """What runs again."""
+    """The part that runs again."""
 
     STEP = "STEP", lazy("the failed step, in its execution")
     FROM = "FROM", lazy("from a chosen step on, in a new execution")
@@ -39,7 +39,7 @@ class RedriveScope(models.TextChoices):
 
 
 class ItemState(models.TextChoices):
-    """What became of one entry of a redrive."""
+    """The state of one entry of a redrive."""
 
     QUEUED = "QUEUED", lazy("queued")
     RUNNING = "RUNNING", lazy("running")
@@ -64,7 +64,7 @@ FINAL = frozenset(state for state, targets in MOVES.items() if not targets)
 
 
 def sources(target: str) -> tuple[str, ...]:
-    """The states from which `target` may be reached, sorted."""
+    """Return the states from which `target` may be reached, sorted."""
     return tuple(sorted(source for source, targets in MOVES.items() if target in targets))
 
 

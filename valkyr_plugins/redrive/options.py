@@ -1,4 +1,4 @@
-"""What somebody wants of a redrive (scope, rate, care), and the permissions that it needs."""
+"""The options of a redrive (scope, rate, care), and the permissions that it needs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -47,14 +47,14 @@ class InvalidRedrive(WithProblems):
 
 @dataclass(frozen=True, slots=True)
 class RedriveOptions:
-    """A redrive as it is asked for.
+    """The options of a redrive.
 
-    `selection` is kept as it was asked, for people; which entries it means is said apart. With
-    scope FROM, an empty `from_step` is each entry's own step. `version` (pinned, latest or a
-    number) concerns new executions only. `overrides` is a JSON merge patch (RFC 7396) of the
-    inputs of the step that runs first (scope EXECUTION: of the payload); `expression` gives each
-    entry's patch from `inputs`, `error`, `attempts` and `entry`. `rate` is a second; without one
-    it goes as fast as it can. `canary` so many go first and are waited for. It stops when more
+    `selection` is the original choice, for people; the entries are given separately. With scope
+    FROM, an empty `from_step` is each entry's own step. `version` (pinned, latest or a number)
+    concerns new executions only. `overrides` is a JSON merge patch (RFC 7396) of the inputs of the
+    step that runs first (scope EXECUTION: of the payload); `expression` gives each entry's patch
+    from `inputs`, `error`, `attempts` and `entry`. `rate` is a second; without one it is as fast as
+    possible. The `canary` entries are sent first, and must end before the rest. It stops when more
     than `stop_above` per cent of the last `stop_window` that ended failed again.
     """
 
@@ -74,17 +74,17 @@ class RedriveOptions:
 
     @property
     def changes_inputs(self) -> bool:
-        """Whether entries run with other inputs than they had: that needs a power of its own."""
+        """Return whether entries run with changed inputs, which needs a separate power."""
         return bool(self.overrides) or bool(self.expression)
 
 
 def scopes() -> list[str]:
-    """The scopes that this installation can redrive: new executions are forks of the old ones."""
+    """Return this installation's scopes: new executions are forks of the old ones."""
     return RedriveScope.values if fork_execution.provided else [RedriveScope.STEP]
 
 
 def check(wish: RedriveOptions) -> None:
-    """Raise InvalidRedrive with every mistake in a wish."""
+    """Raise InvalidRedrive with every problem of the options."""
     problems = [*_what(wish), *_how_fast(wish)]
     if problems:
         raise InvalidRedrive("The redrive cannot be made like this.", problems)
@@ -144,10 +144,10 @@ BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}
 
 
 def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[Power]:
-    """The powers that one must have over every entry.
+    """Return the powers that the user must have over every entry.
 
-    A new execution is a fork, and needs what a fork needs. Who chooses entries by the values of
-    their inputs (`by_inputs`), or computes with them, must be allowed to see them.
+    A new execution is a fork, and needs the powers of one. A user who selects entries by their
+    inputs (`by_inputs`), or computes with them, must be allowed to see them.
     """
     changed = bool(wish.overrides) or bool(wish.expression)
     powers: list[Power] = [Permission.REDRIVE]
@@ -159,7 +159,7 @@ def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[P
 
 
 def check_start(user: User, redrive: Redrive) -> None:
-    """Raise Forbidden where the redrive does to an entry what the user may not."""
+    """Raise Forbidden if the redrive does to an entry what the user may not."""
     mine = powers_on(user, redrive.workspace_id)
     for power in needed(redrive):
         if not mine.allows(power) and _lacking(user, redrive, power).exists():
@@ -168,9 +168,9 @@ def check_start(user: User, redrive: Redrive) -> None:
 
 
 def check_approved(user: User, redrive: Redrive) -> None:
-    """Raise Forbidden where a step would run with other inputs under a given approval.
+    """Raise Forbidden if a step under a given approval would run with changed inputs.
 
-    New executions ask again by themselves. Authors may, as with one entry.
+    New executions ask for approval again. Authors may, as with one entry.
     """
     if redrive.scope != RedriveScope.STEP or not (redrive.overrides or redrive.expression):
         return

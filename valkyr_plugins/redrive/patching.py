@@ -1,4 +1,4 @@
-"""What a redrive changes in each entry's inputs, and whether the module takes it."""
+"""Change each entry's inputs, and check whether the module accepts them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Unusable(Exception):
 
 
 def problems(text: str) -> Iterator[DefinitionProblem]:
-    """What is wrong with an expression's text."""
+    """Return the problems of an expression's text."""
     braced = _braced(text)
     if not one_expression(braced):
         yield DefinitionProblem(
@@ -52,12 +52,12 @@ def problems(text: str) -> Iterator[DefinitionProblem]:
 
 
 def compiled_expression(text: str) -> Template:
-    """The expression of a text that has no `problems`."""
+    """Compile the expression of a text that has no `problems`."""
     return inspect_template(_braced(text))[0]
 
 
 def expression_patch(template: Template, scope: Mapping[str, Any]) -> dict[str, Any]:
-    """What the expression makes of one entry; raises Unusable.
+    """Return the expression's patch for one entry; raises Unusable.
 
     The budget is the preview's, also in a worker: what can be previewed can be sent.
     """
@@ -87,7 +87,7 @@ OF_APPROVAL = "the inputs of an approval cannot be changed"
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """An entry's patch, what it is applied to and what comes of it; `problems` refuse it.
+    """An entry's patch, its subject and its result; `problems` reject it.
 
     `checked` says whether it could be tried: inputs that were never rendered cannot be.
     """
@@ -103,7 +103,7 @@ Patcher = Callable[[DeadLetterEntry], Patched]
 
 
 def patcher(redrive: Redrive) -> Patcher | None:
-    """What gives each entry its patch; None where everything stays as it was."""
+    """Return the function that makes each entry's patch; None without changes."""
     if not redrive.overrides and not redrive.expression:
         return None
     give = _giver(redrive)
@@ -129,7 +129,7 @@ def patcher(redrive: Redrive) -> Patcher | None:
 
 
 def needs_payload(redrive: Redrive) -> bool:
-    """Whether patches concern the executions' payloads, which are read with their entries."""
+    """Return whether patches concern the executions' payloads, which are then loaded."""
     return redrive.scope == RedriveScope.EXECUTION
 
 
@@ -142,12 +142,12 @@ def _giver(redrive: Redrive) -> Callable[[DeadLetterEntry], dict[str, Any]]:
 
 
 def subject(redrive: Redrive, entry: DeadLetterEntry) -> Any:
-    """What a patch of the entry is applied to; None where that is not known."""
+    """Return what a patch of the entry applies to; None if unknown."""
     return _subject(redrive, entry)[0]
 
 
 def scope(entry: DeadLetterEntry) -> dict[str, Any]:
-    """What an expression may name."""
+    """Return the names that an expression may use."""
     return {
         "inputs": entry.original_inputs,
         "error": {
@@ -171,7 +171,7 @@ def scope(entry: DeadLetterEntry) -> dict[str, Any]:
 
 
 def _subject(redrive: Redrive, entry: DeadLetterEntry) -> tuple[Any, Callable[[Any], list[str]]]:
-    """What the patch is applied to, and what is wrong with a changed one."""
+    """Return the patch's subject, and the problems of a changed one."""
     if redrive.scope == RedriveScope.EXECUTION:
         execution = entry.execution
         return execution.trigger_payload, lambda after: _payload_problems(
@@ -183,9 +183,9 @@ def _subject(redrive: Redrive, entry: DeadLetterEntry) -> tuple[Any, Callable[[A
 
 
 def _input_problems(module: str, inputs: Any) -> list[str]:
-    """What the module's own types say of inputs, without their values.
+    """Return the module's own checks of inputs, without their values.
 
-    Requests and the control worker ask, so a schema in them has what one in a definition has.
+    Requests and the control worker call it, so a schema here has a definition's budget.
     """
     try:
         with one_definition():

@@ -1,4 +1,4 @@
-"""What a redrive would do, before it does it."""
+"""The effects of a redrive, computed in advance."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ MOST_CHANGES = 30
 
 
 def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
-    """The version that the redrive names, of one workflow; None where it has no such one.
+    """Return the version of a workflow that the redrive names; None if there is none.
 
     Only for a redrive that is not pinned.
     """
@@ -39,7 +39,7 @@ def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """How two definitions differ, a sentence a task or setting; at most one more than is shown."""
+    """Two definitions' differences, one sentence per task or setting; one more than shown."""
     found = []
     for sentence in _changes(before, after):
         found.append(sentence)
@@ -91,7 +91,7 @@ FULL_PACE = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """So many entries will not run, for one reason."""
+    """The number of entries skipped for one reason."""
 
     reason: str
     count: int
@@ -99,7 +99,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A step with effects outside that so many entries let run again; iterations as `[]`."""
+    """A step with side effects that entries repeat, and their number; iterations as `[]`."""
 
     step: str
     module: str
@@ -109,7 +109,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the overrides make of one entry's inputs; payloads, so not for everybody."""
+    """The overrides' result for one entry's inputs; payloads, so only for permitted users."""
 
     entry_id: UUID
     before: Any
@@ -118,7 +118,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An entry whose changed inputs its module would not take, and why."""
+    """An entry whose changed inputs its module would reject, and why."""
 
     entry_id: UUID
     problems: list[str]
@@ -126,7 +126,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class VersionChange:
-    """How the definition differs between the version that failed and the one that will run."""
+    """The changes of the definition between the failed version and the next one."""
 
     before: int
     after: int
@@ -136,11 +136,11 @@ class VersionChange:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """How many run, who is left out, what happens again outside, and how long it takes.
+    """How many run, which are skipped, which side effects repeat, and how long it takes.
 
-    Overrides were tried on `checked` entries, the first 1,000 or those that half a second of CPU
-    time was enough for; at most 100 rejects are listed. `seconds` is an
-    estimate of the sending, at the chosen pace or at what was measured.
+    Overrides were tried on `checked` entries, the first 1,000 or as many as half a second of CPU
+    time allowed; at most 100 rejects are listed. `seconds` is an estimate of the sending, at the
+    chosen or the measured pace.
     """
 
     runs: int
@@ -155,7 +155,7 @@ class Preview:
 
 
 def preview(redrive_id: UUID) -> Preview:
-    """Look at a redrive's entries as they are now; changes nothing. Raises NotFound."""
+    """Preview a redrive's entries in their current state, without changes. Raises NotFound."""
     redrive = Redrive.objects.filter(pk=redrive_id).first()
     if redrive is None:
         raise NotFound(f"There is no redrive {redrive_id}.")
@@ -194,7 +194,7 @@ def _kinds(redrive: Redrive) -> list[_Kind]:
 
 
 def _targets(redrive: Redrive, kinds: list[_Kind]) -> dict[UUID, WorkflowVersion | None]:
-    """The version that each workflow's entries would run with; nothing where each keeps its own."""
+    """Return each workflow's target version; empty if each entry keeps its own."""
     if redrive.scope == RedriveScope.STEP or redrive.version == PINNED:
         return {}
     return {pk: target_of(redrive, pk) for pk in {kind.workflow_id for kind in kinds}}
@@ -227,7 +227,7 @@ def _effects(
 
 
 def _again(redrive: Redrive, graph: Graph, step: str) -> list[Outside]:
-    """The steps with effects that run again; none where the version has no such step."""
+    """Return the steps with side effects that run again; none for a missing step."""
     try:
         if redrive.scope == RedriveScope.STEP:
             return effects.of_step(graph, step)
@@ -239,7 +239,7 @@ def _again(redrive: Redrive, graph: Graph, step: str) -> list[Outside]:
 
 
 def _tried(redrive: Redrive) -> tuple[list[Sample], list[Rejected], int]:
-    """The first entries, tried with the overrides: some of them, those refused, how many."""
+    """Try the overrides on the first entries; return samples, rejects and the number."""
     patcher = patching.patcher(redrive)
     rows = (
         DeadLetterEntry.objects.filter(
@@ -277,7 +277,7 @@ def _tried(redrive: Redrive) -> tuple[list[Sample], list[Rejected], int]:
 
 
 def _seconds(redrive: Redrive, runs: int) -> float:
-    """How long the sending takes, and the running where only so many may be in flight."""
+    """Return the seconds for sending, and for running if concurrency is limited."""
     row = statements.fetch_one(
         "measured", {"redrive": redrive.pk, "workspace": redrive.workspace_id}
     )

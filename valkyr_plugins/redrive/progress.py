@@ -1,4 +1,4 @@
-"""How far a redrive is, and how many entries it may send at this moment."""
+"""A redrive's progress, and how many entries it may send now."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,9 +11,9 @@ from valkyr_plugins.redrive.rules import Pace, Standing
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Counts by state; `rate` is what was sent a second since it was last started or resumed.
+    """Counts by state; `rate` is the entries per second since the last start or resume.
 
-    `seconds_left` is None where nothing is known: it is not running, or has sent nothing yet.
+    `seconds_left` is None if unknown: it is not running, or has sent nothing yet.
     """
 
     queued: int
@@ -27,7 +27,7 @@ class Progress:
 
 
 def progress(redrive: Redrive, now: datetime | None = None) -> Progress:
-    """How far it is, of its own row: no query but for the time, where that is not given."""
+    """Return its progress from its own row, without a query unless the time is missing."""
     ended = redrive.succeeded + redrive.failed_again + redrive.skipped
     rest = max(0, redrive.total - redrive.running - ended)
     aborted = redrive.state == RedriveState.ABORTED
@@ -45,7 +45,7 @@ def progress(redrive: Redrive, now: datetime | None = None) -> Progress:
 
 
 def _rate(redrive: Redrive, now: datetime | None) -> float:
-    """A second, since `pace_since`."""
+    """Return the rate per second since `pace_since`."""
     if redrive.pace_since is None or not redrive.pace_sent:
         return 0.0
     # The rate does not show more digits than a tenth of a second can give.
@@ -60,7 +60,7 @@ UNBOUNDED = 1_000_000  # more than a redrive ever has
 
 
 def standing(redrive: Redrive) -> Standing:
-    """The redrive as the rules look at it."""
+    """Return the redrive's standing for the rules."""
     return Standing(
         sent=redrive.sent,
         running=redrive.running,
@@ -73,7 +73,7 @@ def standing(redrive: Redrive) -> Standing:
 
 
 def allowed(redrive: Redrive) -> int:
-    """How many may be sent now; the redrive's pace goes on from here, the caller saves it."""
+    """Return how many may be sent now, and advance its pace, which the caller saves."""
     room = rules.room(standing(redrive))
     most = UNBOUNDED if room is None else room
     now = database_now()

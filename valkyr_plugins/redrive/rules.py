@@ -1,4 +1,4 @@
-"""How fast a redrive goes, and when it stops by itself: pure decisions."""
+"""The pace of a redrive, and when it stops by itself: pure decisions."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -13,18 +13,17 @@ CATCH_UP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """So many were sent since then; `since` is None before the first look."""
+    """The number sent since a time; `since` is None before the first turn."""
 
     since: datetime | None
     sent: int
 
 
 def due(pace: Pace, rate: float, now: datetime) -> tuple[int, Pace]:
-    """How many may be sent now at `rate` a second, and the pace to count on from.
+    """Return how many may be sent now at `rate` per second, and the next pace.
 
-    It is counted from when the pace began, not from the last look, so that fractions and late
-    looks leave no error behind. A burst after a long gap is bounded by what `CATCH_UP` seconds
-    give, and by one where that is less than one.
+    It counts from the start of the pace, not from the last turn, so that fractions and delays add
+    no error. `CATCH_UP` seconds limit a burst after a gap, to at least one.
     """
     if pace.since is None:
         return 1, Pace(now, 0)
@@ -38,7 +37,7 @@ def due(pace: Pace, rate: float, now: datetime) -> tuple[int, Pace]:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far a redrive is, and its own limits."""
+    """A redrive's progress and its own limits."""
 
     sent: int  # ever
     running: int
@@ -50,10 +49,10 @@ class Standing:
 
 
 def room(standing: Standing) -> int | None:
-    """How many more may be in flight; None where nothing says so.
+    """Return how many more may be in flight; None without a limit.
 
-    Canaries go first, and all of them have ended before anybody follows. A redrive that is to stop
-    by its failures keeps no more in flight than the window that it judges by.
+    Canaries go first, and all of them must end before the rest. A redrive with a limit of failures
+    keeps at most its window in flight.
     """
     limits = [limit for limit in (standing.max_in_flight, _judged(standing)) if limit is not None]
     free = max(0, min(limits) - standing.running) if limits else None
@@ -66,17 +65,17 @@ def room(standing: Standing) -> int | None:
 
 
 def waits_for_canaries(standing: Standing) -> bool:
-    """Whether all canaries are on their way and some have not ended."""
+    """Return whether all canaries were sent and some have not ended."""
     return bool(standing.canary) and standing.sent == standing.canary and standing.running > 0
 
 
 def remembered(recent: str, ended: str, standing: Standing) -> str:
-    """`recent` with those that ended since, the newest last; as long as anybody asks about."""
+    """Return `recent` with newly ended ones, the newest last, up to the window."""
     return (recent + ended)[-max(standing.stop_window, standing.canary, 1) :]
 
 
 def reason_to_stop(standing: Standing) -> str | None:
-    """Why it should stop, as a sentence; None where it may go on."""
+    """Return a sentence why it should stop; None to continue."""
     if _canaries_done(standing):
         found = _too_many(standing.recent, standing.stop_above or 0.0)
         if found:

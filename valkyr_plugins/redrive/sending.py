@@ -1,6 +1,6 @@
-"""Entries are sent home: many steps in one transaction; what needs care goes one by one.
+"""Send entries: many steps in one transaction; others one by one.
 
-An item moves in the transaction that sends its entry, so a crash leaves it either sent and
+An item moves in the transaction that sends its entry, so after a crash it is either sent and
 recorded, or not sent. Lock order: redrive, executions, dead letters.
 """
 
@@ -44,7 +44,7 @@ NOT_NEWEST = "The step has run again since, or a roll-back has made this run his
 
 @dataclass(slots=True)
 class Batch:
-    """What one batch did; `last` is the last item it looked at, None where it may look at none."""
+    """The result of one batch; `last` is the last item it read, None without one."""
 
     sent: int = 0
     skipped: int = 0
@@ -53,9 +53,9 @@ class Batch:
 
 
 def send_batch(redrive_id: UUID, after: int) -> Batch | None:
-    """Send the next items behind `after`, as many as pace and limits allow.
+    """Send the next items after `after`, as pace and limits allow.
 
-    None where the redrive does not run, or somebody else drives it.
+    None if the redrive does not run, or another process drives it.
     """
     with transaction.atomic():
         redrive = items.running(redrive_id)
@@ -73,12 +73,12 @@ def send_batch(redrive_id: UUID, after: int) -> Batch | None:
 
 
 def actor_of(redrive: Redrive) -> Actor:
-    """Who made it; everything it does is theirs."""
+    """Return its creator, who is the actor of everything it does."""
     return Actor(redrive.created_by_id, redrive.created_by_name, "redrive")
 
 
 def cannot_go(redrive: Redrive, item: Queued) -> str | None:
-    """Why the item cannot be sent any more."""
+    """Return why the item cannot be sent any more."""
     if item.resolution != Resolution.PENDING:
         return f"It was {item.resolution} meanwhile."
     if redrive.scope == RedriveScope.STEP and item.execution_state in OVER:
@@ -90,9 +90,9 @@ def cannot_go(redrive: Redrive, item: Queued) -> str | None:
 
 
 def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching.Patched]:
-    """What each entry's inputs are changed by; nothing where they stay.
+    """Return the patch of each entry's inputs; empty without changes.
 
-    Where the expressions take too long, the entries behind are left out; the first never is.
+    If expressions take too long, later entries are left out, but never the first.
     """
     patcher = patching.patcher(redrive)
     if patcher is None:
@@ -152,9 +152,9 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
 def _send_together(
     redrive: Redrive, queue: list[Queued], patches: dict[UUID, patching.Patched], batch: Batch
 ) -> list[tuple[int, str]]:
-    """Send what is free now; those whose step has no next attempt, with the reason.
+    """Send what is free now; return steps without a next attempt, with the reason.
 
-    Who is locked by somebody else is left as it is, and comes with the next turn.
+    Locked items stay, and come with the next turn.
     """
     by_entry = {item.entry_id: item for item in queue}
     done = requeue_together(
@@ -197,10 +197,10 @@ MOST_TOGETHER = 1_000
 
 
 def send_one(redrive_id: UUID, item: Queued) -> bool | None:
-    """Send an item, or skip it with what refused it; whether it moved.
+    """Send an item, or skip it with the error; return whether it moved.
 
-    None where the redrive has no room any more, does not run, or a limit holds it back (the item
-    says which): then the others are not worth a try just now either.
+    None if the redrive has no capacity, does not run, or a limit holds it back (the item says
+    which): then the others need not be tried either.
     """
     try:
         with transaction.atomic():
@@ -247,10 +247,10 @@ def _step(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
 
 
 def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> None:
-    """Start one new execution for all entries of the item's execution that this redrive has.
+    """Start one new execution for all of this redrive's entries of the item's execution.
 
-    It begins right before the step of the first of them, or the chosen one; what is to be changed
-    is that one's too. Raises InvalidRedrive where nothing can fork any more.
+    It begins right before the first entry's step or the chosen one, with that entry's changes.
+    Raises InvalidRedrive if forks are not available.
     """
     if not fork_execution.provided:
         raise InvalidRedrive(NEEDS_FORKS, [])
@@ -283,7 +283,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
 
 
 def _of_execution(redrive: Redrive, item: Queued) -> Sequence[tuple[int, UUID]]:
-    """The queued items of the same execution, this one first."""
+    """Return the queued items of the same execution, this one first."""
     rows = RedriveItem.objects.filter(
         redrive=redrive, state=ItemState.QUEUED, entry__execution_id=item.execution_id
     )

@@ -1,4 +1,4 @@
-"""Which steps with effects outside run again when a step does: read off the graph."""
+"""Find the steps with side effects that run again with a step, from the graph."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ HARMLESS = "none"
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """A step with effects outside; bodies' turns are written as `[]`."""
+    """A step with side effects; iterations of bodies are written as `[]`."""
 
     step: str
     module: str
@@ -18,13 +18,13 @@ class Outside:
 
 
 def of_step(graph: Graph, path: str) -> list[Outside]:
-    """The step itself, where it has effects; raises KeyError where there is no such step."""
+    """Return the step itself, if it has effects; raises KeyError for an unknown step."""
     place, step = find(graph, path)
     return list(_outside(_stem(place), [step]))
 
 
 def from_step(graph: Graph, path: str) -> list[Outside]:
-    """The step and all that may follow it, out to the workflow's end; raises KeyError."""
+    """Return the step and all that may follow it, to the workflow's end; raises KeyError."""
     place, step = find(graph, path)
     found = list(_outside(_stem(place), _rest_of_chain(place.graph, step)))
     task = step.task
@@ -38,7 +38,7 @@ def from_step(graph: Graph, path: str) -> list[Outside]:
 
 
 def of_graph(graph: Graph, stem: str = "") -> list[Outside]:
-    """All steps with effects, those of bodies too."""
+    """Return all steps with effects, including those of bodies."""
     return list(dict.fromkeys(_of_tasks(graph, stem, range(len(graph.tasks)))))
 
 
@@ -57,7 +57,7 @@ def _outside(stem: str, steps: list[Step]) -> Iterator[Outside]:
 
 
 def _rest_of_chain(graph: Graph, step: Step) -> list[Step]:
-    """The step and those that follow it in its task."""
+    """Return the step and those that follow it in its task."""
     found = [step]
     while (following := found[-1].following) is not None:
         found.append(graph.steps[following])
@@ -65,7 +65,7 @@ def _rest_of_chain(graph: Graph, step: Step) -> list[Step]:
 
 
 def _after(graph: Graph, task: int) -> list[int]:
-    """The tasks that edges lead to from this one, in the definition's order."""
+    """Return the tasks after this one, in the definition's order."""
     seen: set[int] = set()
     waiting = [task]
     while waiting:

@@ -1,11 +1,11 @@
-"""Celery's way in."""
+"""Celery tasks of this plugin."""
 
 from executions.public.messaging import CONTROL, send, task
 
 
 @task("valkyr_redrive.drive")
 def drive() -> int:
-    """Every second, and again at once while there is more: carry redrives on for a moment."""
+    """Every second, and again at once if there is more: drive redrives briefly."""
     from valkyr_plugins.redrive import driver
 
     turn = driver.drive_alone()
@@ -16,7 +16,7 @@ def drive() -> int:
 
 @task("valkyr_redrive.forget")
 def forget() -> int:
-    """Once an hour: delete redrives that nobody started for a day."""
+    """Once an hour: delete redrives that were not started for a day."""
     from valkyr_plugins.redrive.lifecycle import forget_drafts
 
     return forget_drafts()

@@ -1,4 +1,4 @@
-"""The addresses of redrives."""
+"""The URLs of redrives."""
 
 from django.urls import path
 

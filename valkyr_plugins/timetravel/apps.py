@@ -7,7 +7,7 @@ from valkyr_plugins.timetravel.conf import TimeTravelSettings
 
 
 class TimeTravelConfig(PluginConfig):
-    """Checkpoints of executions; go back to one, branch off, run again, and verify what ran."""
+    """Checkpoints of executions; roll back, fork, replay, and verify them."""
 
     name = "valkyr_plugins.timetravel"
     label = "valkyr_timetravel"
@@ -23,7 +23,7 @@ class TimeTravelConfig(PluginConfig):
     }
 
     def ready(self) -> None:
-        """Keep the engine's checkpoints, fork for redrives, and verify in workers."""
+        """Register the engine's checkpoints, forks for redrives, and verification in workers."""
         from runners.public.checkpoints import take_checkpoint
         from runners.public.forks import fork_execution
         from valkyr_plugins.timetravel import checkpoints, fork, verification

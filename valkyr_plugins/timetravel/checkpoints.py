@@ -1,4 +1,4 @@
-"""Checkpoints: the variables at one moment, under a number; the steps' states need no copy."""
+"""Checkpoints: numbered copies of the variables; the steps' states need no copy."""
 
 from typing import Any
 from uuid import UUID
@@ -35,10 +35,10 @@ def take(
     name: str = "",
     actor: Actor | None = None,
 ) -> UUID:
-    """Keep the execution's variables as they are now; one statement.
+    """Save the execution's current variables; one statement.
 
     The caller holds the execution's lock. Automatic checkpoints beyond the newest `keep` are
-    dropped; those taken by hand stay.
+    deleted; manual ones stay.
     """
     checkpoint_id: UUID = uuid7()
     statements.fetch(
@@ -57,12 +57,12 @@ def take(
 
 
 def take_after_step(execution_id: UUID, keep: int, step_path: str) -> UUID:
-    """As `take`, for the engine, after a step."""
+    """Take a checkpoint for the engine, after a step."""
     return take(execution_id, keep=keep, step_path=step_path)
 
 
 def take_by_hand(execution_id: UUID, *, name: str, actor: Actor) -> Checkpoint:
-    """A checkpoint with a name, of an execution in any state.
+    """Take a named checkpoint of an execution in any state.
 
     Raises NotFound; TooManyCheckpoints past 100 of them.
     """
@@ -92,7 +92,7 @@ def take_by_hand(execution_id: UUID, *, name: str, actor: Actor) -> Checkpoint:
 
 
 def begin(execution: WorkflowExecution, variables: dict[str, Any]) -> None:
-    """The variables with which a fork begins, as its checkpoint number 0."""
+    """Save the initial variables of a fork as its checkpoint number 0."""
     Checkpoint.objects.create(
         execution=execution,
         sequence=FIRST,
@@ -104,15 +104,14 @@ def begin(execution: WorkflowExecution, variables: dict[str, Any]) -> None:
 
 
 def retention_hours() -> float:
-    """How long checkpoints outlive their execution (CHECKPOINT_RETENTION_HOURS)."""
+    """Return the retention after the execution's end, in hours (CHECKPOINT_RETENTION_HOURS)."""
     return read(TimeTravelSettings).checkpoint_retention_hours
 
 
 def expire() -> int:
-    """Delete checkpoints of executions that ended so long ago; returns how many, 100,000 at most.
+    """Delete checkpoints of executions that ended that long ago, at most 100,000; return how many.
 
-    An execution under way keeps its checkpoints however long it takes, and a fork the one it
-    began with.
+    An execution under way keeps its checkpoints, and a fork its first one.
     """
     count = 0
     while count < MOST_EXPIRED:

@@ -1,4 +1,4 @@
-"""What a fork changes of its origin, which permissions it needs, which approvals it asks again."""
+"""The changes of a fork, the permissions they need, and the approvals it asks again."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -42,7 +42,7 @@ def changed_variables(
     *,
     named: bool,
 ) -> dict[str, Any]:
-    """The variables that the fork's version declares, with the changes merged in.
+    """Return the variables of the fork's version, with the changes merged in.
 
     `named` is whether errors may name variables. Raises InvalidFork, InvalidPayload.
     """
@@ -79,7 +79,7 @@ def changed_variables(
 def override_steps(
     made: WorkflowExecution, steps: Mapping[str, Mapping[str, Any]], *, named: bool
 ) -> None:
-    """Plan what the fork begins with, and give those steps their changed inputs."""
+    """Plan the first steps of the fork, with their changed inputs."""
     insert_first(made)
     rows = Run.objects.filter(execution_id=made.pk, state="PENDING")
     ready = {
@@ -98,7 +98,7 @@ def override_steps(
 
 
 def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
-    """The problem with a step that the fork does not begin with; `first` are those that it does."""
+    """Return the problem of a step that the fork does not begin with; `first` are those it does."""
     some = ", ".join(sorted(first)[:10])
     return DefinitionProblem(
         f"overrides.steps.{path}",
@@ -113,7 +113,7 @@ def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
 
 
 def origins() -> QuerySet[WorkflowExecution]:
-    """Executions as `change_of` needs them: whose they are, and which version they ran."""
+    """Return executions as `change_of` needs them: their workspace, and their version."""
     return WorkflowExecution.objects.select_related("version", "workflow__latest_version").only(
         "id",
         "workspace_id",
@@ -131,7 +131,7 @@ def change_of(
     version: str | int = PINNED,
     overrides: Overrides | None = None,
 ) -> AccessChange:
-    """What a fork asks for; of a replay nothing is given. One of `origins()`: no query."""
+    """Return a fork's change; a replay has none. One of `origins()`: no query."""
     overrides = overrides or Overrides()
     return AccessChange(
         base=_base(origin, version),

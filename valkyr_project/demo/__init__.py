@@ -1,4 +1,4 @@
-"""`make demo`: the bundled order-import workflow, driven with 200 orders against a small partner.
+"""`make demo`: run the order-import workflow with 200 orders against a small partner server.
 
-It uses the public API only, so it doubles as an example of a client.
+It uses the public API only, so it is also an example of a client.
 """

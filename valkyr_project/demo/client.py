@@ -1,4 +1,4 @@
-"""The few calls of the HTTP API that the demo makes."""
+"""The HTTP API client of the demo."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -19,10 +19,10 @@ NO_ANSWER = "{url} does not answer ({error}). Is the stack still running? `make 
 
 
 class Api:
-    """A signed-in client; every method raises DemoError when the answer is not what it needs."""
+    """A signed-in client; every method raises DemoError for an unexpected response."""
 
     def __init__(self, url: str, username: str, password: str) -> None:
-        """Sign in at `url` (without a slash at the end)."""
+        """Sign in at `url` (without a trailing slash)."""
         self.url = url
         self._account = {"username": username, "password": password}
         # A transport of our own: no proxy of the environment, and time for a web process that is
@@ -40,13 +40,13 @@ class Api:
     def post(
         self, path: str, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """POST and return the answer's body."""
+        """Send a POST and return the response's body."""
         answer = self._send("POST", path, json=json, headers=headers)
         body: dict[str, Any] = answer.json() if answer.content else {}
         return body
 
     def rows(self, path: str, **filters: str) -> Iterator[dict[str, Any]]:
-        """Every row of a list, page by page along its `Link` header."""
+        """Return every row of a list, following its `Link` headers."""
         url: str | None = path
         query: Mapping[str, str] | None = filters | {"limit": "500"}
         while url:
@@ -55,7 +55,7 @@ class Api:
             url, query = answer.links.get("next", {}).get("url"), None
 
     def import_workflow(self, definition: str, slug: str) -> str:
-        """Create the workflow from YAML, or change the one of that slug; return its id."""
+        """Create or update the workflow from YAML, by its slug; return its ID."""
         for row in self.rows("/v1/Workflow"):
             if row["slug"] == slug:
                 return self._replace(row["id"], definition)
@@ -77,7 +77,7 @@ class Api:
         return self.post(path, {"params": payload}, {"Idempotency-Key": key})
 
     def execute_batch(self, workflow_id: str, payloads: Sequence[Any]) -> list[str]:
-        """Start one execution a payload, all or none; return their ids in the same order."""
+        """Start one execution per payload, all or none; return their IDs in the same order."""
         path = f"/v1/WorkflowExecution/{workflow_id}/execute-batch"
         ids: list[str] = self.post(path, {"payloads": list(payloads)})["ids"]
         return ids
@@ -119,7 +119,7 @@ class Api:
 
 
 def _detail(answer: httpx.Response) -> str:
-    """What the server said, from its problem document where it sent one."""
+    """Return the server's message, from its problem document if there is one."""
     try:
         problem = answer.json()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Publishing the workflow, sending the orders and following them to their ends."""
+"""Publish the workflow, send the orders and wait for their ends."""
 
 import re
 import sys
@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 120.0
 
 @dataclass
 class DemoProgress:
-    """The executions by id as last seen, and what their open dead letters say."""
+    """The executions by ID as last seen, and their open dead letters."""
 
     executions: dict[str, dict[str, Any]] = field(default_factory=dict)
     dead_letters: list[dict[str, Any]] = field(default_factory=list)
@@ -31,16 +31,16 @@ class DemoProgress:
 
     @property
     def states(self) -> Counter[str]:
-        """How many executions are in each state."""
+        """Return how many executions are in each state."""
         return Counter(row["state"] for row in self.executions.values())
 
     @property
     def ended(self) -> bool:
-        """Whether every execution is in a final state."""
+        """Return whether every execution is in a final state."""
         return all(row["state"] in FINAL for row in self.executions.values())
 
     def line(self) -> str:
-        """One line for the terminal."""
+        """Return one line for the terminal."""
         running = sum(count for state, count in self.states.items() if state not in FINAL)
         return (
             f"{self.seconds:4.0f} s   succeeded {self.states['SUCCESS']:3}   "
@@ -51,7 +51,7 @@ class DemoProgress:
 
 @dataclass
 class Watch:
-    """Looks at `ids`, executions of one workflow; `since` is before the first one's createdAt."""
+    """Watches `ids`, executions of one workflow; `since` is before the first one's createdAt."""
 
     api: Api
     workflow_id: str
@@ -60,7 +60,7 @@ class Watch:
     begun: float  # time.monotonic()
 
     def follow(self, patience: float = PATIENCE_SECONDS, *, quietly: bool = False) -> DemoProgress:
-        """Look once a second until all have ended or `patience` seconds are over."""
+        """Check once a second until all have ended or `patience` seconds are over."""
         deadline = time.monotonic() + patience
         while True:
             progress = self._look()
@@ -87,7 +87,7 @@ class Watch:
 
 
 def _show(progress: DemoProgress) -> None:
-    """Rewrite the terminal's line; where there is no terminal, write a new one."""
+    """Rewrite the terminal's line; without a terminal, write a new one."""
     if sys.stdout.isatty():
         end = "\n" if progress.ended else ""
         print(f"\r\x1b[K{progress.line()}", end=end, flush=True)
@@ -102,7 +102,7 @@ PARTNER = re.compile(r"^( +partner:) \S+", re.MULTILINE)
 
 
 def definition(partner_url: str) -> str:
-    """The example's YAML with the partner's address in place of its default one."""
+    """Return the example's YAML with the partner's URL."""
     text = (FOLDER / "workflow.yaml").read_text()
     return PARTNER.sub(rf"\1 {partner_url}", text, count=1)
 
@@ -123,7 +123,7 @@ def drive(api: Api, stack: Stack, partner_url: str, orders: list[dict[str, Any]]
 
 
 def _one_by_one(api: Api, workflow: str, orders: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Start each order under a key of its own; the first one is sent again and must not run."""
+    """Start each order with its own key; the first one is repeated and must not run twice."""
     stamp = int(time.time() * 1000)
     started = [api.execute(workflow, order, f"demo-{stamp}-{order['orderId']}") for order in orders]
     first = orders[0]["orderId"]
@@ -135,7 +135,7 @@ def _one_by_one(api: Api, workflow: str, orders: list[dict[str, Any]]) -> list[d
 
 
 def _require_settings(progress: DemoProgress, stack: Stack) -> None:
-    """Raise DemoError when the first orders show that the workers lack a setting."""
+    """Raise DemoError if the first orders show that the workers lack a setting."""
     if not progress.ended:
         raise DemoError(
             f"The first {len(progress.executions)} orders did not end within {FIRST_SECONDS:.0f} "

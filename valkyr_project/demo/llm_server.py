@@ -42,7 +42,7 @@ SENTENCES = (
 
 
 def text_answer(prompt: str) -> str:
-    """The text that a prompt asks for."""
+    """Return the text that a prompt asks for."""
     chapter = line(prompt, "Chapter") or "An answer"
     if "method" in chapter.lower() and "Improve" not in prompt:
         return f"{chapter} will be told later"
@@ -52,7 +52,7 @@ def text_answer(prompt: str) -> str:
 
 
 def line(prompt: str, name: str) -> str:
-    """What stands after `name:` at the start of a line; empty where there is none."""
+    """Return the text after `name:` at the start of a line, or an empty string."""
     found = re.search(rf"^{name}:[ \t]*(.*)$", prompt, re.MULTILINE)
     return found[1].strip() if found else ""
 
@@ -77,7 +77,7 @@ def _sentences(keywords: Sequence[str]) -> Iterator[str]:
 
 
 def data_answer(schema: Schema, prompt: str) -> str:
-    """JSON that fits a schema of the usual kind; the examples' own fields get sensible values."""
+    """Return JSON that matches a common schema, with plausible values for the examples' fields."""
     return json.dumps(_value(schema, "answer", line(prompt, "Topic") or "the topic"))
 
 
@@ -149,7 +149,7 @@ KNOWN: Mapping[str, Callable[[str], Any]] = {
 
 
 def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """A vector that is the same for the same text and says nothing of its meaning."""
+    """Return a vector that is the same for the same text, without semantic meaning."""
     return list(islice(_numbers(text), dimensions))
 
 
@@ -168,12 +168,12 @@ Body = dict[str, Any]
 
 
 def tokens(text: str) -> int:
-    """About as many as a model would count."""
+    """Return an approximate number of tokens."""
     return -(-len(text) // 4)
 
 
 class LlmHandler(BaseHTTPRequestHandler):
-    """Answers chat completions and embeddings; a test's server derives its mischief from it."""
+    """Answers chat completions and embeddings; a test's server overrides it to inject errors."""
 
     protocol_version = "HTTP/1.1"
 
@@ -193,11 +193,11 @@ class LlmHandler(BaseHTTPRequestHandler):
         return self.refuse(404, f"there is nothing at {self.path}", "not_found")
 
     def chat(self, body: Body) -> None:
-        """Answer a conversation, piece by piece where asked to."""
+        """Answer a conversation, streamed if requested."""
         self.say(body, self.text_for(body))
 
     def text_for(self, body: Body) -> str:
-        """What the model says to a conversation."""
+        """Return the model's answer to a conversation."""
         prompt = "\n".join(str(message.get("content")) for message in body.get("messages", []))
         wanted = body.get("response_format") or {}
         if wanted.get("type") == "json_schema":
@@ -217,7 +217,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.send_json({"object": "list", "model": body["model"], "data": data, "usage": usage})
 
     def say(self, body: Body, text: str, finish: str = "stop", **more: Any) -> None:
-        """Answer with a text, as OpenAI would."""
+        """Send a text answer in OpenAI's format."""
         if body.get("stream"):
             self.send_stream(self.events(body, text, finish, **more))
             return
@@ -227,7 +227,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.send_json({**self.frame(body, kind), "choices": [choice], "usage": usage(body, text)})
 
     def events(self, body: Body, text: str, finish: str, **more: Any) -> Iterator[Body]:
-        """The pieces of a streamed answer."""
+        """Yield the pieces of a streamed answer."""
         frame = self.frame(body, "chat.completion.chunk")
         pieces = [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
         for delta in ({"role": "assistant", **more}, *({"content": piece} for piece in pieces)):
@@ -237,13 +237,13 @@ class LlmHandler(BaseHTTPRequestHandler):
             yield {**frame, "choices": [], "usage": usage(body, text)}
 
     def frame(self, body: Body, kind: str) -> Body:
-        """What stands in every answer and every piece of one."""
+        """Return the common fields of each answer and each piece."""
         return {
             "id": "chatcmpl-1", "object": kind, "created": int(time.time()), "model": body["model"],
         }  # fmt: skip
 
     def send_stream(self, events: Iterator[Body]) -> None:
-        """Send events, each in a chunk of its own (RFC 9112, section 7.1), and the end mark."""
+        """Send each event as a separate chunk (RFC 9112, section 7.1), and the end mark."""
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -259,12 +259,12 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
 
     def refuse(self, status: int, message: str, code: str, **headers: str) -> None:
-        """Answer with an error, as OpenAI words them."""
+        """Send an error in OpenAI's format."""
         error = {"message": message, "type": code, "code": code, "param": None}
         self.send_json({"error": error}, status, **headers)
 
     def send_json(self, value: Any, status: int = 200, **headers: str) -> None:
-        """Send a JSON answer; names of headers with `_` for `-`."""
+        """Send a JSON response; names of headers with `_` for `-`."""
         payload = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -275,11 +275,11 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.wfile.write(payload)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Say nothing."""
+        """Log nothing."""
 
 
 def usage(body: Body, text: str) -> Body:
-    """The tokens of a conversation and its answer."""
+    """Return the tokens of a conversation and its answer."""
     asked = tokens("".join(str(message.get("content")) for message in body.get("messages", [])))
     answered = tokens(text)
     return {
@@ -290,7 +290,7 @@ def usage(body: Body, text: str) -> Body:
 
 
 class LlmServer(ThreadingHTTPServer):
-    """Listens at one address of this machine; `url` is what a step's `baseUrl` says."""
+    """Listens on this machine; `url` is the `baseUrl` of steps."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -303,20 +303,20 @@ class LlmServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """The URL of the server."""
         return f"http://{self.server_address[0]!s}:{self.server_port}/v1"
 
     def start(self) -> None:
-        """Answer in a thread of its own until `stop`."""
+        """Serve in a separate thread until `stop`."""
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Stop answering and close the port; only after `start`."""
+        """Stop serving and close the port; only after `start`."""
         self.shutdown()
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Pass over callers who hung up."""
+        """Ignore clients that disconnected."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 

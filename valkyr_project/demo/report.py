@@ -1,4 +1,4 @@
-"""The closing table: what happened, whether it was to be expected, and what to look at next."""
+"""The final table: results, expected values, and next steps."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ WIDTH = 48
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One line of the table; `expected` is None where any figure is fine."""
+    """One line of the table; `expected` is None if any figure is fine."""
 
     text: str
     found: int
@@ -23,11 +23,11 @@ class Fact:
 
     @property
     def good(self) -> bool:
-        """Whether the figure is the expected one."""
+        """Return whether the figure is the expected one."""
         return self.expected in (None, self.found)
 
     def line(self) -> str:
-        """The line, with a mark where a figure was expected."""
+        """Return the line, with a mark if a figure was expected."""
         if self.expected is None:
             return f"  {self.text:<{WIDTH}}{self.found:>6}"
         mark = "as expected" if self.good else f"EXPECTED {self.expected}"
@@ -37,7 +37,7 @@ class Fact:
 def facts(
     progress: DemoProgress, ledger: Ledger, mails: int | None, expected: Expected
 ) -> list[Fact]:
-    """The figures of one demo; `mails` is None when they went where we cannot count."""
+    """Return the figures of one demo; `mails` is None if they cannot be counted."""
     states = progress.states
     metrics = [row.get("metricsSnapshot") or {} for row in progress.executions.values()]
     found = [
@@ -61,7 +61,7 @@ def _sum(metrics: Iterable[dict[str, Any]], name: str) -> int:
 
 
 def _dead_letters(letters: list[dict[str, Any]], expected: Counter[str]) -> list[Fact]:
-    """A line for each step and failure type."""
+    """Return a line for each step and failure type."""
     types = {letter["stepPath"]: letter["failureType"] for letter in letters}
     found = Counter(letter["stepPath"] for letter in letters)
     return [
@@ -71,13 +71,13 @@ def _dead_letters(letters: list[dict[str, Any]], expected: Counter[str]) -> list
 
 
 def table(found: list[Fact], seconds: float) -> str:
-    """All lines under a title."""
+    """Return all lines under a title."""
     lines = [f"What happened in {seconds:.0f} s:", "", *(fact.line() for fact in found)]
     return "\n".join(lines)
 
 
 def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool) -> str:
-    """Where to look, and how to send a dead letter home."""
+    """Return links to open next, and how to requeue a dead letter."""
     admin = f"{stack.url}/admin"
     parts = [
         "What to look at next:",

@@ -1,4 +1,4 @@
-"""The demo from beginning to end: partner, stack, orders, table."""
+"""Run the whole demo: partner, stack, orders, table."""
 
 import argparse
 import signal
@@ -17,15 +17,15 @@ from valkyr_project.up.options import UpError
 
 
 class Mails:
-    """Counts what a folder gains from now on."""
+    """Counts new files in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Remember what is there; the folder need not exist yet."""
+        """Note the existing files; the folder need not exist yet."""
         self._folder = folder
         self._before = self._names()
 
     def new(self) -> int | None:
-        """How many mails came; None when the folder is not there, so mail goes elsewhere."""
+        """Return how many mails came; None if the folder is missing, so mail goes elsewhere."""
         return len(self._names() - self._before) if self._folder.is_dir() else None
 
     def _names(self) -> set[str]:
@@ -33,7 +33,7 @@ class Mails:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo; 0 when all went as expected, 1 when not, 130 when stopped before its end."""
+    """Run the demo; return 0 if all went as expected, 1 if not, 130 if interrupted."""
     parser = argparse.ArgumentParser(
         prog="python -m valkyr_project.demo",
         description="Drive the bundled order-import workflow with 200 orders, over real HTTP.",
@@ -76,7 +76,7 @@ def _run(*, stay: bool) -> int:
 
 
 def _tell(stack: Stack, partner: PartnerServer, *, stays: bool) -> bool:
-    """Drive the orders, print the table; whether every figure is the expected one."""
+    """Drive the orders and print the table; return whether every figure is as expected."""
     orders = read_orders()
     mails = Mails(stack.mail_folder)
     with Api(stack.url, stack.username, stack.password) as api:

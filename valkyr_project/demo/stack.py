@@ -1,4 +1,4 @@
-"""The running stack: found through its data folder, or started as a child of the demo."""
+"""The running stack: found by its data folder, or started as a child of the demo."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 120.0  # a first start makes a database
 
 @dataclass(frozen=True)
 class Stack:
-    """Where it answers and how to sign in; `child` is the process when the demo started it."""
+    """The stack's address and sign-in; `child` is the process if the demo started it."""
 
     home: Path
     url: str
@@ -29,28 +29,28 @@ class Stack:
 
     @property
     def started_here(self) -> bool:
-        """Whether the demo started it, and so stops it."""
+        """Return whether the demo started it, and so stops it."""
         return self.child is not None
 
     @property
     def mail_folder(self) -> Path:
-        """Where the workers lay mails, unless VALKYR_EMAIL_URL says otherwise."""
+        """The folder of the workers' mails, unless VALKYR_EMAIL_URL overrides it."""
         return self.home / "mail"
 
     def stay(self) -> None:
-        """Leave a started stack in the foreground until it ends or Ctrl-C is pressed."""
+        """Keep a started stack in the foreground until it ends or Ctrl-C is pressed."""
         if self.child is not None:
             with contextlib.suppress(KeyboardInterrupt):
                 self.child.wait()
 
     def stop(self) -> None:
-        """Stop the stack, if the demo started it; a further Ctrl-C has it stop at once."""
+        """Stop the stack, if the demo started it; another Ctrl-C stops it at once."""
         if self.child is not None:
             _stop(self.child)
 
 
 def find_or_start(partner_host: str) -> Stack:
-    """The stack of VALKYR_HOME; started, with leave to call `partner_host`, where none runs.
+    """Return the stack of VALKYR_HOME, or start one that may call `partner_host`.
 
     Raises DemoError and UpError.
     """

@@ -1,1 +1,1 @@
-"""How the stand-alone platform serves HTTP: uvicorn, limits of requests, headers, WebSockets."""
+"""The HTTP server of the stand-alone platform: uvicorn, request limits, headers, WebSockets."""

@@ -1,7 +1,7 @@
-"""The first thing a request meets: bodies past the limit and odd charsets go no further.
+"""The first middleware: rejects oversized bodies and unusual charsets.
 
-Django would write a body of any size to disk before a view could refuse it, and would decode the
-query with whatever codec the caller names.
+Django would write a body of any size to disk before a view could reject it, and would decode the
+query with any codec that the caller names.
 """
 
 import json
@@ -24,15 +24,15 @@ _CHARSET = re.compile(rb";\s*charset=[^;]*", re.IGNORECASE)
 
 
 class Gate:
-    """An ASGI application before another one; `limit` is the longest body in bytes."""
+    """An ASGI middleware; `limit` is the longest body in bytes."""
 
     def __init__(self, app: App, limit: int) -> None:
-        """Stand before `app`."""
+        """Wrap `app`."""
         self._app = app
         self._limit = limit
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand the request on, or refuse it."""
+        """Pass the request on, or reject it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -49,7 +49,7 @@ class Gate:
 
 
 class _Body:
-    """A body that is counted while it is read; past the limit its reader sees a disconnect."""
+    """A body that is counted while it is read; over the limit its reader sees a disconnect."""
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive
@@ -94,7 +94,7 @@ def _declared(scope: Message) -> int:
 async def refuse(
     send: Send, status: int, title: str, code: str, detail: str, *more: tuple[bytes, bytes]
 ) -> None:
-    """Send a problem (RFC 9457) as the answer, with these headers more."""
+    """Send a problem (RFC 9457) as the response, with additional headers."""
     body = json.dumps(
         {
             "type": explanation(code),
@@ -122,14 +122,14 @@ async def refuse(
 
 
 class RequestIds:
-    """An ASGI application before another one."""
+    """An ASGI middleware that assigns request IDs."""
 
     def __init__(self, app: App) -> None:
-        """Stand before `app`."""
+        """Wrap `app`."""
         self._app = app
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand the request on, named."""
+        """Pass the request on with its ID."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

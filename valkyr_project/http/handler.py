@@ -1,10 +1,9 @@
-"""Django behind ASGI: a request is answered in one thread, with one hop there and back.
+"""Run Django behind ASGI with each request in one thread, and one hop there and back.
 
 Django runs the middleware of an ASGI application as coroutines, and each of them that is written
-for threads (nearly all) hops to a thread and back, twice a request; and it makes that thread anew
-for every request. Here the whole of a request, from the signal that it has begun to the one that it
-is over, is done in a thread of a pool, as it would be under WSGI. Only an answer that streams is
-sent from a coroutine, in Django's way.
+for threads (nearly all) hops to a thread and back, twice a request; and it creates that thread for
+every request. Here a pool's thread runs the whole request, from its first signal to its last, as
+under WSGI. Only streamed responses are sent from a coroutine, as in Django.
 """
 
 import asyncio
@@ -28,25 +27,25 @@ from valkyr_project.http.places import Overloaded, RequestPlace
 
 
 class DisconnectWatch:
-    """Asked from the request's thread; until it is, nothing is watched.
+    """Detects a disconnected client, from the first call in the request's thread.
 
-    `receive` is the request's ASGI channel, of which the body has been read.
+    `receive` is the request's ASGI channel, whose body has been read.
     """
 
     def __init__(self, receive: Any) -> None:
-        """Watch nothing yet; made in the event loop."""
+        """Prepare without watching; created in the event loop."""
         self._loop = asyncio.get_running_loop()
         self._receive = receive
         self._watch: Future[None] | None = None
 
     def __call__(self) -> bool:
-        """Whether the client is gone; the first question is answered with no."""
+        """Return whether the client has disconnected; the first call returns False."""
         if self._watch is None:
             self._watch = asyncio.run_coroutine_threadsafe(self._until_gone(), self._loop)
         return self._watch.done()
 
     def forget(self) -> None:
-        """Watch no longer: the request is answered."""
+        """Stop watching after the response."""
         if self._watch is not None:
             self._watch.cancel()
 
@@ -60,15 +59,15 @@ THREADS = 128
 
 
 class Handler(ASGIHandler):
-    """Django's handler with a chain of plain functions, called in a thread of its own pool."""
+    """Django's handler with a chain of plain functions, called in its own thread pool."""
 
     def __init__(self) -> None:
-        """Start no thread yet."""
+        """Prepare without starting a thread."""
         super().__init__()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
 
     def load_middleware(self, is_async: bool = False) -> None:
-        """The chain, whatever the caller asks for: of plain functions."""
+        """Load the chain of plain functions, whatever the caller asks for."""
         super().load_middleware(is_async=False)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
@@ -94,9 +93,9 @@ class Handler(ASGIHandler):
     async def _answered(
         self, scope: Any, receive: Any, body: IO[bytes], place: RequestPlace | None
     ) -> Any:
-        """The answer, made in a thread that may ask whether anybody waits for it.
+        """Return the response, made in a thread that may check whether the client waits.
 
-        A thread that waits gives the place back before its answer is made.
+        A thread that waits returns its slot before its response is made.
         """
         departure = scope["valkyr.gone"] = DisconnectWatch(receive)
         give_back = None
@@ -115,11 +114,11 @@ class Handler(ASGIHandler):
                 place.give_back()
 
     async def get_response_async(self, request: Any) -> Any:
-        """The answer to who subscribes by a socket, made in that socket's thread."""
+        """Return the response to a socket's subscription, made in that socket's thread."""
         return await sync_to_async(self.get_response, thread_sensitive=True)(request)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> Any:
-        """The answer; the thread has given its connection back."""
+        """Return the response after the thread has returned its connection."""
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=type(self), scope=scope)
         request, refusal = self.create_request(scope, body)
@@ -134,7 +133,7 @@ class Handler(ASGIHandler):
         return answer
 
     async def _stream(self, answer: HttpResponseBase, receive: Any, send: Any) -> None:
-        """Send until all is sent or the client is gone."""
+        """Send until the end, or until the client disconnects."""
         gone = asyncio.create_task(self.listen_for_disconnect(receive))
         sending = asyncio.create_task(self.send_response(answer, send))
         try:

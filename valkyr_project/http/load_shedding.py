@@ -1,6 +1,6 @@
-"""Which requests need a place, and the answer for those that get none: 503, and when to come back.
+"""Limit concurrent requests, and reject the rest with a 503 and Retry-After.
 
-Pages of the admin and of the studio, health, and endpoints that are `urgent` need none.
+Pages of the admin and of the studio, health, and `urgent` endpoints are not limited.
 """
 
 import random
@@ -28,13 +28,13 @@ SHED = Counter(
 
 @cache
 def places() -> Places:
-    """Those of this process: its connections but for the kept ones."""
+    """Return this process's slots: its connections except the reserved ones."""
     pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool") or {}
     return Places(max(1, int(pool.get("max_size", 10)) - KEPT_CONNECTIONS))
 
 
 async def place_for(scope: Any) -> RequestPlace | None:
-    """A place for the request, once there is one, or None: it needs none; raises Overloaded."""
+    """Wait for a slot for the request; None if it needs none; raises Overloaded."""
     place = places().take_free()
     if place is not None or not waits(scope):
         return place  # what the address is for is looked up only where it matters
@@ -46,7 +46,7 @@ async def place_for(scope: Any) -> RequestPlace | None:
 
 
 def waits(scope: Any) -> bool:
-    """Whether the request is one of the API's that can wait."""
+    """Return whether it is an API request that can wait."""
     prefix = get_script_prefix(scope).rstrip("/")
     try:
         match = resolve("/" + scope["path"].removeprefix(prefix).lstrip("/"))
@@ -56,7 +56,7 @@ def waits(scope: Any) -> bool:
 
 
 async def shed(send: Send) -> None:
-    """Answer a request that got no place."""
+    """Answer a request that got no slot."""
     seconds = random.randint(EARLIEST, LATEST)  # noqa: S311 - no secret
     detail = (
         "This server has more requests than it can answer just now. Nothing was changed; send the "

@@ -1,4 +1,4 @@
-"""Django's middleware of ours, and the Content-Security-Policy."""
+"""Valkyr's Django middleware, and the Content-Security-Policy."""
 
 from collections.abc import Callable
 
@@ -20,14 +20,14 @@ PERMISSIONS = ", ".join(
 
 
 class SecurityHeaders:
-    """Middleware. Static files say themselves how long they keep; nothing else is to be kept."""
+    """Sets security headers. Static files set their own caching; nothing else is cached."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        """Stand around `get_response`."""
+        """Wrap `get_response`."""
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """The answer, with its headers."""
+        """Return the response with its headers."""
         answer = self._get_response(request)
         answer.headers.setdefault("Permissions-Policy", PERMISSIONS)
         answer.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
@@ -39,7 +39,7 @@ class SecurityHeaders:
 
 
 class NoRendering:
-    """Middleware that refuses rendering while a request is answered, in every kind of process."""
+    """Forbids rendering of templates while a request is answered, in every kind of process."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         """Wrap `get_response`."""

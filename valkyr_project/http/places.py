@@ -1,10 +1,9 @@
-"""How many requests a process answers at once; past its capacity the others are refused early.
+"""Limit a process's concurrent requests, and reject the excess early.
 
-The threads of a process share one processor. More requests at once slow all of them down, and an
-operator's request would wait behind them. So requests wait in a queue for one of few places, first
-come, first served, for a limited time. A queue that does not become empty is no burst: the process
-has too much to do. The limit is then shorter, as in controlled delay (Nichols and Jacobson,
-"Controlling Queue Delay", 2012).
+The threads of a process share one processor. Too many requests slow each other down, and an
+operator's request would wait behind them. So requests wait for one of few slots, first come, first
+served, for a limited time. A queue that stays full is not a burst but overload. The limit is then
+shorter, as in controlled delay (Nichols and Jacobson, "Controlling Queue Delay", 2012).
 """
 
 import asyncio
@@ -19,28 +18,28 @@ QUEUE_LIMIT = 1_000
 
 
 class Overloaded(Exception):
-    """No place came free in time."""
+    """No slot was free in time."""
 
 
 class RequestPlace:
-    """A request's place until it is given back; giving it back again changes nothing."""
+    """A request's slot until it is returned; returning it twice is harmless."""
 
     def __init__(self, places: "Places") -> None:
-        """Of `places`."""
+        """Belong to `places`."""
         self._places: Places | None = places
 
     def give_back(self) -> None:
-        """Let the next one have it; in the event loop's thread."""
+        """Return the slot, in the event loop's thread."""
         places, self._places = self._places, None
         if places is not None:
             places.pass_on()
 
 
 class Places:
-    """`most` of them; all calls are made in one event loop's thread."""
+    """`most` slots, used from one event loop's thread."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """All free; `clock` tells seconds."""
+        """Begin with all free; `clock` returns seconds."""
         self._free = most
         self._clock = clock
         self._queue: deque[asyncio.Future[None]] = deque()
@@ -49,24 +48,24 @@ class Places:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """Return how many requests wait."""
         return len(self._queue)
 
     @property
     def patience(self) -> float:
-        """Seconds that a request which comes now would wait at most."""
+        """Return the maximum wait of a new request, in seconds."""
         busy = self._since is not None and self._clock() - self._since > PATIENCE
         return SHORT_PATIENCE if busy else PATIENCE
 
     def take_free(self) -> RequestPlace | None:
-        """A place, if one is free."""
+        """Return a slot, if one is free."""
         if not self._free:
             return None
         self._free -= 1
         return RequestPlace(self)
 
     async def wait(self) -> RequestPlace:
-        """A place, once it is this request's turn; raises Overloaded.
+        """Wait for a slot; raises Overloaded.
 
         Call it after `take_free` found none.
         """
@@ -88,7 +87,7 @@ class Places:
         return RequestPlace(self)
 
     def pass_on(self) -> None:
-        """Give a place that came free to who waits longest."""
+        """Give a free slot to the request that has waited longest."""
         while self._queue:
             turn = self._queue.popleft()
             if not turn.done():  # else its owner is about to leave the queue
@@ -99,7 +98,7 @@ class Places:
         self._noticed()
 
     def _leave(self, turn: "asyncio.Future[None]") -> None:
-        """Wait no longer; a place that came at the same moment goes to the next."""
+        """Stop waiting; a slot that came at the same moment goes to the next."""
         if turn.done() and not turn.cancelled():
             self.pass_on()
         elif turn in self._queue:

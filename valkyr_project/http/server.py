@@ -1,7 +1,7 @@
-"""uvicorn, ending as asked: `python -m valkyr_project.http.server MODULE:APPLICATION …`.
+"""uvicorn with a clean exit code: `python -m valkyr_project.http.server MODULE:APPLICATION …`.
 
-After its graceful end uvicorn raises the signal that it was sent once more, for whoever handled it
-before; where nobody did, a web process that ended in order looks killed (exit code 143).
+After its graceful end uvicorn raises its signal again for an earlier handler. Without one, a
+process that ended normally looks killed (exit code 143).
 """
 
 import gc
@@ -13,7 +13,7 @@ import uvicorn
 
 
 def main() -> None:
-    """Serve until asked to end; takes uvicorn's own arguments."""
+    """Serve until stopped; takes uvicorn's own arguments."""
     signal.signal(signal.SIGTERM, _end)
     # The collector need not look through what is imported and stays; asgi.py turns it on again.
     # Not imported here: uvicorn sets logging up first, and Django's settings have the last word.

@@ -35,14 +35,14 @@ BEARER = "bearer"
 
 
 class Sockets:
-    """An ASGI application before another one, which it hands whatever is no WebSocket."""
+    """An ASGI middleware that serves WebSockets and passes everything else on."""
 
     def __init__(self, app: App, handler: ASGIHandler) -> None:
-        """Stand before `app`; `handler` answers what a socket asks."""
+        """Wrap `app`; `handler` answers a socket's requests."""
         self._app, self._handler = app, handler
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand the request on, or serve the socket."""
+        """Pass the request on, or serve the socket."""
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return
@@ -84,7 +84,7 @@ class Closing:
 
 
 async def _converse(answer: HttpResponseBase, receive: Receive, send: Send) -> Closing | None:
-    """Send frames until there are no more, or the client is gone (None)."""
+    """Send frames until the end, or until the client disconnects (None)."""
     if not isinstance(answer, LiveAnswer):
         return Closing(REFUSED + answer.status_code, answer.reason_phrase)
     tasks = [asyncio.create_task(_tell(answer, send)), asyncio.create_task(_listen(receive))]
@@ -129,7 +129,7 @@ def _has_socket(scope: Message) -> bool:
 
 
 def _as_get(scope: Message) -> Message:
-    """The request that a socket stands for; a token may come as the second subprotocol."""
+    """Return a socket's request as a GET; a token may come as the second subprotocol."""
     headers = list(scope["headers"])
     names = {name for name, _ in headers}
     match scope.get("subprotocols", ()):
@@ -142,10 +142,10 @@ def _as_get(scope: Message) -> Message:
 
 
 def _settle_cookies(request: ASGIRequest) -> bool:
-    """Take foreign cookies off the request; False for one that has nothing else to show.
+    """Remove foreign cookies from the request; False if it has no other credentials.
 
-    A browser sends our cookies with the sockets of any page. They count as those of forms do: with
-    an `Origin` of this host, or one of VALKYR_TRUSTED_ORIGINS.
+    A browser sends cookies with the sockets of any page. They count only with an `Origin` of this
+    host, or one of VALKYR_TRUSTED_ORIGINS, as those of forms do.
     """
     if "HTTP_ORIGIN" in request.META and origin_verified(request):
         return True

@@ -1,4 +1,4 @@
-"""Beat reads its entries from the database; of several beats one is elected and ticks."""
+"""Beat reads its entries from the database; of several beats one is elected and active."""
 
 import logging
 import socket
@@ -24,9 +24,8 @@ LAG_SECONDS = 60.0
 class ElectedScheduler(DatabaseScheduler):
     """A scheduler that ticks only while its session holds the election's advisory lock.
 
-    The lock lives on a direct connection of its own (`DATABASE_DIRECT_URL` where a pooler stands
-    before the database): when the process or the connection dies, PostgreSQL frees it and another
-    beat goes on.
+    The lock uses a separate direct connection (`DATABASE_DIRECT_URL` with a pooler): if the process
+    or the connection dies, PostgreSQL frees it and another beat continues.
     """
 
     _session: psycopg.Connection[Any] | None = None
@@ -35,7 +34,7 @@ class ElectedScheduler(DatabaseScheduler):
     _written_at = float("-inf")
 
     def tick(self, *args: Any, **kwargs: Any) -> Any:
-        """Send what is due if elected; return the seconds until the next look."""
+        """Send what is due if elected; return the seconds until the next tick."""
         elected = self._is_elected()
         self._give_sign("ticking" if elected else "standing by")
         if not elected:
@@ -43,19 +42,19 @@ class ElectedScheduler(DatabaseScheduler):
         return super().tick(*args, **kwargs)
 
     def should_sync(self) -> bool:
-        """Whether to write down what was sent: at once, but once a minute what is sent often.
+        """Return whether to save sent entries: at once, but frequent ones once a minute.
 
-        A beat that starts after a crash sends such a duty a little early, which harms nobody; a
-        write for each would be most of what beat does, and a commit a second or two.
+        A beat that starts after a crash sends such a task a little early, which is harmless. Saving
+        each would dominate beat's work, with a commit every second or two.
         """
         late = time.monotonic() - self._written_at > LAG_SECONDS
         return bool(super().should_sync() and (late or not unsaved(self) <= often()))
 
     def sync(self) -> None:
-        """Write down whatever was sent since the last time.
+        """Save what was sent since the last time.
 
-        Celery does so in the handler of SIGTERM, too. One that comes while this thread waits for an
-        answer would wait for itself; then what was sent is forgotten, as in a crash.
+        Celery also calls this in the handler of SIGTERM. If the signal arrives while this thread
+        waits for a query, it would wait for itself; then nothing is saved, as in a crash.
         """
         session = connection.connection
         if session is not None and session.lock.locked():
@@ -97,7 +96,7 @@ class ElectedScheduler(DatabaseScheduler):
 
 
 def direct_conninfo() -> str:
-    """Where to open a session that no pooler shares."""
+    """Return the address of a session that no pooler shares."""
     url = settings().database_direct_url
     if url:
         return url

@@ -14,7 +14,7 @@ import click
 
 
 def main() -> None:
-    """Become the worker, beat or Flower that the command line asks for, in Celery's words."""
+    """Run the worker, beat or Flower of the command line, in Celery's syntax."""
     gc.disable()
     from celery.bin.base import CLIContext
 
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def commands(names: list[str]) -> dict[str, click.Command]:
-    """Celery's commands of those names; names that are none of ours are left out."""
+    """Return Celery's commands of those names, without unknown ones."""
     found: dict[str, click.Command] = {}
     if "worker" in names:
         from celery.bin.worker import worker

@@ -1,7 +1,7 @@
-"""Workers report each message to Flower only while somebody looks at Flower.
+"""Workers report each message to Flower only while Flower is viewed.
 
-A report costs a worker and Flower 1.4 ms together, more than most steps do. A page of Flower
-turns reports on in every worker; some minutes after the last page they are turned off.
+A report costs a worker and Flower 1.4 ms together, more than most steps do. A page of Flower turns
+reports on in every worker; some minutes after the last page they are turned off.
 `VALKYR_TASK_EVENTS` decides otherwise: 1 has workers report always, 0 never.
 """
 
@@ -32,9 +32,9 @@ ANSWERED = {200, 304}
 
 @dataclass
 class Viewers:
-    """When somebody last looked, and when workers were last told; times are monotonic seconds.
+    """The last view, and the last order to workers; times are monotonic seconds.
 
-    The first order of all is to stop: an earlier Flower may have died while it was looked at.
+    The first order is to stop: an earlier Flower may have died while it was viewed.
     """
 
     looked_at: float = float("-inf")
@@ -42,7 +42,7 @@ class Viewers:
     enabled: bool = False
 
     def due(self, now: float) -> bool | None:
-        """Whether workers are now to be told to report (True) or to stop; None for no order."""
+        """Return whether workers must start (True) or stop reporting; None for no order."""
         wanted = now - self.looked_at < LOOK_SECONDS
         pause = ENABLE_SECONDS if wanted else DISABLE_SECONDS
         if wanted == self.enabled and now - self.told_at < pause:
@@ -50,26 +50,26 @@ class Viewers:
         return wanted
 
     def told(self, enabled: bool, now: float) -> None:
-        """Note an order that went out."""
+        """Note an order that was sent."""
         self.enabled, self.told_at = enabled, now
 
 
 @dataclass
 class FlowerWatch:
-    """Notes who looks at Flower, and gives the workers their orders from Flower's own loop."""
+    """Tracks Flower's viewers, and sends orders to the workers from Flower's own loop."""
 
     app: Celery
     viewers: Viewers = field(default_factory=Viewers)
     clock: Callable[[], float] = time.monotonic
 
     def note(self, handler: RequestHandler) -> None:
-        """Take in one request that was answered, as Tornado's `log_function`."""
+        """Note an answered request, as Tornado's `log_function`."""
         if handler.get_status() in ANSWERED and not isinstance(handler, OPEN):
             self.viewers.looked_at = self.clock()
             IOLoop.current().add_callback(self.tell)
 
     async def tell(self) -> None:
-        """Give the order that is due; one that does not get through is given again."""
+        """Send the order that is due, and again after a failure."""
         now = self.clock()
         wanted = self.viewers.due(now)
         if wanted is None:
@@ -85,9 +85,9 @@ class FlowerWatch:
 
 
 def watch(app: Celery) -> None:
-    """Have the Flower that starts in this process give the workers orders.
+    """Let the Flower that starts in this process send orders to workers.
 
-    Does nothing where `VALKYR_TASK_EVENTS` says that workers report always, or never.
+    Does nothing if `VALKYR_TASK_EVENTS` sets reporting to always or never.
     """
     if env.text("VALKYR_TASK_EVENTS"):
         return

@@ -1,1 +1,1 @@
-"""The command line of each process, and what must not start in production."""
+"""The command line of each process, and the checks before a start in production."""

@@ -1,6 +1,6 @@
-"""The command line of every process, in one place: `make up`, containers and units start these.
+"""The command lines of all processes, for `make up`, containers and units.
 
-Reasons for the workers' flags are in docs/explanation/celery.md.
+docs/explanation/celery.md explains the workers' flags.
 """
 
 import os
@@ -23,7 +23,7 @@ MOST_PROCESSES = 10
 
 @dataclass(frozen=True)
 class ProcessCommand:
-    """A command line, and what its process's environment has beside the caller's."""
+    """A command line, and its additional environment."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -31,14 +31,14 @@ class ProcessCommand:
 
 @dataclass(frozen=True)
 class Pool:
-    """How a worker does several things at once: `kind` is `threads` or `prefork`."""
+    """The concurrency of a worker: `kind` is `threads` or `prefork`."""
 
     kind: str
     size: int
 
 
 def pool_of(queue: str) -> Pool:
-    """What suits a queue where nobody says otherwise: threads for waiting, processes for work."""
+    """Return a queue's default pool: threads for waiting, processes for computing."""
     if queue == "control":
         return Pool("threads", CONTROL_THREADS)
     if queue == "io" or queue in env.words("VALKYR_THREAD_QUEUES"):
@@ -47,7 +47,7 @@ def pool_of(queue: str) -> Pool:
 
 
 def web(host: str, port: int, grace: int) -> ProcessCommand:
-    """Admin, API and health, over ASGI; at its end requests get `grace` seconds to finish."""
+    """Return the web process: admin, API and health over ASGI, with `grace` seconds to stop."""
     command = (
         *(sys.executable, "-m", "valkyr_project.http.server", "valkyr_project.asgi:application"),
         *("--host", host, "--port", str(port), "--lifespan", "off"),
@@ -78,21 +78,21 @@ def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
 
 
 def reports_always(task_events: str) -> bool:
-    """Whether this text of `VALKYR_TASK_EVENTS` has workers report to Flower all the time."""
+    """Return whether this value of `VALKYR_TASK_EVENTS` makes workers always report to Flower."""
     return task_events.strip().lower() not in env.FALSE
 
 
 def beat() -> ProcessCommand:
-    """The clock: pokes the sweeper and the schedules; of several one is elected."""
+    """Return beat, which triggers the sweeper and the schedules; of several one is elected."""
     command = (*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", "")
     return ProcessCommand(command, {"VALKYR_PROCESS": "beat"})
 
 
 def flower(host: str, port: int, sign_in: str, *options: str) -> ProcessCommand:
-    """What workers do, for operators; read-only, behind `user:password`.
+    """Return Flower, read-only, behind `user:password`.
 
-    Flower on its own would ask every worker for reports, every five seconds;
-    `messaging/flower_viewers.py` asks while somebody looks.
+    Flower itself would request reports from every worker every five seconds;
+    `messaging/flower_viewers.py` requests them only while Flower is viewed.
     """
     command = (
         *(*CELERY, "flower", f"--address={host}", f"--port={port}"),
@@ -109,6 +109,6 @@ def flower(host: str, port: int, sign_in: str, *options: str) -> ProcessCommand:
 
 
 def migrate(*options: str) -> ProcessCommand:
-    """The tables, brought up to date once, whoever else tries meanwhile."""
+    """Return the migration of the tables, safe to run concurrently."""
     command = (sys.executable, "-m", "valkyr_project.migrate", *options)
     return ProcessCommand(command, {"VALKYR_PROCESS": "migrate"})

@@ -1,7 +1,7 @@
-"""What an installation that others can reach must not be started with. Pure.
+"""Configurations that must not start if others can reach the installation. Pure.
 
-An installation is local while every host name it answers to is this machine's own. Messages name
-the variable and what to set, never a secret.
+An installation is local while all its host names are this machine's own. Messages name the variable
+and what to set, never a secret.
 """
 
 import re
@@ -23,7 +23,7 @@ _LIST = re.compile(r";(?=[a-z][a-z0-9+.-]*://)")
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """The settings that decide; `addresses` are database and broker URLs by variable."""
+    """The relevant settings; `addresses` are database and broker URLs by variable."""
 
     hosts: Sequence[str]
     secret_key: str = field(repr=False)
@@ -37,17 +37,17 @@ class Installation:
 
     @property
     def local(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Return whether only this machine can reach it."""
         return all(is_local(host) for host in self.hosts)
 
 
 def refusals(one: Installation) -> list[str]:
-    """Why this installation must not start; empty when it may."""
+    """Return why this installation must not start; empty if it may."""
     return [*_hosts(one), *_debug(one), *_keys(one), *_http(one)]
 
 
 def warnings(one: Installation) -> list[str]:
-    """What is probably a mistake, but may be meant."""
+    """Return probable mistakes, which may be intended."""
     found = [text for name, url in one.addresses.items() for text in _passwords(name, url)]
     if one.https and not one.proxies:
         found.append(
@@ -63,7 +63,7 @@ def warnings(one: Installation) -> list[str]:
 
 
 def is_local(host: str) -> bool:
-    """Whether a host name (as in ALLOWED_HOSTS) can only be this machine."""
+    """Return whether a host name (as in ALLOWED_HOSTS) can only be this machine."""
     name = host.strip("[]").lower()
     if name == "localhost" or name.endswith(".localhost"):
         return name != ".localhost"
@@ -135,7 +135,7 @@ def _http(one: Installation) -> Iterable[str]:
 
 
 def _passwords(name: str, urls: str) -> Iterable[str]:
-    """The same for each server of a list, such as a broker's `amqp://a//;amqp://b//`."""
+    """Return the passwords of each server in a list, such as `amqp://a//;amqp://b//`."""
     found = [text for url in _LIST.split(urls) for text in _password(name, url)]
     return dict.fromkeys(found)
 
@@ -153,5 +153,5 @@ def _password(name: str, url: str) -> Iterable[str]:
 
 
 def _has_key(url: str) -> bool:
-    """Whether a client's certificate stands in for the password."""
+    """Return whether a client certificate replaces the password."""
     return bool(re.search(r"[?&](sslcert|ssl_certfile)=", url))

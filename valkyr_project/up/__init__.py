@@ -1,4 +1,4 @@
-"""`make up`: everything a machine needs to run Valkyr, started, watched and stopped as one.
+"""`make up`: start, watch and stop everything that Valkyr needs on a machine.
 
 In the order of a start: `options` → `home` (lock) → `environment` → `prepare` → `processes` →
 `supervisor` (with `failing_processes` and `output`); `run` calls them.

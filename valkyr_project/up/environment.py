@@ -1,4 +1,4 @@
-"""The environment every process of a stack gets, and the passwords in it."""
+"""The environment of a stack's processes, and its passwords."""
 
 import base64
 import os
@@ -26,10 +26,10 @@ HEADER = "# Made by `make up` at its first start. Who reads this can sign in and
 
 @dataclass(frozen=True)
 class StackCredentials:
-    """What this installation signs with and how its people sign in.
+    """The installation's keys and the administrator's password.
 
-    `password_is_ours` says that the administrator's password was made here, not given; `key_file`
-    holds the key made here to seal secrets with, None when the environment names one.
+    `password_is_ours` if the administrator's password was generated here; `key_file` holds the
+    generated key that seals secrets, None if the environment names one.
     """
 
     secret_key: str
@@ -41,7 +41,7 @@ class StackCredentials:
 
 
 def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCredentials:
-    """Read what is kept, make what is missing, and let the environment decide where it speaks."""
+    """Read stored credentials, create missing ones, and let the environment override them."""
     path = home / SECRETS_FILE
     kept = _read(path)
     made = {
@@ -67,7 +67,7 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCreden
 
 
 def _check_for_flower(found: StackCredentials) -> None:
-    """Flower takes `name:password`, several separated by commas; raises UpError on a clash."""
+    """Check that passwords suit Flower's `name:password` list; raises UpError on a clash."""
     if {":", ","} & set(found.username) or "," in found.flower_password:
         raise UpError(
             "Flower cannot sign in this user: VALKYR_ADMIN_USERNAME must have no colon and no "
@@ -76,7 +76,7 @@ def _check_for_flower(found: StackCredentials) -> None:
 
 
 def _key_file(home: Path) -> Path:
-    """The file of the installation's key, made at the first start and never again."""
+    """Return the file of the installation's key, created at the first start."""
     path = home.resolve() / KEY_FILE
     if not _is_private(path):
         write_private(path, base64.b64encode(secrets.token_bytes(32)).decode() + "\n")
@@ -84,7 +84,7 @@ def _key_file(home: Path) -> Path:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """The kept values."""
+    """Return the stored values."""
     if not _is_private(path):
         return {}
     lines = path.read_text().splitlines()
@@ -93,7 +93,7 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def _is_private(path: Path) -> bool:
-    """Whether it exists; mends a file that others can read, refuses one of another owner."""
+    """Return whether it exists; make it private, and reject a file of another owner."""
     try:
         facts = path.lstat()
     except FileNotFoundError:
@@ -110,7 +110,7 @@ PARTNER_ADDRESS = "127.0.0.77"
 
 
 def step_defaults(home: Path) -> dict[str, str]:
-    """What holds in a stack of one's own, where the caller does not say otherwise."""
+    """Return the defaults of a private stack, which the caller may override."""
     remote = {"VALKYR_REMOTE_QUEUES": "remote"} if "remote" in plugins.chosen() else {}
     return remote | {
         "VALKYR_HTTP_ALLOWED_NETWORKS": f"{PARTNER_ADDRESS}/32",
@@ -123,7 +123,7 @@ def step_defaults(home: Path) -> dict[str, str]:
 def stack_environment(
     options: Options, credentials: StackCredentials, database_url: str, redis_url: str
 ) -> dict[str, str]:
-    """The caller's environment with every address and secret of this stack."""
+    """Return the caller's environment with every address and secret of this stack."""
     inherited = {name: value for name, value in os.environ.items() if name != "RUNNER_ID"}
     key_file = credentials.key_file
     return (

@@ -1,4 +1,4 @@
-"""Which processes of a stack keep ending: written by the supervisor, shown by the web process.
+"""Processes of a stack that repeatedly end: the supervisor writes them, the web process shows them.
 
 The file `<home>/failing.json` maps a process's name to how it last ended; the health part
 `processes` (valkyr_project/up/stack_health.py) reads it.
@@ -24,25 +24,25 @@ class FailingProcesses:
     """The supervisor's list of processes that keep ending right after their start."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        """Begin with none, in the file that the stack's environment names."""
+        """Begin empty, in the file that the stack's environment names."""
         self._path = Path(environment[VARIABLE])
         self._endings: dict[str, str] = {}
         self._write()
 
     @property
     def names(self) -> set[str]:
-        """The names of these processes."""
+        """Return the names of these processes."""
         return set(self._endings)
 
     def add(self, name: str, ending: str) -> bool:
-        """Add a process with how it ended; say whether it is new to the list."""
+        """Add a process with how it ended; return whether it is new to the list."""
         known = name in self._endings
         self._endings[name] = ending
         self._write()
         return not known
 
     def remove(self, name: str) -> None:
-        """Take a process off the list that stays up again."""
+        """Remove a process that stays up again."""
         self._endings.pop(name, None)
         self._write()
 

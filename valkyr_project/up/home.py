@@ -1,7 +1,7 @@
-"""The data folder: one running stack a folder, said by a lock that dies with its holder.
+"""The data folder: one running stack per folder, ensured by a lock of its process.
 
-`running.json` tells other programs (and a second `make up`) where the stack answers; it is only
-believed while the lock is held.
+`running.json` tells other programs (and a second `make up`) the stack's address; it is valid only
+while the lock is held.
 """
 
 import fcntl
@@ -25,7 +25,7 @@ class Home:
         self._lock = lock
 
     def announce(self, facts: dict[str, Any]) -> None:
-        """Say where this stack answers, in a file only its owner can read."""
+        """Write this stack's address to a file that only its owner can read."""
         write_private(self.path / "running.json", json.dumps(facts, indent=2) + "\n")
 
     def close(self) -> None:
@@ -35,7 +35,7 @@ class Home:
 
 
 def open_home(path: Path) -> Home:
-    """Make and lock the folder; raises UpError when a stack runs in it or it cannot be used."""
+    """Create and lock the folder; raises UpError if a stack runs in it or it cannot be used."""
     try:
         # The servers' account must pass the folder when root starts them.
         path.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def open_home(path: Path) -> Home:
 
 
 def _locked(lock: IO[str]) -> bool:
-    """Whether the lock is ours now; a program that only looks (`running`) holds it a moment."""
+    """Return whether the lock was acquired; `running` holds it only for a moment."""
     for _ in range(20):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,7 +66,7 @@ def _locked(lock: IO[str]) -> bool:
 
 
 def running(path: Path) -> dict[str, Any] | None:
-    """What the stack that runs in `path` announced; None when none runs.
+    """Return the announcement of the stack that runs in `path`, or None.
 
     Keys: pid, url, flower_url, database_url, redis_url, ready.
     """
@@ -81,7 +81,7 @@ def running(path: Path) -> dict[str, Any] | None:
 
 
 def announced(path: Path) -> dict[str, Any]:
-    """The last announcement, whoever made it."""
+    """Return the last announcement, of any process."""
     try:
         facts = json.loads((path / "running.json").read_text())
     except (OSError, ValueError):

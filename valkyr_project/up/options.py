@@ -1,4 +1,4 @@
-"""What `make up` is asked for: environment variables, read and checked once."""
+"""The options of `make up`: environment variables, read and checked once."""
 
 import argparse
 import os
@@ -35,7 +35,7 @@ Everything listens on 127.0.0.1 only. Ctrl-C stops what this started, and nothin
 
 @dataclass(frozen=True)
 class Options:
-    """One start's choices; `database_url` and `redis_url` are empty for the embedded servers."""
+    """One start's options; `database_url` and `redis_url` are empty for the embedded servers."""
 
     port: int
     flower_port: int
@@ -47,17 +47,17 @@ class Options:
 
     @property
     def web_url(self) -> str:
-        """Where people and programs find the web process."""
+        """The URL of the web process."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def flower_url(self) -> str:
-        """Where people find Flower."""
+        """The URL of Flower."""
         return f"http://127.0.0.1:{self.flower_port}"
 
 
 def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> Options:
-    """Options from the environment; raises UpError naming the variable that makes no sense."""
+    """Read the options from the environment; raises UpError that names an invalid variable."""
     argparse.ArgumentParser(
         prog="python -m valkyr_project.up",
         description="Start Valkyr: servers, web, workers, beat and Flower, until Ctrl-C.",

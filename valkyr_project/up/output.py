@@ -1,6 +1,6 @@
-"""What the processes say: everything into `<home>/logs/<name>.log`, warnings to the terminal.
+"""The processes' output: all of it in `<home>/logs/<name>.log`, warnings on the terminal.
 
-A warning that repeats is shown once a minute; the log file has every line.
+A repeated warning is shown once a minute; the log file has every line.
 """
 
 import logging
@@ -22,7 +22,7 @@ LOG_BYTES = 10_000_000
 
 
 class Output:
-    """Keeps each process's lines and shows those a person should see."""
+    """Stores each process's lines and shows the important ones."""
 
     def __init__(self, logs: Path, names: list[str], terminal: TextIO = sys.stdout) -> None:
         """Write below `logs`; `names` sets the width of the terminal's first column."""
@@ -33,7 +33,7 @@ class Output:
         self._shown: dict[tuple[str, str], float] = {}
 
     def write(self, message: Message) -> None:
-        """Take one chunk of a process's output, as honcho sends it."""
+        """Write one chunk of a process's output, as honcho sends it."""
         text = message.data.decode(errors="replace").rstrip("\n")
         self._tails.setdefault(message.name, deque(maxlen=30)).append(text)
         record = logging.LogRecord(message.name, logging.INFO, "", 0, text, None, None)
@@ -42,7 +42,7 @@ class Output:
             self._show(message)
 
     def _is_news(self, name: str, text: str) -> bool:
-        """Whether nothing alike was shown in the last minute (times and ids count as alike)."""
+        """Whether no similar line was shown in the last minute (times and IDs may differ)."""
         now = time.monotonic()
         key = (name, VARYING.sub("#", text))
         if now - self._shown.get(key, -REPEAT_SECONDS) < REPEAT_SECONDS:
@@ -52,7 +52,7 @@ class Output:
         return True
 
     def last_lines(self, name: str, count: int = 15) -> str:
-        """The end of what a process said."""
+        """Return the last lines of a process."""
         return "\n".join(list(self._tails.get(name, ()))[-count:]) or "(it said nothing)"
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ class Output:
 
 
 def say(text: str = "") -> None:
-    """Print a line of the program's own; a terminal that is gone is no reason to stop."""
+    """Print a line of the supervisor's own; a closed terminal does not stop it."""
     try:
         print(text, flush=True)
     except OSError:

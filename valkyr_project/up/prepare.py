@@ -1,7 +1,7 @@
-"""Tables, static files and the administrator, brought up to date before anything serves.
+"""Update tables, static files and the administrator before anything serves.
 
-Two processes of the image side by side, `valkyr_project.up.prepare tables` and `static`; the second
-only when static files may have changed.
+Two concurrent processes of the image, `valkyr_project.up.prepare tables` and `static`; the second
+only if static files may have changed.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ def prepare(image: ProcessImage, environment: Mapping[str, str]) -> str:
 
 
 def tables() -> None:
-    """Migrate where a migration waits, then ensure the administrator (prints the outcome)."""
+    """Migrate if necessary, then ensure the administrator (prints the result)."""
     from django.core.management import call_command
     from django.db.migrations.executor import MigrationExecutor
 
@@ -50,7 +50,7 @@ def tables() -> None:
 
 
 def static() -> None:
-    """Collect static files anew and remember of what."""
+    """Collect static files again, and store their fingerprint."""
     from django.core.management import call_command
 
     root = _static_root(os.environ)
@@ -59,14 +59,14 @@ def static() -> None:
 
 
 def static_is_current(environment: Mapping[str, str]) -> bool:
-    """Whether the collected files are those of today's packages and project."""
+    """Return whether the collected files match the current packages and project."""
     root = _static_root(environment)
     stamp = _stamp(root)
     return root.is_dir() and stamp.is_file() and stamp.read_text() == _fingerprint()
 
 
 def _static_root(environment: Mapping[str, str]) -> Path:
-    """The folder the settings name, without loading them."""
+    """Return the folder in the settings, without loading them."""
     given = environment.get("VALKYR_STATIC_ROOT", "").strip()
     return Path(given) if given else Path(environment["VALKYR_HOME"]) / "static"
 
@@ -76,7 +76,7 @@ def _stamp(root: Path) -> Path:
 
 
 def _fingerprint() -> str:
-    """Changes with the installed packages and with every static file of the project itself."""
+    """Return a fingerprint of the installed packages and the project's static files."""
     pinned = PROJECT / "requirements.txt"
     # Installed from the index, the names of what is installed beside it say what is.
     names = "\n".join(sorted(path.name for path in PROJECT.glob("*.dist-info")))
@@ -92,5 +92,5 @@ PARTS = {"tables": tables, "static": static}
 
 
 def main() -> None:
-    """Do the part that the command line names."""
+    """Run the part that the command line names."""
     PARTS[sys.argv[1]]()

@@ -1,7 +1,7 @@
-"""Asks each process of a stack until it is ready, and prints the name of each that is.
+"""Probe each process of a stack until it is ready, and print its name then.
 
-A process of the image of its own: whether each really does its work is asked, not assumed from its
-being alive. It talks to PostgreSQL and the broker, for which the supervisor has no code loaded.
+It runs as a separate process of the image and tests each process's actual work. It talks to
+PostgreSQL and the broker, for which the supervisor has no code loaded.
 """
 
 import os
@@ -23,7 +23,7 @@ FAILS = 500
 
 
 def main() -> None:
-    """Ask the processes at the web's and Flower's addresses, each answer within about a second."""
+    """Probe the processes at the web's and Flower's addresses, each within about a second."""
     web_url, flower_url = sys.argv[1:]
     database_url = os.environ["DATABASE_URL"]
     probes: dict[str, Callable[[], bool]] = {
@@ -46,7 +46,7 @@ def _ask(name: str, probe: Callable[[], bool]) -> None:
 
 
 def answers(url: str) -> bool:
-    """Whether a GET ends in something better than a server error."""
+    """Return whether a GET ends without a server error."""
     request = urllib.request.Request(url)  # noqa: S310 - our own address
     # A proxy set for the outside world has no business here.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -60,7 +60,7 @@ def answers(url: str) -> bool:
 
 
 def worker_answers(queue: str) -> bool:
-    """Whether this machine's worker of the queue replies to a ping through the broker."""
+    """Return whether this machine's worker of the queue replies to a ping through the broker."""
     try:
         return bool(app.control.ping(destination=[nodename(queue, gethostname())], timeout=0.5))
     except (OSError, KombuError):
@@ -68,7 +68,7 @@ def worker_answers(queue: str) -> bool:
 
 
 def beat_reads_its_schedule(database_url: str) -> bool:
-    """Whether a session of a beat process is open in the database."""
+    """Return whether a session of a beat process is open in the database."""
     query = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'valkyr-beat' LIMIT 1"
     try:
         with psycopg.connect(database_url, connect_timeout=2) as connection:

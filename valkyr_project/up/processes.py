@@ -1,6 +1,6 @@
-"""The processes of a stack as a table: command, environment, when it is stopped.
+"""The processes of a stack as a table: command, environment, stop order.
 
-All in all: web, three workers, beat, Flower. Their command lines are in
+They are web, three workers, beat and Flower. Their command lines are in
 valkyr_project/processes/commands.py.
 """
 
@@ -36,7 +36,7 @@ class ProcessSpec:
 
 
 def specs(options: Options, credentials: StackCredentials) -> list[ProcessSpec]:
-    """Every process of a stack, in the order they are named to the user."""
+    """Return every process of a stack, in display order."""
     return [
         _spec("web", commands.web("127.0.0.1", options.port, WEB_GRACE_SECONDS)),
         worker(options, "control", commands.pool_of("control")),
@@ -48,13 +48,13 @@ def specs(options: Options, credentials: StackCredentials) -> list[ProcessSpec]:
 
 
 def worker(options: Options, queue: str, pool: Pool) -> ProcessSpec:
-    """A worker of one queue; named after it, `control@host`."""
+    """Return a worker of one queue, named after it: `control@host`."""
     program = commands.worker(queue, pool, task_events=options.task_events)
     return ProcessSpec(f"worker-{queue}", program.command, program.environment, 1, WORKER_STOP)
 
 
 def flower(options: Options, credentials: StackCredentials) -> ProcessSpec:
-    """What workers do, for operators; remembered from one start to the next."""
+    """Return Flower, whose data persists between starts."""
     program = commands.flower(
         "127.0.0.1",
         options.flower_port,
@@ -67,7 +67,7 @@ def flower(options: Options, credentials: StackCredentials) -> ProcessSpec:
 
 
 def probes(options: Options) -> ProcessCommand:
-    """What asks each process until it is ready."""
+    """Return the process that probes the others."""
     return ProcessCommand(
         (sys.executable, "-m", "valkyr_project.up.probes", options.web_url, options.flower_url)
     )
@@ -87,7 +87,7 @@ FILE = Path("metrics") / "targets.json"
 
 
 def served(table: Sequence[ProcessSpec], options: Options) -> list[ProcessSpec]:
-    """The processes, Celery's with a port for their metrics; writes the file of targets."""
+    """Return the processes, Celery's with a metrics port; write the file of targets."""
     counting = [spec.name for spec in table if spec.name.startswith(("worker", "beat"))]
     ports = {name: free_port() for name in counting}
     _write(options.home / FILE, {"web": options.port} | ports)

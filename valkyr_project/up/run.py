@@ -1,4 +1,4 @@
-"""One start from the first check to the last process's end."""
+"""Run one stack from the first check to the last process's end."""
 
 import os
 import socket
@@ -25,7 +25,7 @@ from valkyr_project.up.supervisor import Servers, StopRequest, Supervisor
 
 
 def require_free(port: int, variable: str) -> None:
-    """Raise UpError naming the port, who holds it and the variable to set, if it is taken."""
+    """Raise UpError for a taken port, with its holder and the variable to set."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -43,7 +43,7 @@ def require_free(port: int, variable: str) -> None:
 
 
 def _holder(port: int) -> str:
-    """` by name (process n)` where the system tells us, otherwise nothing."""
+    """Return ` by name (process n)` if the system provides it, else an empty string."""
     try:
         for connection in psutil.net_connections("tcp"):
             listening = connection.status == psutil.CONN_LISTEN
@@ -56,7 +56,7 @@ def _holder(port: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the stack until it is asked to stop; 1 when it could not be started or kept up."""
+    """Run the stack until it is stopped; return 1 if it did not start or stay up."""
     begin = time.monotonic()
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
@@ -141,7 +141,7 @@ def _announce(home: Home, options: Options, servers: Servers, *, ready: bool) ->
 def closing_block(
     options: Options, credentials: StackCredentials, admin_state: str, seconds: float
 ) -> str:
-    """Where everything is and how to sign in."""
+    """Return the addresses and how to sign in."""
     stored = f"password in {options.home / SECRETS_FILE}"
     flower = f"user {credentials.username}, {stored} (FLOWER_PASSWORD)"
     return f"""

@@ -1,4 +1,4 @@
-"""`python -m valkyr_project.up.shell <command>`: manage.py against the stack that runs here."""
+"""`python -m valkyr_project.up.shell <command>`: run manage.py against the running stack."""
 
 import os
 import sys

@@ -14,7 +14,7 @@ EXPECTED = "every process of the stack stays up"
 
 
 def processes(session: Session) -> HealthFinding:
-    """Return what the supervisor of this stack wrote about processes that keep ending."""
+    """Return the health of the processes that the supervisor reported as failing."""
     path = Path(os.environ[VARIABLE])
     try:
         endings = json.loads(path.read_text())
@@ -37,5 +37,5 @@ def register_part() -> None:
 
 
 def context(request: HttpRequest) -> dict[str, bool]:
-    """Return what templates need to load the notice about failing processes."""
+    """Return the template context of the notice about failing processes."""
     return {"supervised": supervised()}

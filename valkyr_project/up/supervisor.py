@@ -1,10 +1,9 @@
-"""The loop that keeps a stack alive: relays output, restarts what dies, stops in order.
+"""The loop that keeps a stack running: relays output, restarts processes, stops in order.
 
-A process that keeps ending right after its start is started again ever more slowly, and the others
-stay up; `failing_processes` tells the web process, which shows it on every page.
-
-Processes end before the servers they talk to. Servers and the image start from the main thread,
-because the kernel ties their death signal to it.
+A process that repeatedly ends right after its start is restarted with growing delays, and the
+others stay up; `failing_processes` tells the web process, which shows it on every page. Processes
+end before their servers. Servers and the image start from the main thread, because the kernel ties
+their death signal to it.
 """
 
 import queue
@@ -31,10 +30,10 @@ from valkyr_project.up.processes import ProcessSpec
 
 
 class Servers:
-    """Zero, one or two embedded servers, and the addresses of both."""
+    """Up to two embedded servers, and the addresses of both."""
 
     def __init__(self, options: Options, home: Path) -> None:
-        """Take the places of the servers that are needed; start nothing yet."""
+        """Prepare the required servers, without starting them."""
         self.embedded: list[Postgres | Redis] = []
         self._database_url = options.database_url
         self._redis_url = options.redis_url
@@ -44,29 +43,29 @@ class Servers:
             self.embedded.append(Redis(home))
 
     def launch(self) -> None:
-        """Start all; their addresses are known then."""
+        """Start all; then their addresses are known."""
         for server in self.embedded:
             server.launch()
 
     def wait(self) -> None:
-        """Return once all answer."""
+        """Return after all answer."""
         for server in self.embedded:
             server.wait()
 
     @property
     def database_url(self) -> str:
-        """Where PostgreSQL answers."""
+        """The URL of PostgreSQL."""
         found = [server.url for server in self.embedded if isinstance(server, Postgres)]
         return found[0] if found else self._database_url
 
     @property
     def redis_url(self) -> str:
-        """Where Redis answers."""
+        """The URL of Redis."""
         found = [server.url for server in self.embedded if isinstance(server, Redis)]
         return found[0] if found else self._redis_url
 
     def stop(self) -> None:
-        """Stop what was started, Redis before PostgreSQL."""
+        """Stop the started servers, Redis before PostgreSQL."""
         for server in reversed(self.embedded):
             server.stop()
 
@@ -77,8 +76,8 @@ class Servers:
 class StopRequest:
     """Set by signals; `insisted` by the second one.
 
-    While nothing watches (`interrupts`), a signal raises KeyboardInterrupt, so that the steps of a
-    start are cut short like any Python program.
+    While nothing watches (`interrupts`), a signal raises KeyboardInterrupt, so that a start can be
+    interrupted.
     """
 
     def __init__(self) -> None:
@@ -109,7 +108,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
     """
 
     def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:
-        """Start nothing yet."""
+        """Prepare without starting."""
         super().__init__(spec.command, name=spec.name)
         self.spec = spec
         self.started_at = time.monotonic()
@@ -122,11 +121,11 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
 
     @property
     def pid(self) -> int:
-        """The process id, or 0 before it has one."""
+        """The process ID, or 0 before the start."""
         return self._child.pid if self._child else 0
 
     def alive(self) -> bool:
-        """Whether the process runs."""
+        """Return whether the process runs."""
         return self._child is not None and self._child.poll() is None
 
     def send(self, number: signal.Signals) -> None:
@@ -135,7 +134,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
             self._child.send_signal(number)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end; says whether it came."""
+        """Wait for the end; return whether it came."""
         deadline = time.monotonic() + seconds
         while self.alive():
             if time.monotonic() > deadline:
@@ -151,23 +150,23 @@ LONGEST_PAUSE = 30.0
 
 @dataclass
 class Restarts:
-    """One process's history; a run longer than QUICK_SECONDS clears it."""
+    """The restarts of one process; a run longer than QUICK_SECONDS resets them."""
 
     quick_deaths: int = 0
 
     def after(self, lived_seconds: float) -> float:
-        """Return the seconds to wait before the next start, given how long the last run lived."""
+        """Return the seconds before the next start, by the duration of the last run."""
         self.quick_deaths = self.quick_deaths + 1 if lived_seconds < QUICK_SECONDS else 0
         # The exponent is capped, since a process may fail for days.
         return min(LONGEST_PAUSE, 0.5 * 2.0 ** min(self.quick_deaths, 10))
 
     @property
     def failing(self) -> bool:
-        """Whether the process ended right after its start too often in a row."""
+        """Return whether the process repeatedly ended right after its start."""
         return self.quick_deaths >= MOST_QUICK_DEATHS
 
     def settled(self, lived_seconds: float) -> bool:
-        """Clear the history of a failing process that now lives; say whether there was one."""
+        """Reset a failing process that now runs; return whether it was failing."""
         if not self.failing or lived_seconds < QUICK_SECONDS:
             return False
         self.quick_deaths = 0
@@ -178,7 +177,7 @@ PATIENCE_SECONDS = 60.0
 
 
 class Supervisor:
-    """Runs `specs` until a stop is asked for or a process cannot be kept alive."""
+    """Runs `specs` until a stop request or until a process cannot be kept running."""
 
     def __init__(
         self,
@@ -190,7 +189,7 @@ class Supervisor:
         output: Output,
         stop_request: StopRequest,
     ) -> None:
-        """Start nothing yet."""
+        """Prepare without starting."""
         self._events: queue.Queue[Message] = queue.Queue()
         self._probes = probes
         self._environment = environment
@@ -205,15 +204,15 @@ class Supervisor:
         self._ready: set[str] = set()
 
     def start(self) -> None:
-        """Start every process, and the one that asks each until it is ready."""
+        """Start every process, and the one that probes the others."""
         for child in self._children.values():
             child.launch(self._events)
         self._begin_asking()
 
     def wait_until_ready(self) -> bool:
-        """Watch until all are ready, one line each; False when a stop was asked for first.
+        """Wait until all are ready, one line each; False if a stop was requested first.
 
-        Processes that keep ending are not waited for. Raises UpError when web is one of them.
+        Processes that repeatedly end are not waited for. Raises UpError if web is one of them.
         """
         notice_at = time.monotonic() + PATIENCE_SECONDS
         while set(self._children) - self._ready - self._failing.names:
@@ -227,15 +226,15 @@ class Supervisor:
         return True
 
     def watch(self) -> None:
-        """Keep everything alive until a stop is asked for.
+        """Keep everything running until a stop is requested.
 
-        Raises UpError when PostgreSQL or Redis cannot be kept alive.
+        Raises UpError if PostgreSQL or Redis cannot be kept running.
         """
         while not self._stop_request.wanted:
             self._turn()
 
     def stop(self) -> None:
-        """Stop all processes stage by stage, each with its time; a second request kills."""
+        """Stop all processes stage by stage, each with a timeout; a second request kills."""
         for stage in sorted({child.spec.stop_stage for child in self._children.values()}):
             group = [c for c in self._children.values() if c.spec.stop_stage == stage]
             threads = [threading.Thread(target=self._end, args=(child,)) for child in group]
@@ -339,7 +338,7 @@ class Supervisor:
         threading.Thread(target=self._ask, daemon=True).start()
 
     def _ask(self) -> None:
-        """Take the names of processes that are ready from the one that asks them."""
+        """Read the names of ready processes from the probing process."""
         asking = self._image.start(self._probes.command, self._probes.environment)
         with asking.stdout as lines:
             for line in lines:

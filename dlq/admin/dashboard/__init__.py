@@ -1,4 +1,4 @@
-"""The first page: is anything wrong now, and where. Bounded queries, kept for 15 seconds."""
+"""The home page: current problems and their places. Bounded queries, cached for 15 seconds."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from dlq.admin.dashboard.facts import collect
 
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Unfold's hook: what the template of /admin/ needs."""
+    """Return the context of /admin/'s template, as Unfold's hook."""
     kept = collect(request)
     now = timezone.now()
     views = [block.show(request, kept["blocks"].get(name)) for name, block in BLOCKS.items()]

@@ -17,7 +17,7 @@ NOTHING = SafeString("")
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """A sentence, and the command that mends it; `urgent` ones are told in red."""
+    """A sentence, and the command that fixes it; `urgent` ones are red."""
 
     text: str
     command: str = ""
@@ -26,7 +26,7 @@ class Banner:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One figure and the list behind it; `number` is None when it could not be had."""
+    """A figure and the list behind it; `number` is None if it is not available."""
 
     title: str
     icon: str
@@ -37,7 +37,7 @@ class Card:
 
     @property
     def shown(self) -> str:
-        """The figure as text; one that is counted up to a bound says so there."""
+        """The figure as text, with a mark if the count stopped at its limit."""
         if self.number is None:
             return gettext("not available")
         more = "+" if self.bounded else ""
@@ -46,7 +46,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """What a block shows; `above` and `below` are HTML on both sides of the cards."""
+    """The content of a block; `above` and `below` are HTML on both sides of the cards."""
 
     cards: Sequence[Card] = ()
     banners: Sequence[Banner] = ()
@@ -56,10 +56,10 @@ class BlockView:
 
 @dataclass(frozen=True, slots=True)
 class HomeBlock:
-    """A block of the home page, by a name that no other has.
+    """A block of the home page, with a unique name.
 
-    `gather` reads what the request's user may see, in a bounded number of rows and queries. What
-    it returns is pickled into the cache for 15 seconds, and shared by users with the same
+    `gather` reads data that the request's user may see, in a bounded number of rows and queries.
+    What it returns is pickled into the cache for 15 seconds, and shared by users with the same
     workspaces, workflows and right to configure whose requests have the same `variant`. `show` gets
     it back, or None when the database did not answer in time.
     """
@@ -90,11 +90,11 @@ Column = Literal["failures", "work"]
 
 @dataclass(frozen=True, slots=True)
 class HomeSection:
-    """A table of the home page, by a name that no other has.
+    """A table of the home page, with a unique name.
 
-    `gather` reads what the request's user may see, in a bounded number of rows and queries. What
-    it returns is pickled into the cache for 15 seconds, and shared by users with the same
-    workspaces, workflows and right to configure. `rows` makes the table's cells of it; it is not
+    `gather` reads data that the request's user may see, in a bounded number of rows and queries.
+    What it returns is pickled into the cache for 15 seconds, and shared by users with the same
+    workspaces, workflows and right to configure. `rows` makes the table's cells from it; it is not
     called when the database did not answer in time.
     """
 
@@ -123,11 +123,11 @@ def add_section(section: HomeSection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowSection:
-    """A table of the page of a workflow's figures, which the plugin `figures` has.
+    """A table of the plugin `figures` on the page of a workflow's figures.
 
-    `gather` reads what the table shows of a workflow since a time, in a bounded number of rows and
-    queries; everybody who may see the workflow sees it. `rows` makes the table's cells of it; it is
-    not called when the database did not answer in time.
+    `gather` reads a workflow's data since a time, in a bounded number of rows and queries, for all
+    users who may see the workflow. `rows` makes the table's cells from it; it is not called when
+    the database did not answer in time.
     """
 
     title: str

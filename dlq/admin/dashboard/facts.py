@@ -1,6 +1,6 @@
-"""What the home page shows, as plain rows: read within bounds, kept for 15 seconds.
+"""The home page's data as plain rows: read within limits, cached for 15 seconds.
 
-What a person sees is kept under what the person may see, so that a whole team shares them.
+Cached by the user's permissions, so that a whole team shares the data.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ Facts = dict[str, Any]
 
 
 def collect(request: HttpRequest) -> Facts:
-    """The page's facts by name; None stands for what could not be had in time."""
+    """Return the page's facts by name; None for facts that were not read in time."""
     scope = Scope.of(request.user, reach(request))
     variants = ":".join(block.variant(request) for block in BLOCKS.values())
     key = f"dashboard:{variants}:{_reach_key(request, scope)}"
@@ -75,7 +75,7 @@ def _gather(request: HttpRequest, scope: Scope) -> Facts:
 
 
 def of_workflow(workflow: Workflow) -> Facts:
-    """What the cards show of one workflow, which the caller obtained before."""
+    """Return the cards' data of one workflow, which the caller may see."""
     # With its workspace, which the small indexes of what is under way begin with.
     its = {"workflow_id": workflow.pk, "workspace_id": workflow.workspace_id}
     letters = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, **its)
@@ -96,16 +96,16 @@ def _present(
 
 
 def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
-    """When the first of those that wait was asked for; of 10,000.
+    """Return the creation of the oldest waiting execution, of 10,000.
 
-    By itself, "the oldest that waits" would be looked for in the order of all executions.
+    PostgreSQL would otherwise search in the order of all executions.
     """
     some = executions.filter(in_states("PENDING")).order_by().values("pk")[:BOUND]
     return WorkflowExecution.objects.filter(pk__in=some).aggregate(at=Min("created_at"))["at"]
 
 
 def _oldest_letter(scope: Scope) -> Any:
-    """When the oldest open dead letter came: one look into the index for each workspace."""
+    """Return the time of the oldest open dead letter: one index lookup per workspace."""
     pending = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING)
     first = pending.filter(workspace=OuterRef("pk")).order_by("quarantined_at")
     rows = Workspace.objects.all()
@@ -130,7 +130,7 @@ def _latest(executions: QuerySet[WorkflowExecution], now: Any) -> QuerySet[Workf
 
 
 def _workers(request: HttpRequest) -> list[Runner]:
-    """Our own serve all workspaces; a remote runner is seen by its workspace. The newest first."""
+    """Return workers, newest first: shared ones, and remote runners by workspace."""
     rows = Runner.objects.order_by("-seen_at")
     if not is_superuser(request):
         rows = rows.filter(Q(workspace=None) | Q(workspace__in=list(reach(request).members)))
@@ -138,7 +138,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
-    """Those that grew most: dead letters of the last 24 hours, against the 24 before."""
+    """Return the groups that grew most: the last 24 hours against the 24 before."""
     rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
     grown: QuerySet[Any] = scoped(request, rows).annotate(
         lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),
@@ -161,7 +161,7 @@ def _schedules(request: HttpRequest) -> QuerySet[Trigger]:
 
 
 def _reach_key(request: HttpRequest, scope: Scope) -> str:
-    """Who sees the same gets the same."""
+    """Return the cache key: equal permissions share data."""
     configures = () if scope.everything else reach(request).workspaces(Permission.CONFIGURE)
     members = () if scope.everything else sorted(reach(request).members)
     said = repr((scope, configures, members))

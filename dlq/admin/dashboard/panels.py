@@ -1,4 +1,4 @@
-"""What the home page shows: banners, cards, and the panels under the charts."""
+"""The content of the home page: banners, cards, and the panels under the charts."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ NOT_AVAILABLE = lazy("Not available: the database did not answer in time.")
 
 
 def panels(kept: Facts, now: datetime) -> list[list[PageSection]]:
-    """All panels in two columns; one that could not be had says so."""
+    """Return all panels in two columns; an unavailable one says so."""
     return [
         [
             _section(gettext("Failures that grew most"), kept["groups"], GROUPS, _group_rows(kept)),
@@ -72,7 +72,7 @@ def _section(
 
 
 def _plugged(kept: Facts, column: Column) -> list[PageSection]:
-    """What plugins add to a column, in the order in which they were added."""
+    """Return plugins' additions to a column, in their order."""
     found = kept["plugged"]
     return [
         _section(
@@ -183,7 +183,7 @@ EXECUTIONS = "executions_workflowexecution"
 
 
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
-    """What runs, what waits, `ended`, and what is dead; `only` narrows the lists behind them."""
+    """Return the cards: running, waiting, `ended` and dead; `only` narrows their lists."""
     return [
         Card(
             gettext("Running"), "clock_loader_40", kept["running"], gettext("now"),
@@ -221,7 +221,7 @@ QUIET = timedelta(minutes=2)
 
 
 def banners(kept: Facts, now: datetime) -> list[Banner]:
-    """No workers at all, or else queues whose work nobody takes."""
+    """Return banners for missing workers, or for queues without a worker."""
     silent = _silent(kept["workers"], now)
     if silent:
         return [silent]

@@ -1,1 +1,1 @@
-"""The definition of a workflow, as pure functions: parse, validate, resolve, compile, plan."""
+"""Workflow definitions as pure functions: parse, validate, resolve, compile, plan."""

@@ -1,4 +1,4 @@
-"""A resolved definition becomes a Graph: ids become indexes; steps are built at first access."""
+"""Compile a resolved definition into a Graph with indexes; steps are built on first access."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ UNDO_KIND = "undo"
 
 
 def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
-    """The Graph of what publishing stored (see `resolve`); raises ValueError for a cycle."""
+    """Return the Graph of a published definition (see `resolve`); raises ValueError for a cycle."""
     settings = resolved["settings"]
     whole = _Whole(
         workflow_id, MappingProxyType(resolved["variables"]), settings["priority"], resolved["name"]
@@ -47,7 +47,7 @@ def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """What every body shares with the workflow it belongs to."""
+    """The data that every body shares with its workflow."""
 
     workflow_id: UUID
     variables: Mapping[str, Any]
@@ -57,7 +57,7 @@ class _Whole:
 
 @dataclass(frozen=True, slots=True)
 class _BodyContext:
-    """Where a body stands: its path, the ids of the tasks around it, innermost first."""
+    """A body's position: its path, and the IDs of the tasks around it, innermost first."""
 
     prefix: str = ""
     around: tuple[Mapping[str, int], ...] = ()
@@ -140,7 +140,7 @@ def _undo(
     place: _BodyContext,
     ids: tuple[Mapping[str, int], ...],
 ) -> Graph | None:
-    """The undo steps of a body's tasks, as tasks of their ids without edges."""
+    """Return the undo steps of a body's tasks, as tasks with the same IDs and without edges."""
     tasks = [
         {"id": task["id"], "name": task["name"], "join": "any", "modules": [task["undo"]]}
         for task in documents
@@ -177,7 +177,7 @@ def _order(tasks: list[Task]) -> tuple[int, ...]:
 def _watches(
     step: Step, body: Graph, ids: tuple[Mapping[str, int], ...]
 ) -> frozenset[tuple[int, int]]:
-    """What the deferred templates of a container read, seen from inside its body."""
+    """Return what a container's deferred templates read, seen from inside its body."""
     found: set[tuple[int, int]] = set()
     for template in step.deferred.values():
         own, outer = tasks_read(template, (body.task_by_id, *ids))

@@ -1,4 +1,4 @@
-"""From text to a document, and from its short forms to the one form that is stored."""
+"""Parse text into a document, and convert its short forms into the stored form."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from executions.definition.graph.yaml_text import dump_yaml, read_yaml
 
 
 def load_text(text: str, *, content_type: str) -> dict[str, Any]:
-    """The document of a text; `content_type` is a media type or name that says yaml or json.
+    """Parse a text; `content_type` is a media type or a file name that means YAML or JSON.
 
     Raises DefinitionError. The document is as written: see `normalise` and `problems`.
     """
@@ -45,7 +45,7 @@ def _read(text: str, content_type: str) -> Any:
 
 
 def read_json(text: str) -> Any:
-    """The value that the text describes; raises TextError."""
+    """Return the value that the text describes; raises TextError."""
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -87,10 +87,10 @@ CALLBACK_URL = "callbackUrl"  # of a task that waits for a callback, known befor
 
 
 def normalise(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with every `after:` turned into edges and every edge with its `on`.
+    """Convert every `after:` into edges, and give every edge its `on`.
 
-    The bodies of its tasks too, at any depth. What is not well formed stays as it is, for
-    validation to report. The argument is not changed.
+    Includes the bodies of its tasks, at any depth. Malformed parts stay unchanged, for validation
+    to report. The argument is not changed.
     """
     tasks, edges = document.get("tasks"), document.get("edges") or []
     if not isinstance(tasks, list) or not isinstance(edges, list):
@@ -106,20 +106,20 @@ def normalise(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def split_after(entry: str) -> tuple[str, str]:
-    """`"risky:true"` as ("risky", "true"); without an outcome it is success."""
+    """Split `"risky:true"` into ("risky", "true"); without an outcome it is success."""
     source, separator, outcome = entry.partition(":")
     return source.strip(), outcome.strip() if separator else SUCCESS
 
 
 def outcome_text(on: Any) -> Any:
-    """An edge's `on` as an outcome: YAML's `on: true` without quotes means "true"."""
+    """Return an edge's `on` as an outcome: YAML's unquoted `on: true` means "true"."""
     if isinstance(on, bool):
         return "true" if on else "false"
     return on
 
 
 def modules_of(task: Mapping[str, Any]) -> list[Any]:
-    """The task's modules: `use` and `with` are short for one with the id `main`."""
+    """Return the task's modules: `use` and `with` are short for one with the ID `main`."""
     if "modules" in task:
         modules = task["modules"]
         return modules if isinstance(modules, list) else []
@@ -138,7 +138,7 @@ def _entries(after: Any) -> Any:
 
 
 def _without_after(task: Any) -> Any:
-    """The task without its `after`, or the very same task where there is none well formed."""
+    """Return the task without `after`, or the same object if it has no valid one."""
     if not isinstance(task, dict) or not isinstance(task.get("id"), str) or "after" not in task:
         return task
     entries = _entries(task["after"])

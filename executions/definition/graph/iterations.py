@@ -1,4 +1,4 @@
-"""Whose turn is next in a container: pure decisions over the counters its waiting run keeps."""
+"""Choose the next iterations of a container: pure, from the counters of its waiting run."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class LoopTurns:
-    """A loop is in its iteration `index` of `count`; of at most `most` where it has a condition."""
+    """A loop in iteration `index` of `count`, or of at most `most` if it has a condition."""
 
     index: int
     count: int | None = None
@@ -19,26 +19,26 @@ class LoopTurns:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> "LoopTurns":
-        """From a run's `progress`."""
+        """Read it from a run's `progress`."""
         return cls(document["index"], document.get("count"), document.get("most", 0))
 
     def document(self) -> dict[str, Any]:
-        """For a run's `progress`."""
+        """Return it for a run's `progress`."""
         bound = {"most": self.most} if self.count is None else {"count": self.count}
         return {"index": self.index, **bound}
 
     @property
     def places(self) -> tuple[int, ...]:
-        """The indexes under way."""
+        """Return the indexes under way."""
         return (self.index,)
 
 
 @dataclass(frozen=True, slots=True)
 class MapTurns:
-    """Items below `next` were handed out; `open` are under way, `spare` handed back unstarted.
+    """Items below `next` were started; `open` are under way, `spare` returned without a start.
 
-    At most `wide` are under way. `failed` is the first item that failed where the map minds:
-    nothing more is handed out then.
+    At most `wide` are under way. `failed` is the first failed item, if failures stop the map: no
+    more items start then.
     """
 
     total: int
@@ -50,7 +50,7 @@ class MapTurns:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> "MapTurns":
-        """From a run's `progress`."""
+        """Read it from a run's `progress`."""
         return cls(
             document["total"],
             document["wide"],
@@ -61,7 +61,7 @@ class MapTurns:
         )
 
     def document(self) -> dict[str, Any]:
-        """For a run's `progress`; short, since it is written at every turn."""
+        """Return it for a run's `progress`; short, since every iteration writes it."""
         written: dict[str, Any] = {
             "total": self.total,
             "wide": self.wide,
@@ -77,21 +77,21 @@ class MapTurns:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """The indexes under way."""
+        """Return the indexes under way."""
         return self.open
 
     @property
     def waiting(self) -> int:
-        """How many items were not started yet."""
+        """Return how many items have not started."""
         return self.total - self.next + len(self.spare)
 
     @property
     def over(self) -> bool:
-        """Whether nothing is under way and nothing is to follow."""
+        """Return whether nothing is under way and nothing is left to start."""
         return not self.open and (self.failed is not None or not self.waiting)
 
     def closed(self, ended: Iterable[int]) -> "MapTurns":
-        """Without the items that ended, be it while they were thought to be unstarted."""
+        """Return it without the ended items, including those that were counted as not started."""
         gone = set(ended)
         return replace(
             self,
@@ -100,7 +100,7 @@ class MapTurns:
         )
 
     def begun(self, indexes: Iterable[int]) -> "MapTurns":
-        """With items under way that were put aside, and that somebody has begun all the same."""
+        """Return it with those spare items under way that a worker has started after all."""
         taken = {*indexes} & {*self.spare}
         return replace(
             self,
@@ -109,14 +109,14 @@ class MapTurns:
         )
 
     def given_back(self, unstarted: Iterable[int]) -> "MapTurns":
-        """With items that were handed out and never started put aside."""
+        """Return it with those items spare that were assigned but never started."""
         back = set(unstarted) & set(self.open)
         return replace(self.closed(back), spare=tuple(sorted({*self.spare, *back})))
 
     def begun_again(self, set_back: Iterable[int]) -> tuple["MapTurns", tuple[int, ...]]:
-        """With items under way again that a roll-back set back, as many as may be; and which.
+        """Restart items that a roll-back reset, up to the limit; return it and these items.
 
-        They had begun before, so that one that failed meanwhile does not keep them from their end.
+        They had started before, so an item that failed meanwhile does not stop them.
         """
         known = {*self.spare, *(index for index in set_back if self.next <= index < self.total)}
         again = tuple(sorted(known))[: self.free]
@@ -127,11 +127,11 @@ class MapTurns:
 
     @property
     def free(self) -> int:
-        """How many more may be under way now."""
+        """Return how many more may be under way now."""
         return max(0, self.wide - len(self.open))
 
     def handed_out(self, count: int) -> tuple["MapTurns", tuple[int, ...]]:
-        """With up to `count` more items under way, and which; none once an item failed."""
+        """Return it with up to `count` more items under way, and these; none after a failure."""
         if self.failed is not None or count <= 0:
             return self, ()
         spare = self.spare[:count]
@@ -149,10 +149,10 @@ class MapTurns:
 
 
 def lanes(max_concurrency: int, *, pure: bool) -> int:
-    """How many items are under way at once."""
+    """Return how many items are under way at once."""
     return min(max_concurrency, LANES) if pure else max_concurrency
 
 
 def batch(turns: MapTurns) -> int:
-    """How many pure items one worker takes at once: many, and fewer towards the end."""
+    """Return how many pure items one worker takes at once: many, and fewer towards the end."""
     return max(1, min(BATCH, turns.waiting // (2 * turns.wide)))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a step is tried and how long to wait in between; times in seconds."""
+    """How often a step is tried, and the seconds between attempts."""
 
     name: str
     max_attempts: int
@@ -49,7 +49,7 @@ class Concurrency:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointPolicy:
-    """When the engine takes checkpoints by itself, and how many it keeps."""
+    """When the engine takes automatic checkpoints, and how many it keeps."""
 
     enabled: bool
     every_steps: int
@@ -74,8 +74,8 @@ class Edge:
 class Step:
     """One module of one task, with everything needed to run it.
 
-    `path` is within its Graph; a run's step path has the place of the body before it:
-    `refine[2].` and `draft.main`.
+    `path` is relative to its Graph; a run's step path begins with the body's place: `refine[2].`
+    and `draft.main`.
     """
 
     index: int
@@ -134,8 +134,8 @@ class Task:
 class Graph:
     """One version of a workflow, or one container's body, ready for planning.
 
-    A body has the workflow's name, variables and priority, and no output of its own: its output
-    is that of its last task, or of all last tasks by id where there are several.
+    A body has the workflow's name, variables and priority. It has no output definition: its output
+    is that of its last task, or of all last tasks by ID if there are several.
     """
 
     tasks: tuple[Task, ...]
@@ -175,7 +175,7 @@ class Passed:
 
 
 def due(policy: CheckpointPolicy | None, passed: Passed) -> bool:
-    """Whether a checkpoint is to be taken now."""
+    """Return whether a checkpoint is due."""
     if policy is None or not policy.enabled:
         return False
     return (
@@ -206,10 +206,10 @@ CUSTOM = "custom"
 
 
 def written_out(retry: str | Mapping[str, Any]) -> dict[str, Any]:
-    """A policy's name or a task's own values as every value of the policy.
+    """Return every value of a policy, given by its name or as a task's own values.
 
     A task's own values are `maxAttempts`, `baseSeconds`, `maxSeconds`, `timeouts` and `jitter` (a
-    share of the delay, or `[least, most]` seconds added); those left out are the standard policy's.
+    share of the delay, or `[least, most]` seconds added); the standard policy provides the rest.
     Raises KeyError for an unknown name.
     """
     if isinstance(retry, str):
@@ -225,7 +225,7 @@ def written_out(retry: str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def policy(document: Mapping[str, Any]) -> RetryPolicy:
-    """The policy that `written_out` described."""
+    """Return the policy that `written_out` described."""
     least, most = document["jitterAdd"]
     return RetryPolicy(
         name=document["name"],
@@ -255,7 +255,7 @@ def _as_document(policy: RetryPolicy) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the settings allow and give where a definition says nothing; names are the settings'."""
+    """The settings' limits and defaults for definitions, with the settings' names."""
 
     loop_limit_condition: int = 1_000  # most iterations a `while` or `until` loop may ask for
     loop_limit_default: int = 1_000  # how many it gets unless it asks

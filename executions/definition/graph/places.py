@@ -1,8 +1,8 @@
-"""Where a step runs: in the workflow itself, or in one turn of a container's body.
+"""The place of a step: the workflow itself, or one iteration of a container's body.
 
 A place is written as the prefix of its steps' paths: `refine[2].` is the third iteration of the
-loop `refine`, `batch[17].inner[0].` a place within a place, the empty text the workflow. The undo
-steps of a place's tasks stand in a place within it: `undo:`, `refine[2].undo:`.
+loop `refine`, `batch[17].inner[0].` a nested place, the empty string the workflow. The undo steps
+of a place's tasks have a nested place: `undo:`, `refine[2].undo:`.
 """
 
 import re
@@ -18,7 +18,7 @@ UNDO = "undo:"  # no task id holds a colon
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One turn of a body; `outer` is None for the workflow itself."""
+    """One iteration of a body; `outer` is None for the workflow itself."""
 
     prefix: str
     graph: Graph
@@ -28,7 +28,7 @@ class Place:
 
     @property
     def task(self) -> Task:
-        """The container's task, in the graph around."""
+        """The container's task, in the surrounding graph."""
         assert self.outer is not None
         return self.outer.graph.tasks[self.container]
 
@@ -40,16 +40,16 @@ class Place:
 
     @property
     def stem(self) -> str:
-        """How the paths of everything inside the container begin: `refine[`."""
+        """The prefix of all paths inside the container: `refine[`."""
         return self.prefix.rpartition("[")[0] + "["
 
     def turn(self, index: int) -> "Place":
-        """The same body's place with another index."""
+        """Return the same body's place with another index."""
         assert self.outer is not None
         return within(self.outer, self.container, index)
 
     def up(self, levels: int) -> "Place":
-        """The place so many bodies further out."""
+        """Return the place this many bodies further out."""
         place = self
         for _ in range(levels):
             assert place.outer is not None
@@ -57,7 +57,7 @@ class Place:
         return place
 
     def nearest(self, kind: str) -> "Place | None":
-        """The innermost place of a `loop` or `map`, this one included."""
+        """Return the innermost place of a `loop` or `map`, including this one."""
         place: Place | None = self
         while place is not None and place.graph.kind != kind:
             place = place.outer
@@ -65,19 +65,19 @@ class Place:
 
 
 def within(outer: Place, container: int, index: int) -> Place:
-    """The place with an index of a container that stands in `outer`."""
+    """Return the place with an index, of a container in `outer`."""
     task = outer.graph.tasks[container]
     assert task.body is not None
     return Place(f"{outer.prefix}{task.id}[{index}].", task.body, outer, container, index)
 
 
 def first_turn(outer: Place, container: int) -> Place:
-    """A container's first turn: the way to any of its turns."""
+    """Return a container's first iteration, from which others are derived."""
     return within(outer, container, 0)
 
 
 def split(path: str) -> tuple[str, str]:
-    """A step path as its place's prefix and the path within: ("refine[2].", "draft.main")."""
+    """Split a step path into its place's prefix and the rest: ("refine[2].", "draft.main")."""
     cut = path.rfind("].") + 2
     prefix, inner = (path[:cut], path[cut:]) if cut > 1 else ("", path)
     if inner.startswith(UNDO):
@@ -86,18 +86,18 @@ def split(path: str) -> tuple[str, str]:
 
 
 def undoes(path: str) -> bool:
-    """Whether a step path is that of an undo step."""
+    """Return whether a step path is that of an undo step."""
     return split(path)[0].endswith(UNDO)
 
 
 def undo_path(path: str) -> str:
-    """The path of the undo of a task, from that of any of its steps."""
+    """Return the path of a task's undo, from that of any of its steps."""
     prefix, inner = split(path)
     return f"{prefix}{UNDO}{inner.partition('.')[0]}.{MAIN}"
 
 
 def place_of(root: Graph, prefix: str) -> Place:
-    """The place with a prefix; raises KeyError when the workflow has no such body."""
+    """Return the place with a prefix; raises KeyError if the workflow has no such body."""
     place = Place("", root)
     for part in prefix.split(".")[:-1] if prefix else ():
         name, _, number = part.rstrip("]").partition("[")
@@ -109,21 +109,21 @@ def place_of(root: Graph, prefix: str) -> Place:
 
 
 def undo_place(place: Place) -> Place:
-    """The place of the undo steps of a place's tasks; raises KeyError where none has one."""
+    """Return the place of the undo steps of a place's tasks; raises KeyError if there are none."""
     if place.graph.undo is None:
         raise KeyError(place.prefix + UNDO)
     return Place(place.prefix + UNDO, place.graph.undo, place, index=place.index)
 
 
 def find(root: Graph, path: str) -> tuple[Place, Step]:
-    """The place and the step of a path; raises KeyError when the workflow has no such step."""
+    """Return the place and the step of a path; raises KeyError if the workflow has no such step."""
     prefix, inner = split(path)
     place = place_of(root, prefix)
     return place, place.graph.steps[place.graph.by_path[inner]]
 
 
 def module_in(definition: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
-    """A step's module in a resolved definition; None where there is none of that path."""
+    """Return a step's module in a resolved definition; None for an unknown path."""
     *names, module_id = re.sub(rf"\[\d+\]|{UNDO}", "", path).split(".")
     body: Mapping[str, Any] = definition
     for name in names:

@@ -1,6 +1,6 @@
-"""From the states of all steps to what happens next: the whole-execution plan, pure.
+"""Plan what happens next from the states of all steps of an execution; pure.
 
-The sweeper and the body of a chord plan with this; a completing step plans with `settle` alone.
+The sweeper and a chord's body plan with this; a completing step only uses `settle`.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ SKIPPED = "skipped!"  # no task id or outcome may hold an exclamation mark
 
 
 class Readiness(Enum):
-    """What is known of a task that has not started."""
+    """Whether a task that has not started is ready."""
 
     READY = "ready"
     SKIP = "skip"
@@ -28,9 +28,9 @@ class Readiness(Enum):
 
 
 def readiness(task: Task, outcomes: Mapping[int, str]) -> Readiness:
-    """Decide one task: ready when every edge into it is settled and enough were taken.
+    """Decide one task: ready if every edge into it is settled and enough were taken.
 
-    An edge is taken when its `on` equals its source's outcome. `join: any` wants one taken edge,
+    An edge is taken if its `on` equals its source's outcome. `join: any` needs one taken edge,
     `join: all` every one. Tasks without incoming edges are ready.
     """
     taken = 0
@@ -45,7 +45,7 @@ def readiness(task: Task, outcomes: Mapping[int, str]) -> Readiness:
 
 @dataclass(slots=True)
 class Settlement:
-    """What follows from some tasks having ended."""
+    """The consequences of the end of some tasks."""
 
     ready: list[int] = field(default_factory=list)
     skipped: list[int] = field(default_factory=list)
@@ -53,11 +53,11 @@ class Settlement:
 
 
 def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Settlement:
-    """Follow the edges out of `ended`, skipping in turn what can no longer run.
+    """Follow the edges out of `ended`, and skip tasks that can no longer run.
 
-    Adds the skipped tasks to `outcomes`. `unsettled` lists the tasks with an edge whose source
-    is not in `outcomes`: the caller must look that source up, or wait for it. Each task is
-    listed once.
+    Adds the skipped tasks to `outcomes`. `unsettled` lists the tasks with an edge whose source is
+    not in `outcomes`: the caller must look that source up, or wait for it. Each task is listed
+    once.
     """
     return decide(
         graph, outcomes, [edge.target for task in ended for edge in graph.tasks[task].outgoing]
@@ -65,7 +65,7 @@ def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Sett
 
 
 def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) -> Settlement:
-    """As `settle`, for given tasks that have not started, and for what skipping them entails."""
+    """Decide given tasks that have not started, and the consequences of skipping them."""
     result = Settlement()
     decided: set[int] = set()
     unsettled: dict[int, None] = {}
@@ -92,7 +92,7 @@ def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) ->
 
 
 class StepStatus(Enum):
-    """What the rows say of a step's newest attempt."""
+    """The state of a step's newest attempt, from the rows."""
 
     LIVE = "live"
     DONE = "done"
@@ -103,7 +103,7 @@ class StepStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StepFact:
-    """A step's status and, where it is done, its outcome."""
+    """A step's status and, if it has ended, its outcome."""
 
     status: StepStatus
     outcome: str = ""
@@ -111,7 +111,7 @@ class StepFact:
 
 @dataclass(slots=True)
 class Plan:
-    """What to do: steps to start, tasks to skip; or the end."""
+    """The steps to start and the tasks to skip, or the end."""
 
     start: list[int] = field(default_factory=list)
     skip: list[int] = field(default_factory=list)
@@ -121,12 +121,12 @@ class Plan:
 
     @property
     def finished(self) -> bool:
-        """Nothing runs and nothing can."""
+        """Return whether nothing runs and nothing can."""
         return not self.live and not self.start
 
 
 def task_outcomes(graph: Graph, facts: Mapping[int, StepFact]) -> dict[int, str]:
-    """The outcome of each task that has ended, from its steps' facts."""
+    """Return the outcome of each ended task, from its steps' facts."""
     outcomes: dict[int, str] = {}
     for index, fact in facts.items():
         task = graph.steps.task_of[index]
@@ -140,11 +140,11 @@ def task_outcomes(graph: Graph, facts: Mapping[int, StepFact]) -> dict[int, str]
 
 
 def plan(graph: Graph, facts: Mapping[int, StepFact]) -> Plan:
-    """What follows from the facts of all steps (a step without a fact has no run).
+    """Plan from the facts of all steps (a step without a fact has no run).
 
-    Steps whose task is ready, or whose predecessor in the task's chain is done, are to start;
-    tasks no taken edge leads to are skipped, in turn. `blocked` are the tasks that wait on a
-    dead one, or on nothing at all, when nothing is live and nothing can start.
+    Start the steps whose task is ready, or whose predecessor in the task's chain has ended. Skip
+    the tasks that no taken edge leads to. `blocked` are the tasks that wait for a dead one, or for
+    nothing at all, if nothing is live and nothing can start.
     """
     result = Plan()
     outcomes = task_outcomes(graph, facts)

@@ -1,4 +1,4 @@
-"""One mistake in a definition, and how its place is written."""
+"""One problem of a definition, and the notation of its place."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MAX_COMPARED = 100
 
 @dataclass(frozen=True, slots=True)
 class DefinitionProblem:
-    """Where (`tasks[3].with.url`; empty for the whole document), a stable code, a sentence."""
+    """The place (`tasks[3].with.url`; empty for the whole document), a stable code, a sentence."""
 
     path: str
     code: str
@@ -35,12 +35,12 @@ class TextError(Exception):
 
 
 def problem(pointer: Pointer, code: str, message: str) -> DefinitionProblem:
-    """A Problem at the keys and indexes of `pointer`."""
+    """Return a DefinitionProblem at the keys and indexes of `pointer`."""
     return DefinitionProblem(key_path(pointer), code, message)
 
 
 def did_you_mean(name: str, known: Iterable[str], *, at_most: int = MAX_COMPARED) -> str:
-    """`; did you mean "fetch"?` where a known name is close, else nothing."""
+    """Return `; did you mean "fetch"?` if a known name is similar, else an empty string."""
     names = list(known)
     # Comparing is slow; a long list is the work of a program, which needs no hint.
     close = get_close_matches(name[:100], names, n=1) if len(names) <= at_most else []

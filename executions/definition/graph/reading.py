@@ -1,7 +1,6 @@
-"""The well-formed parts of a body, found without trusting its shape: what the rules look at.
+"""Read the well-formed parts of a body for the rules, without trusting its shape.
 
-What is not well formed is left out here and reported by `shape`, so that one mistake is one
-problem.
+Malformed parts are left out here and reported by `shape`, so that each error is one problem.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +27,7 @@ class ModuleEntry:
     sound: bool = True  # nothing is wrong with its config, so its outcomes are known
 
     def outcomes(self) -> tuple[str, ...] | None:
-        """The outcomes of a gate, () of a plain module, None where they cannot be known."""
+        """Return a gate's outcomes, () for a plain module, None if unknown."""
         if self.spec is None or self.config is None or not self.sound:
             return None
         return tuple(self.spec.outcomes_for(self.config))
@@ -36,7 +35,7 @@ class ModuleEntry:
 
 @dataclass(slots=True)
 class TaskEntry:
-    """One task; `index` is its place among the entries, not in the document."""
+    """One task; `index` is its position among the entries, not in the document."""
 
     index: int
     pointer: Pointer
@@ -48,7 +47,7 @@ class TaskEntry:
 
     @property
     def steps(self) -> "list[tuple[ModuleEntry, Mapping[str, Any]]]":
-        """Its modules and its undo, each with the document whose settings it inherits."""
+        """Return its modules and its undo, each with the document whose settings it inherits."""
         own: list[tuple[ModuleEntry, Mapping[str, Any]]] = [
             (module, self.document) for module in self.modules
         ]
@@ -56,18 +55,18 @@ class TaskEntry:
 
     @property
     def container(self) -> str:
-        """`loop` or `map` of a container, "" of others."""
+        """Return `loop` or `map` for a container, "" for other tasks."""
         spec = self.modules[0].spec if self.modules else None
         return spec.container if spec is not None else ""
 
     def gate_outcomes(self) -> tuple[str, ...] | None:
-        """As ModuleEntry.outcomes, of the module that decides: the last one."""
+        """Return ModuleEntry.outcomes of the module that decides: the last one."""
         return self.modules[-1].outcomes() if self.modules else None
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeEntry:
-    """One edge; `source` and `target` are indexes of entries, None where no task has the id."""
+    """One edge; `source` and `target` are indexes of entries, None for an unknown task ID."""
 
     pointer: Pointer
     source_pointer: Pointer
@@ -81,7 +80,7 @@ class EdgeEntry:
 
     @property
     def stands(self) -> bool:
-        """Whether both its ends exist."""
+        """Return whether both its ends exist."""
         return self.source is not None and self.target is not None
 
 
@@ -98,28 +97,28 @@ class BodyReading:
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Return its name in messages."""
         return "the workflow itself" if self.holder is None else f'the body of "{self.holder.id}"'
 
     @property
     def kind(self) -> str | None:
-        """`loop` or `map`, "" of the workflow itself, None where it cannot be known."""
+        """Return `loop` or `map`, "" for the workflow itself, None if unknown."""
         return "" if self.holder is None else self.holder.container or None
 
     @property
     def depth(self) -> int:
-        """How many bodies are around; 0 of the workflow itself."""
+        """Return the number of surrounding bodies; 0 for the workflow itself."""
         return sum(1 for _ in self.around()) - 1
 
     def around(self) -> Iterator["BodyReading"]:
-        """This body, the one it stands in, and so on to the workflow itself."""
+        """Yield this body and those around it, up to the workflow itself."""
         body: BodyReading | None = self
         while body is not None:
             yield body
             body = body.outside
 
     def everywhere(self) -> Iterator["BodyReading"]:
-        """This body and those of its tasks, at any depth."""
+        """Yield this body and those of its tasks, at any depth."""
         yield self
         for task in self.tasks:
             if task.body is not None:
@@ -127,7 +126,7 @@ class BodyReading:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The edges whose ends exist, as pairs of indexes."""
+        """Return the edges whose ends exist, as pairs of indexes."""
         return [
             (edge.source, edge.target)
             for edge in self.edges
@@ -136,7 +135,7 @@ class BodyReading:
 
 
 def count_tasks(document: Mapping[str, Any]) -> int:
-    """How many tasks stand in a document and in the bodies of its tasks, well formed or not."""
+    """Count the tasks of a document and of its tasks' bodies, well-formed or not."""
     count, pending = 0, [document]
     while pending:
         tasks = pending.pop().get("tasks")
@@ -155,9 +154,9 @@ def read_body(
     holder: TaskEntry | None = None,
     outside: BodyReading | None = None,
 ) -> BodyReading:
-    """The well-formed tasks and edges of `body`, which stands at `pointer`, and of those in it.
+    """Read the well-formed tasks and edges of `body` at `pointer`, and of its tasks' bodies.
 
-    `holder` is the task whose body it is, `outside` the body with that task.
+    `holder` is the task that has this body, `outside` the body with that task.
     """
     reading = BodyReading(holder=holder, outside=outside)
     for place, task in _objects(body.get("tasks"), (*pointer, "tasks")):
@@ -253,6 +252,6 @@ def _after_edges(reading: BodyReading) -> Iterator[EdgeEntry]:
 
 
 def outcomes_of(task: TaskEntry) -> tuple[str, ...] | None:
-    """All outcomes that an edge from the task may name; None where they cannot be known."""
+    """Return all outcomes that an edge from the task may name; None if unknown."""
     gate = task.gate_outcomes()
     return None if gate is None else (*(gate or (SUCCESS,)), ERROR)

@@ -1,7 +1,7 @@
-"""Publishing: everything a run needs is written into the definition, so that none of it moves.
+"""Publishing: write everything that a run needs into the definition, so that it is fixed.
 
-Policies, time-outs, queues and what modules say of themselves are filled in for each module;
-running a version then needs neither settings nor the catalog.
+Policies, timeouts, queues and the modules' properties are filled in for each module; a version then
+runs without settings or the catalog.
 """
 
 from collections.abc import Mapping
@@ -35,12 +35,12 @@ MAP: Mapping[str, Any] = {"maxConcurrency": 100, "onItemError": "fail"}
 def resolve(
     document: dict[str, Any], catalog: Catalog, limits: Limits = DEFAULTS
 ) -> dict[str, Any]:
-    """The full definition of a document without problems; raises KeyError for an unknown module.
+    """Return the full definition of a valid document; raises KeyError for an unknown module.
 
-    Settings and triggers have all their keys. Tasks hold `modules` only, and a container's its
-    `body`; each module has `retry` written out, `timeoutSeconds`, `queue`, `inline`, `effect`,
+    Settings and triggers have all their keys. Tasks have only `modules`, and containers a `body`;
+    each module has `retry` written out, `timeoutSeconds`, `queue`, `inline`, `effect`,
     `writesVariables`, `outcomes`, `cache`, `credential`, `container` and `deferred`. A task's
-    `undo` is such a module.
+    `undo` has the same form.
     """
     normal = normalise(document)
     return normal | {
@@ -78,7 +78,7 @@ def _body(body: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str
 
 
 def checksum(document: Mapping[str, Any]) -> str:
-    """SHA-256, in hex, of a definition without its `ui` keys (those for the studio alone)."""
+    """Return the SHA-256, in hex, of a definition without its `ui` keys (for the studio alone)."""
     return sha256_hex(_without_ui(normalise(dict(document))))
 
 
@@ -98,9 +98,9 @@ def _task(task: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str
 
 
 def _undo(undo: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
-    """The undo as a module; it inherits nothing from its task, and always has a claim of its own.
+    """Return the undo as a module; it inherits nothing from its task, and always has its own claim.
 
-    Run in memory, its place among the other undos would be lost with the worker.
+    In memory, a crash would lose its position among the other undo steps.
     """
     module = _module({"id": MAIN, **undo}, {}, catalog[undo["use"]], limits)
     return module | {"inline": False}
@@ -109,7 +109,7 @@ def _undo(undo: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str
 def _module(
     module: Mapping[str, Any], task: Mapping[str, Any], spec: ModuleSpec, limits: Limits
 ) -> dict[str, Any]:
-    """A module's own word counts first, then its task's, then the module type's."""
+    """Resolve a module by its own settings, then its task's, then the module type's."""
     own = {**task, **module}
     config = _config(module.get("with") or {}, spec, limits)
     cache = own.get("cache")
@@ -133,10 +133,10 @@ def _module(
 
 
 def _config(config: Mapping[str, Any], spec: ModuleSpec, limits: Limits) -> Mapping[str, Any]:
-    """The module's `with`; a container's has what the engine needs to know of it.
+    """Return the module's `with`; a container's includes what the engine needs.
 
-    Null among what is rendered later means "none": it is left out, since as a template it would
-    be a condition that never holds.
+    Among deferred templates null means "none", so it is removed: as a template it would be a
+    condition that is never true.
     """
     if spec.container == "map":
         return {**MAP, **config}
@@ -151,7 +151,7 @@ def _config(config: Mapping[str, Any], spec: ModuleSpec, limits: Limits) -> Mapp
 
 
 def _without_ui(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document or body, as far as it is well formed, without the keys for the studio."""
+    """Return a document or body, as far as it is well-formed, without the studio's keys."""
     plain = {key: value for key, value in document.items() if key != "ui"}
     for key, without in (
         ("tasks", _task_without_ui),

@@ -1,7 +1,7 @@
 """The JSON Schema of a definition, served to the studio and to editors.
 
-It says what a well-formed document is; what it cannot say is checked by `rules/`. Bounds are here
-and in the two files beside it, so that each has one place.
+It defines a well-formed document; `rules/` checks the rest. Limits are only here and in the two
+files beside it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -289,7 +289,7 @@ SHOWN_CHARACTERS = 60
 
 
 def shape_problems(document: Any) -> Iterator[DefinitionProblem]:
-    """Every place where the document is not as the schema says."""
+    """Yield every place where the document does not match the schema."""
     for error in _validator().iter_errors(document):
         yield from _explain(error)
 
@@ -350,7 +350,7 @@ def _measured(rule: str, found: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it: scalars written out and shortened, the rest by type."""
+    """Return a value for messages: scalars written out and shortened, the rest by type."""
     if isinstance(value, str):
         short = value if len(value) <= SHOWN_CHARACTERS else f"{value[:SHOWN_CHARACTERS]}…"
         return f'"{short}"'

@@ -13,7 +13,7 @@ UI: Schema = {"type": "object", "description": "For the studio; not part of the 
 
 
 def an_object(description: str, properties: Schema, required: tuple[str, ...] = ()) -> Schema:
-    """An object of these properties and no others."""
+    """Return an object with these properties and no others."""
     schema = {
         "type": "object",
         "description": description,
@@ -24,37 +24,37 @@ def an_object(description: str, properties: Schema, required: tuple[str, ...] = 
 
 
 def or_null(schema: Schema) -> Schema:
-    """The same, or null for "none"."""
+    """Return the schema with null added, for "none"."""
     return schema | {"type": [schema["type"], "null"]}
 
 
 def text(description: str, maximum: int, **more: Any) -> Schema:
-    """A text of at most `maximum` characters."""
+    """Return a string of at most `maximum` characters."""
     return {"type": "string", "description": description, "maxLength": maximum, **more}
 
 
 def slug(description: str, maximum: int = 100) -> Schema:
-    """An id made of letters, digits, _ and -."""
+    """Return an ID made of letters, digits, _ and -."""
     return text(description, maximum, pattern=SLUG)
 
 
 def number(description: str, least: float, most: float, kind: str = "number") -> Schema:
-    """A number from `least` to `most`; `kind` is `number` or `integer`."""
+    """Return a number from `least` to `most`; `kind` is `number` or `integer`."""
     return {"type": kind, "description": description, "minimum": least, "maximum": most}
 
 
 def whole(description: str, least: int, most: int) -> Schema:
-    """A whole number from `least` to `most`."""
+    """Return a whole number from `least` to `most`."""
     return number(description, least, most, "integer")
 
 
 def yes_or_no(description: str) -> Schema:
-    """True or false."""
+    """Return a boolean."""
     return {"type": "boolean", "description": description}
 
 
 def choice(description: str, options: list[str]) -> Schema:
-    """One of some words."""
+    """Return a choice of words."""
     return {"type": "string", "description": description, "enum": options}
 
 

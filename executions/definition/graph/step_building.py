@@ -1,7 +1,7 @@
-"""Builds a graph's steps when they are first accessed: a process runs few of a large graph's steps.
+"""Build a graph's steps on first access: a process runs few of a large graph's steps.
 
-Parsing the templates of 2,000 steps takes seconds, in which a process that was just started may be
-killed again. Building one step takes a fraction of a millisecond.
+Parsing the templates of 2,000 steps takes seconds, during which a new process may be killed again.
+Building one step takes a fraction of a millisecond.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ Ids = tuple[Mapping[str, int], ...]
 
 
 def tasks_read(template: Template, ids: Ids) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
-    """The tasks a template reads: those of its own body, and (level, index) of those around it."""
+    """Return the tasks a template reads: in its own body, and (level, index) in outer bodies."""
     own: set[int] = set()
     outer: set[tuple[int, int]] = set()
     for reference in template.references:
@@ -42,7 +42,7 @@ def tasks_read(template: Template, ids: Ids) -> tuple[frozenset[int], frozenset[
 
 
 def callbacks_read(template: Template, ids: Ids) -> frozenset[tuple[int, int]]:
-    """The tasks whose address for a callback a template reads."""
+    """Return the tasks whose callback URL a template reads."""
     return frozenset(
         _innermost(reference[1], ids)
         for reference in template.references
@@ -51,7 +51,7 @@ def callbacks_read(template: Template, ids: Ids) -> frozenset[tuple[int, int]]:
 
 
 def histories_read(template: Template, task_by_id: Mapping[str, int]) -> frozenset[int]:
-    """The tasks whose earlier outputs a template reads, or might: `tasks.a` alone names all."""
+    """Return the tasks whose history a template may read: `tasks.a` alone names all."""
     return frozenset(
         task_by_id[reference[1]]
         for reference in template.references
@@ -62,7 +62,7 @@ def histories_read(template: Template, task_by_id: Mapping[str, int]) -> frozens
 
 
 def _innermost(name: str, ids: Ids) -> tuple[int, int]:
-    """How many bodies up the innermost task of that name stands, and its index there."""
+    """Return how many bodies up the innermost task of that name is, and its index there."""
     level = next(level for level, known in enumerate(ids) if name in known)
     return level, ids[level][name]
 
@@ -72,7 +72,7 @@ LAST = frozenset({("loop",), ("loop", "previous")})
 
 @dataclass(frozen=True, slots=True)
 class BodyContext:
-    """What the steps of one graph or body share."""
+    """The data that the steps of one graph or body share."""
 
     workflow_id: UUID
     prefix: str  # of the paths that name its tasks: `refine.`, the empty text for the workflow
@@ -92,10 +92,10 @@ class _Unbuilt:
 
 
 class LazySteps(Sequence[Step]):
-    """The steps of one graph or body, by index; each is built once, at its first access.
+    """The steps of one graph or body, by index; each is built once, on first access.
 
-    Threads may share it: all of them get the same object for a step. Access raises
-    TemplateSyntaxProblems where a template does not compile; publishing refuses such a definition.
+    Threads may share it: all get the same object for a step. Access raises TemplateSyntaxProblems
+    for an invalid template, which publishing rejects.
     """
 
     __slots__ = (
@@ -146,15 +146,15 @@ class LazySteps(Sequence[Step]):
         return (self[index] for index in range(len(self)))
 
     def path(self, index: int) -> str:
-        """A step's path within its graph; builds nothing."""
+        """Return a step's path within its graph, without building it."""
         return self._paths[index]
 
     def paths(self) -> Mapping[str, int]:
-        """The index of each step by its path; builds nothing."""
+        """Return the index of each step by its path, without building any."""
         return MappingProxyType({path: index for index, path in enumerate(self._paths)})
 
     def mentioning(self, word: str) -> Iterator[Step]:
-        """The steps that have the word in a template; builds no others."""
+        """Return the steps with the word in a template, without building others."""
         for index, unbuilt in enumerate(self._unbuilt):
             if unbuilt is None or _mentions(unbuilt.document["with"], word):
                 yield self[index]

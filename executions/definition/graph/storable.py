@@ -1,6 +1,6 @@
-"""What a definition may hold before anything else is asked of it: bounded JSON, storable text.
+"""Check first that a definition can be stored: bounded JSON, valid text.
 
-PostgreSQL's JSONB refuses NUL and lone surrogates; a document past the caps is not looked at.
+PostgreSQL's JSONB rejects NUL and lone surrogates; larger documents are not read.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
 def storage_problems(document: Any) -> list[DefinitionProblem]:
-    """Why the document cannot be stored or is past the caps; [] when it can."""
+    """Return why the document cannot be stored or is too large; [] if it can be stored."""
     return _value_problems(document) or _size_problems(document)
 
 
@@ -61,7 +61,7 @@ def _size_problems(document: Any) -> list[DefinitionProblem]:
 
 
 def too_large(size: int) -> DefinitionProblem:
-    """The problem of a definition of `size` bytes."""
+    """Return the problem of a definition of `size` bytes."""
     return problem(
         (), "too_large", f"the definition has {size:,} bytes; at most {MAX_BYTES:,} may be"
     )
@@ -71,10 +71,10 @@ def too_large(size: int) -> DefinitionProblem:
 
 
 def canonical_json(value: Any) -> str:
-    """`value` as ASCII JSON with sorted keys and no spaces; raises ValueError for NaN."""
+    """Return `value` as ASCII JSON with sorted keys and no spaces; raises ValueError for NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def sha256_hex(value: Any) -> str:
-    """The SHA-256 of a JSON value's canonical spelling, in lower-case hex."""
+    """Return the SHA-256 of a JSON value's canonical form, in lower-case hex."""
     return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()

@@ -1,6 +1,6 @@
-"""Orders and ancestors of a body's tasks, by index; linear in tasks and edges.
+"""Order and ancestors of a body's tasks, by index; linear in tasks and edges.
 
-A pair (a, b) says that b comes after a.
+A pair (a, b) means that b comes after a.
 """
 
 from collections import deque
@@ -11,7 +11,7 @@ Pair = tuple[int, int]
 
 
 def topological_order(count: int, pairs: Iterable[Pair]) -> list[int]:
-    """The indexes below `count` in an order that keeps every pair, the definition's where free.
+    """Return the indexes below `count` in an order that respects every pair, stable otherwise.
 
     Indexes on a cycle, or after one, are missing from the result.
     """
@@ -34,7 +34,7 @@ def topological_order(count: int, pairs: Iterable[Pair]) -> list[int]:
 
 
 def ancestors(count: int, pairs: Iterable[Pair], order: Sequence[int]) -> list[int]:
-    """For each index, the set of those before it, as bits of a number; only along `order`."""
+    """Return the set of ancestors for each index, as bits of a number; only along `order`."""
     preceding: list[list[int]] = [[] for _ in range(count)]
     for source, target in pairs:
         preceding[target].append(source)
@@ -48,9 +48,9 @@ def ancestors(count: int, pairs: Iterable[Pair], order: Sequence[int]) -> list[i
 
 
 def cycles(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
-    """A shortest cycle of each knot, which is a set of indexes that all lead to each other.
+    """Return a shortest cycle of each set of indexes that all lead to each other.
 
-    A cycle starts at its knot's lowest index and follows the pairs.
+    A cycle starts at its set's lowest index and follows the pairs.
     """
     following: list[list[int]] = [[] for _ in range(count)]
     preceding: list[list[int]] = [[] for _ in range(count)]
@@ -62,7 +62,7 @@ def cycles(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
 
 
 def _knots(following: list[list[int]], preceding: list[list[int]]) -> list[set[int]]:
-    """The strongly connected components, by Kosaraju's two walks."""
+    """Return the strongly connected components, by Kosaraju's two passes."""
     finished: list[int] = []
     seen: set[int] = set()
     for start in range(len(following)):
@@ -78,7 +78,7 @@ def _knots(following: list[list[int]], preceding: list[list[int]]) -> list[set[i
 
 
 def _walk(start: int, following: list[list[int]], seen: set[int], finished: list[int]) -> None:
-    """Depth first from `start`, without recursion; appends each index when it is done with."""
+    """Walk depth first from `start`, without recursion; append each index when it is done."""
     if start in seen:
         return
     seen.add(start)
@@ -95,7 +95,7 @@ def _walk(start: int, following: list[list[int]], seen: set[int], finished: list
 
 
 def _cycle_from(start: int, knot: set[int], following: list[list[int]]) -> list[int]:
-    """The shortest way from `start` back to it within its knot; [] when there is none."""
+    """Return the shortest cycle from `start` within its set; [] if there is none."""
     came_from: dict[int, int] = {}
     queue = deque([start])
     while queue:

@@ -1,7 +1,7 @@
-"""Compensation: which undo step runs next, decided from the rows. Pure.
+"""Compensation: decide which undo step runs next, from the rows. Pure.
 
-Tasks that succeeded are undone one after another, the one that ended last first. An undo that
-failed for good stops the rest, until a person requeues, fixes or skips it.
+Tasks that succeeded are undone one after another, the last to end first. A failed undo step stops
+the rest until a user requeues, fixes or skips it.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from executions.definition.graph.places import undo_path
 
 
 class UndoStatus(StrEnum):
-    """How an undo step stands, by its rows."""
+    """The state of an undo step, by its rows."""
 
     DUE = "due"
     LIVE = "live"
@@ -22,9 +22,9 @@ class UndoStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Succeeded:
-    """A task that succeeded: when its last step ended, and that step's path.
+    """A task that succeeded: the end of its last step, and that step's path.
 
-    `ended` is anything that orders: a time, then the run's id.
+    `ended` is sortable: a time, then the run's ID.
     """
 
     ended: tuple[object, ...]
@@ -32,7 +32,7 @@ class Succeeded:
 
 
 class UndoMove(StrEnum):
-    """What a compensation does next."""
+    """The next move of a compensation."""
 
     START = "start"
     WAIT = "wait"
@@ -42,7 +42,7 @@ class UndoMove(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UndoPlan:
-    """The next move, and the path of the undo step that it is about; "" at the end."""
+    """The next move, and the path of its undo step; "" at the end."""
 
     move: UndoMove
     path: str = ""
@@ -56,14 +56,14 @@ MOVES = {
 
 
 def undo_order(succeeded: Iterable[Succeeded]) -> list[str]:
-    """The paths of the undo steps of these tasks, in the order in which they run."""
+    """Return the paths of the undo steps of these tasks, in their order."""
     return [undo_path(one.path) for one in sorted(succeeded, reverse=True)]
 
 
 def status(states: Iterable[str]) -> UndoStatus:
-    """An undo's status from the states of its attempts, in any order.
+    """Return an undo's status from the states of its attempts, in any order.
 
-    At most one of them is live or successful, and none is tried after that one.
+    At most one attempt is live or successful, and it is the last one.
     """
     found = set(states)
     if found & {"SUCCESS", "SKIPPED"}:
@@ -74,7 +74,7 @@ def status(states: Iterable[str]) -> UndoStatus:
 
 
 def next_undo(order: Iterable[tuple[str, UndoStatus]]) -> UndoPlan:
-    """The next move, from the undo steps in their order and how each stands."""
+    """Return the next move, from the ordered undo steps and their states."""
     for path, found in order:
         if found is not UndoStatus.OVER:
             return UndoPlan(MOVES[found], path)

@@ -1,6 +1,6 @@
-"""Everything that is wrong with a definition, all at once: what publishing asks first.
+"""Find all problems of a definition at once, before publishing.
 
-The rules look at well-formed parts only, so that one mistake is one problem.
+The rules read well-formed parts only, so that one mistake is one problem.
 """
 
 from collections.abc import Iterator, Mapping
@@ -46,10 +46,11 @@ MAX_PROBLEMS = 500
 
 
 def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list[DefinitionProblem]:
-    """All problems of any JSON value as a definition; [] when it can be published.
+    """Return all problems of a JSON value as a definition; [] if it can be published.
 
-    A document past the caps of size, depth or tasks has that problem only; after MAX_PROBLEMS the
-    rest is left out and said to be. The order is that of the rules, and of the document within.
+    A document that is too large, too deep or has too many tasks has only that problem; after
+    MAX_PROBLEMS a last problem says that more are left out. The order is that of the rules, and of
+    the document within.
     """
     found = storage_problems(document)
     if found:
@@ -65,9 +66,9 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
 
 
 def warnings(document: Any, catalog: Catalog) -> list[DefinitionProblem]:
-    """What may be meant otherwise in a definition that can be published, or be a mistake.
+    """Return possible mistakes in a definition that can be published.
 
-    Of a document that is no definition at all, nothing is said.
+    Empty for a document that is not a definition.
     """
     if not isinstance(document, dict) or storage_problems(document):
         return []
@@ -77,7 +78,7 @@ def warnings(document: Any, catalog: Catalog) -> list[DefinitionProblem]:
 
 
 def _bounded(found: Iterator[DefinitionProblem]) -> list[DefinitionProblem]:
-    """Each problem once, the first MAX_PROBLEMS of them."""
+    """Return each problem once, up to MAX_PROBLEMS."""
     kept: dict[DefinitionProblem, None] = {}
     for one in found:
         if len(kept) == MAX_PROBLEMS:
@@ -115,7 +116,7 @@ def _rule_problems(
 
 
 def _templates_in_defaults(variables: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Defaults are values: nothing is there yet that a template could refer to."""
+    """Yield templates in defaults, which are values: there is no data to refer to yet."""
     pending: list[tuple[Pointer, Any]] = [(("variables", key), variables[key]) for key in variables]
     while pending:
         pointer, value = pending.pop()

@@ -1,6 +1,6 @@
-"""YAML as people mean it: the 1.2 core schema, JSON values only, each key once.
+"""Read YAML with the 1.2 core schema: JSON values only, each key once.
 
-So `on:` is a key and not `true`, dates and times stay text, and there are no tags, no merge keys.
+So `on:` is a key and not `true`, dates and times stay text, and there are no tags or merge keys.
 The text is read as a stream of events, in one pass without recursion.
 """
 
@@ -44,12 +44,12 @@ def read_yaml(text: str) -> Any:
 
 
 def dump_yaml(value: Any) -> str:
-    """A JSON value as YAML that `read_yaml` reads back; keys keep their order."""
+    """Return a JSON value as YAML that `read_yaml` reads back; keys keep their order."""
     return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes also what only the 1.2 schema takes for a number."""
+    """Quotes also text that only the 1.2 schema reads as a number."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -65,7 +65,7 @@ _Dumper.add_representer(str, _dumped_text)
 
 @dataclass(slots=True)
 class _Open:
-    """A list or object whose end has not come yet."""
+    """An unfinished list or object."""
 
     value: Any
     anchor: str | None
@@ -76,7 +76,7 @@ class _Open:
 
 @dataclass(slots=True)
 class _Builder:
-    """Builds values out of events; an alias becomes a copy, counted like any value."""
+    """Builds values from events; an alias becomes a copy, counted like any value."""
 
     document: Any = None
     documents: int = 0
@@ -169,7 +169,7 @@ class _Builder:
             raise _refused("too_deep", f"values are nested more than {MAX_DEPTH} deep", event)
 
     def _raise_to(self, height: int) -> None:
-        """What holds something of that height is higher than it."""
+        """Raise the height of a container above that of its content."""
         if self.open:
             self.open[-1].height = max(self.open[-1].height, height + 1)
 
@@ -179,7 +179,7 @@ class _Builder:
 
 
 def _plain(event: yaml.ScalarEvent) -> Any:
-    """A scalar without quotes or tag, by the core schema."""
+    """Return a scalar without quotes or tag, by the core schema."""
     text: str = event.value
     if text in _WORDS:
         return _WORDS[text]
@@ -192,7 +192,7 @@ def _plain(event: yaml.ScalarEvent) -> Any:
 
 
 def _tagged(event: yaml.ScalarEvent) -> Any:
-    """A scalar with quotes or a tag of the core schema."""
+    """Return a scalar with quotes or a tag of the core schema."""
     kind = "str" if event.tag in (None, "!") else event.tag.removeprefix(_TAG)
     if kind == "str":
         return event.value

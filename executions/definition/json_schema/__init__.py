@@ -1,6 +1,6 @@
-"""JSON Schema (draft 2020-12) of tenants, checked within a budget.
+"""Check values against tenants' JSON Schemas (draft 2020-12) within a budget.
 
-Read in this order: `budget` (how much one check may cost), `canonical` (values as texts that are
-equal when the values are), `keywords` (the keywords that the library checks without a bound),
-`checking` (the validator, and the errors of a value).
+Read in this order: `budget` (the cost of one check), `canonical` (equal values as equal texts),
+`keywords` (the keywords that the library checks without a limit), `checking` (the validator, and
+the errors of a value).
 """

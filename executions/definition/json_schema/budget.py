@@ -1,7 +1,7 @@
-"""How much one check of a value against a schema may cost.
+"""The budget for checking a value against a schema.
 
-The unit is one evaluation of one keyword, some 3.5 µs of a processor. Work that grows with the
-value or the schema is charged in the same unit before it is done.
+The unit is one evaluation of one keyword, about 3.5 µs of CPU time. Work that grows with the value
+or the schema is charged in the same unit in advance.
 """
 
 import time
@@ -39,17 +39,17 @@ class BudgetExceeded(Exception):
 
 
 class EvaluationBudget:
-    """Evaluations that are left."""
+    """The remaining evaluations."""
 
     __slots__ = ("_left", "_most", "_payloads")
 
     def __init__(self, most: int, payloads: int = 1) -> None:
-        """Begin with `most` evaluations, for so many payloads together."""
+        """Begin with `most` evaluations, for this number of payloads together."""
         self._most = self._left = most
         self._payloads = payloads
 
     def spend(self, evaluations: int) -> None:
-        """Take from what is left; raises BudgetExceeded when that is not enough."""
+        """Charge evaluations; raises BudgetExceeded if too few are left."""
         self._left -= evaluations
         if self._left < 0:
             raise BudgetExceeded(self._most, self._payloads)
@@ -59,7 +59,7 @@ _current: ContextVar[EvaluationBudget] = ContextVar("json_schema_budget")
 
 
 def current() -> EvaluationBudget:
-    """Return the budget of the check that is under way in this thread."""
+    """Return the budget of the check that this thread runs."""
     return _current.get()
 
 
@@ -75,9 +75,9 @@ def spending(budget: EvaluationBudget) -> Iterator[None]:
 
 @contextmanager
 def timed() -> Iterator[None]:
-    """Charge the check that is under way, if one is, for the processor time of this block.
+    """Charge this thread's check, if any, for the CPU time of this block.
 
-    For work in C whose cost cannot be told before; each such block must be short by itself.
+    For work in C of unknown cost; each such block must be short by itself.
     """
     began = time.thread_time()
     try:
@@ -95,7 +95,7 @@ _definition: ContextVar[EvaluationBudget | None] = ContextVar(
 
 @contextmanager
 def one_definition() -> Iterator[None]:
-    """Let all schemas that are checked in this block share the budget of one definition."""
+    """Let all schemas in this block share the budget of one definition."""
     token = _definition.set(EvaluationBudget(DEFINITION))
     try:
         yield
@@ -104,9 +104,9 @@ def one_definition() -> Iterator[None]:
 
 
 def for_a_schema(otherwise: int = DEFINITION) -> EvaluationBudget:
-    """Return what is left of the budget of the definition that is checked, if one is.
+    """Return the rest of the definition's budget, if a definition is being checked.
 
-    `otherwise` is the number of evaluations where none is.
+    `otherwise` is the number of evaluations if none is.
     """
     return _definition.get() or EvaluationBudget(otherwise)
 
@@ -116,7 +116,7 @@ _request: ContextVar[EvaluationBudget | None] = ContextVar("request_schema_budge
 
 @contextmanager
 def one_request(payloads: int) -> Iterator[None]:
-    """Let all payloads that are checked in this block share one budget."""
+    """Let all payloads in this block share one budget."""
     payloads = max(1, payloads)
     token = _request.set(EvaluationBudget(REQUEST + FURTHER * (payloads - 1), payloads))
     try:
@@ -126,5 +126,5 @@ def one_request(payloads: int) -> Iterator[None]:
 
 
 def for_a_payload() -> EvaluationBudget:
-    """Return what is left of the budget of the request, if several payloads share one."""
+    """Return the rest of the request's budget, if several payloads share one."""
     return _request.get() or EvaluationBudget(REQUEST)

@@ -1,6 +1,6 @@
-"""A value checked against a schema, within a budget.
+"""Check a value against a schema, within a budget.
 
-jsonschema does the checking. It is imported late: that takes a second, and few processes need it.
+jsonschema does the checking. Its import takes a second, and few processes need it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -44,12 +44,12 @@ def format_checker() -> Any:
 
 
 def unchecked_formats() -> frozenset[str]:
-    """The formats that nothing checks here, since the packages of `valkyr[formats]` are missing."""
+    """Return the formats that are not checked because `valkyr[formats]` is not installed."""
     return EXTRA_FORMATS.difference(format_checker().checkers)
 
 
 def _charged(check: Any) -> Any:
-    """A check that pays for the characters of a text before it reads them."""
+    """Charge a check for the characters of a text before it reads them."""
 
     def checked(value: object) -> bool:
         if isinstance(value, str):
@@ -106,22 +106,22 @@ class Mistake:
 
     @property
     def without_value(self) -> str:
-        """The message with `it` in place of the value, for who may not see values."""
+        """Return the message with `it` for the value, for users who may not see values."""
         if len(self.message) >= MAX_MESSAGE:
             return f"it breaks `{self.rule}`"
         return self.message.replace(_repr(self.value), "it")[:MAX_SENTENCE]
 
 
 def validator(schema: Any) -> Any:
-    """Return the library's validator for a schema that was checked by `schema_mistakes`."""
+    """Return the library's validator for a schema that passed `schema_mistakes`."""
     return _class()(schema, registry=_registry(), format_checker=format_checker())
 
 
 def mistakes(checker: Any, value: Any, budget: EvaluationBudget, most: int) -> list[Mistake]:
     """Return the first `most` places where `value` breaks the schema of `checker`.
 
-    Raises BudgetExceeded, TooMuchWork (a pattern on a long text), Unresolvable, and
-    RecursionError when value and references nest too deep.
+    Raises BudgetExceeded, TooMuchWork (a pattern on a long text), Unresolvable, and RecursionError
+    if value and references nest too deep.
     """
     from referencing.exceptions import Unresolvable as Missing
 
@@ -133,7 +133,7 @@ def mistakes(checker: Any, value: Any, budget: EvaluationBudget, most: int) -> l
 
 
 def schema_mistakes(schema: Any, budget: EvaluationBudget, most: int) -> list[Mistake]:
-    """Return the first `most` places where `schema` is no JSON Schema; raises BudgetExceeded."""
+    """Return the first `most` problems of `schema` as a JSON Schema; raises BudgetExceeded."""
     return mistakes(_meta_validator(), schema, budget, most)
 
 
@@ -144,7 +144,7 @@ def _mistakes(checker: Any, value: Any) -> Iterator[Mistake]:
 
 
 def _repr(value: Any) -> str:
-    """The value as a short message holds it; nothing for a value that is too large for one."""
+    """Return the value for a message; empty for a value that is too large."""
     pending, characters = [value], 0
     while pending:
         one = pending.pop()
@@ -174,7 +174,7 @@ def _class() -> Any:
 def _evolve(checker: Any, **changes: Any) -> Any:
     """Check a part of the schema by the same rules, whatever `$schema` it names.
 
-    The library would take its own class for a part that names a dialect: with `re`, without a
+    For a part that names a dialect, the library would use its own class: with `re`, without a
     budget.
     """
     for attribute, argument in _fields():
@@ -185,7 +185,7 @@ def _evolve(checker: Any, **changes: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _fields() -> list[tuple[str, str]]:
-    """The attributes of a validator that its constructor takes, with the arguments' names."""
+    """Return the attributes of a validator that its constructor takes, by argument name."""
     import attrs
 
     return [(field.name, field.alias) for field in attrs.fields(_class()) if field.init]
@@ -198,7 +198,7 @@ def _meta_validator() -> Any:
 
 @lru_cache(maxsize=1)
 def _registry() -> Any:
-    """JSON Schema's own documents, and nothing fetched: the library's default would fetch."""
+    """Return JSON Schema's own documents, without fetching any, unlike the library's default."""
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
     return REGISTRY
@@ -214,7 +214,7 @@ Pointer = tuple[str | int, ...]
 
 
 def bad_patterns(schema: Any) -> Iterator[tuple[Pointer, BadPattern]]:
-    """Yield each pattern that cannot be matched, with its place and why."""
+    """Yield each pattern that cannot be matched, with its place and the reason."""
     pending: list[tuple[Pointer, Any]] = [((), schema)]
     while pending:
         pointer, value = pending.pop()

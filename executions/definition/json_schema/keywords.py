@@ -1,7 +1,7 @@
-"""Keywords whose checks the library does not bound, checked in linear time here.
+"""Keywords that the library checks without a limit, checked here in linear time.
 
-`pattern` and its like use RE2, `uniqueItems` and `enum` compare texts, `unevaluated…` look names up
-in sets. Every other keyword is the library's own, charged for what it does.
+`pattern` and similar keywords use RE2, `uniqueItems` and `enum` compare texts, `unevaluated…` look
+names up in sets. Every other keyword is the library's own, charged for its work.
 """
 
 import functools
@@ -48,7 +48,7 @@ def charged(keyword: str, rule: Rule) -> Rule:
 
 
 def _size(argument: Any, instance: Any) -> int:
-    """How many evaluations a look at every part of the value and of the keyword is worth."""
+    """Return the number of evaluations for reading all of the value and the keyword."""
     if isinstance(instance, str):
         return len(instance) // CHARACTERS
     if not isinstance(instance, dict | list):
@@ -198,7 +198,7 @@ def _is_one_of(instance: Any, options: Any) -> bool:
 
 
 def _kind(value: Any) -> type | None:
-    """What a value must be to equal it: an object, a list, or neither."""
+    """Return what a value must be to equal it: an object, a list, or neither."""
     return dict if isinstance(value, dict) else list if isinstance(value, list) else None
 
 
@@ -212,7 +212,7 @@ def _brief(value: Any) -> str:
 def _evaluated(
     validator: Any, instance: Any, schema: Any, own: Callable[[Any, Any, Any], Iterator[Any]]
 ) -> set[Any]:
-    """Return the names or places that this schema, and those in its place that fit, look at."""
+    """Return the names or positions that this schema and its matching subschemas evaluate."""
     budget = current()
     budget.spend(REFERENCE_COST)
     if not isinstance(schema, dict):
@@ -228,7 +228,7 @@ def _evaluated(
 
 
 def _fitting(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """The schemas in this one's place that the value fits."""
+    """Yield the subschemas in place that the value matches."""
     for key in _BRANCHES:
         for subschema in schema.get(key, ()):
             if _fits(validator, instance, subschema):

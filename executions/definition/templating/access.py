@@ -1,4 +1,4 @@
-"""Reading a key of a value, and what stands for a value that is not there."""
+"""Read a key of a value, and represent a missing value."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ SHORT_TEXT = 64
 
 
 class StrictName(StrictUndefined):
-    """An undefined value whose error says what was looked for and what there is."""
+    """An undefined value whose error names the missing key and the existing ones."""
 
     @property
     def _undefined_message(self) -> str:
@@ -31,7 +31,7 @@ class StrictName(StrictUndefined):
 
 
 def item_of(value: Any, key: Any) -> Any:
-    """`value[key]`, never a method; only texts and numbers are keys."""
+    """Return `value[key]`, never a method; only texts and numbers are keys."""
     if type(key) not in SCALARS:
         return StrictName(obj=value, name=f"({kind(key)})")
     try:
@@ -46,9 +46,10 @@ Reader = Callable[[Any], Any]
 def attribute_reader(
     budget: RenderBudget, attribute: Any, *, default: Any = None, caseless: bool = False
 ) -> Reader:
-    """A function from an item to its `attribute`, a dotted path, or to itself where that is None.
+    """Return a function from an item to its `attribute` (a dotted path); None: to itself.
 
-    With `caseless` texts come in lower case, as keys to sort and group by. Each call counts.
+    With `caseless`, texts are returned in lower case, as keys to sort and group by. Each call
+    counts.
     """
     parts = attribute_parts(attribute)
     units = READ_WORK * (len(parts) + 1)
@@ -66,7 +67,7 @@ def attribute_reader(
 
 
 def attribute_parts(attribute: Any) -> list[str | int]:
-    """The keys of an attribute's dotted path; raises TypeError, and TooLarge for a long one."""
+    """Return the keys of an attribute's dotted path; raises TypeError, and TooLarge if long."""
     if attribute is None:
         return []
     if type(attribute) is int:

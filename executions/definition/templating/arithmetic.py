@@ -1,4 +1,4 @@
-"""Operators and filters of numbers; and `+` and `*` for texts and lists, computed before built.
+"""Arithmetic of numbers, and `+` and `*` of texts and lists, with sizes checked in advance.
 
 Numbers stay under MAX_BITS bits by `*` and `**`; `+` and `-` add one bit each, and an expression
 has few of them. Division and `%` of numbers cannot grow.
@@ -42,7 +42,7 @@ def add(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """`left * right` where neither text, list nor number grows past its cap."""
+    """`left * right`, unless the result exceeds its limit."""
     for value, times in ((left, right), (right, left)):
         if isinstance(times, int):
             if isinstance(value, str):
@@ -56,7 +56,7 @@ def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def power(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """`left ** right` where the result stays under MAX_BITS bits."""
+    """`left ** right`, unless the result exceeds MAX_BITS bits."""
     if isinstance(left, int) and isinstance(right, int):
         bounded_bits(left.bit_length() * abs(right))
         budget.spend(20)

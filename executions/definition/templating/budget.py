@@ -1,9 +1,9 @@
-"""What one rendering may spend: work, memory and time, counted over all its expressions.
+"""The budget of one rendering: work, memory and time over all its expressions.
 
 Every operator, filter and method of an expression calls `spend` before it works and `hold` for what
 it builds, so no expression can occupy a process or its memory. Work and memory are counted, not
-measured: the same template with the same scope spends the same everywhere. The clock is read now
-and then and ends what the counts did not foresee.
+measured: the same template with the same scope spends the same everywhere. The clock, read
+occasionally, ends anything that the counts miss.
 
     RenderBudget()                                    what this kind of process allows a rendering
     RenderBudget(seconds=5, deadline=monotonic() + 5) the same, within the time limit of a step
@@ -36,7 +36,7 @@ class Profile:
     """Limits of one rendering.
 
     A unit of `work` is about 50 ns of one core. `memory` is in bytes and counts everything built,
-    also what was thrown away meanwhile. `seconds` are seconds of CPU time of the thread.
+    including what was discarded. `seconds` are seconds of CPU time of the thread.
     """
 
     name: str
@@ -55,34 +55,34 @@ _in_request: ContextVar[bool] = ContextVar("in_request", default=False)
 
 
 def begin_request(**_: Any) -> None:
-    """Limit what this thread or task renders as in a web process; a receiver of Django's signal."""
+    """Limit this thread's or task's rendering as in a web process; receives Django's signal."""
     _in_request.set(True)
 
 
 def end_request(**_: Any) -> None:
-    """The request is answered."""
+    """End the limits of the request."""
     _in_request.set(False)
 
 
 def current_profile() -> Profile:
-    """The limits of a rendering that begins now."""
+    """Return the limits of a rendering that begins now."""
     return WEB if _in_request.get() else profile_of_process()
 
 
 def process_is(beginnings: tuple[str, ...]) -> bool:
-    """Whether the name of this process begins with one of these: `web-8000` is a web process."""
+    """Return whether this process's name has one of these prefixes: `web-8000` is a web process."""
     return os.environ.get("VALKYR_PROCESS", "").startswith(beginnings)
 
 
 def profile_of_process() -> Profile:
-    """The limits that fit the kind of this process (`VALKYR_PROCESS`)."""
+    """Return the limits for this kind of process (`VALKYR_PROCESS`)."""
     if process_is(SHARED_PROCESSES):
         return WEB
     return CONTROL if process_is(CONTROL_PROCESSES) else WORKER
 
 
 class RenderBudget:
-    """What is left of one rendering's limits. Not to be shared by threads."""
+    """The remaining limits of one rendering. Do not share it between threads."""
 
     __slots__ = (
         "_before", "_began", "_deadline", "_look_at", "_looked", "_profile", "_seconds", "memory",
@@ -109,19 +109,19 @@ class RenderBudget:
         self._look_at = self.work - LOOK_EVERY
 
     def resume(self) -> None:
-        """Go on with another rendering: the thread's time since the last look does not count."""
+        """Continue with another rendering, without counting the thread's time in between."""
         if self._began >= 0:
             self._before += self._looked - self._began
         self._began = self._looked = time.thread_time()
 
     def spend(self, units: int) -> None:
-        """Count work that is about to be done; raises TooLarge or OutOfTime instead of doing it."""
+        """Count work before doing it; raises TooLarge or OutOfTime instead."""
         self.work -= units
         if self.work < self._look_at:
             self._look(units)
 
     def hold(self, size: int) -> None:
-        """Count bytes that are built, and the work of getting them; raises TooLarge."""
+        """Count bytes to build, and the work of reading them; raises TooLarge."""
         self.spend(size >> _PAGING)
         self.memory -= size
         if self.memory < 0:
@@ -152,7 +152,7 @@ class RenderBudget:
 
 
 def while_planning() -> RenderBudget:
-    """The budget of a loop's condition or a workflow's output, alike in every worker.
+    """Return the budget of a loop's condition or a workflow's output, equal in every worker.
 
     They are rendered while the execution is locked, and often in the control worker: one that is
     too costly fails wherever it is rendered.

@@ -1,8 +1,8 @@
-"""Comparing, finding and sorting: the work is computed from the weights of both sides first.
+"""Compare, find and sort; the work is first computed from the weights of both sides.
 
-Python compares nested lists in one call that nothing can interrupt. A comparison looks at no more
-values than the lighter side has; finding, at no more than the container has or than its length
-times the item's weight; sorting, at no more than all keys have, once for each of log2(n) rounds.
+Python compares nested lists in one call that nothing can interrupt. A comparison reads at most the
+values of the lighter side. Finding reads at most those of the container, or its length times the
+item's weight. Sorting reads at most all keys in each of log2(n) rounds.
 """
 
 import operator
@@ -66,7 +66,7 @@ def contains(budget: RenderBudget, container: Any, item: Any) -> bool:
 def index(
     budget: RenderBudget, items: Any, item: Any, start: int = 0, stop: int | None = None
 ) -> int:
-    """Where `item` stands in a list."""
+    """Return the index of `item` in a list."""
     _before_finding(budget, items, item)
     bounds = (start,) if stop is None else (start, stop)
     try:
@@ -80,7 +80,7 @@ def index(
 
 
 def count(budget: RenderBudget, items: Any, item: Any) -> int:
-    """How often `item` stands in a list."""
+    """Return how often `item` is in a list."""
     _before_finding(budget, items, item)
     return int(items.count(item))
 
@@ -98,9 +98,9 @@ def _before_finding(budget: RenderBudget, items: Any, item: Any) -> None:
 
 
 def key(value: Any) -> Any:
-    """A value that is to be a key or to be looked up as one; raises TypeError for containers.
+    """Return a value for use as a key; raises TypeError for containers.
 
-    Python hashes a tuple anew each time, with everything in it.
+    Python hashes a tuple again each time, with everything in it.
     """
     if type(value) not in SCALARS and not isinstance(value, str):
         if isinstance(value, Undefined):
@@ -110,7 +110,7 @@ def key(value: Any) -> Any:
 
 
 def taken(budget: RenderBudget, items: Iterable[Any]) -> list[Any]:
-    """The items as a new list."""
+    """Return the items as a new list."""
     if isinstance(items, str):
         budget.spend(1 + 2 * len(items))
         budget.hold((POINTER + (0 if items.isascii() else OBJECT)) * len(items))
@@ -130,7 +130,7 @@ def taken(budget: RenderBudget, items: Iterable[Any]) -> list[Any]:
 def ordered(
     budget: RenderBudget, items: list[Any], key_of: Callable[[Any], Any], *, reverse: bool = False
 ) -> list[Any]:
-    """The items sorted by their keys."""
+    """Return the items sorted by their keys."""
     keys = keys_of(budget, items, key_of)
     rounds = max(len(keys).bit_length(), 1)
     budget.spend(rounds * (len(keys) + _weights(budget, keys)) // 2)
@@ -141,14 +141,14 @@ def ordered(
 def extreme(
     budget: RenderBudget, items: list[Any], key_of: Callable[[Any], Any], choose: Callable[..., Any]
 ) -> Any:
-    """The item with the least or greatest key; `choose` is min or max."""
+    """Return the item with the least or greatest key; `choose` is min or max."""
     keys = keys_of(budget, items, key_of)
     budget.spend(len(keys) + _weights(budget, keys))
     return items[choose(range(len(keys)), key=keys.__getitem__)]
 
 
 def keys_of(budget: RenderBudget, items: list[Any], key_of: Callable[[Any], Any]) -> list[Any]:
-    """The key of each item; reading one counts its own work."""
+    """Return the key of each item; reading one counts its own work."""
     budget.hold(POINTER * len(items))
     return [key_of(item) for item in items]
 
@@ -158,7 +158,7 @@ def _weights(budget: RenderBudget, keys: list[Any]) -> int:
 
 
 class Chained:
-    """An operand of `a < b < c`: Python's own chain of comparisons, each of them counted."""
+    """An operand of `a < b < c`: Python's own chain of comparisons, each counted."""
 
     __slots__ = ("budget", "value")
     __hash__ = None  # type: ignore[assignment]

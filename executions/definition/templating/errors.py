@@ -1,4 +1,4 @@
-"""What can be wrong with a template: when it is compiled, and when it is rendered."""
+"""Errors of templates, at compile time and at rendering."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TemplateSyntaxProblem:
-    """One mistake in the text of a template, and where it stands in the value."""
+    """One problem in the text of a template, and its position in the value."""
 
     pointer: Pointer
     code: str
@@ -49,7 +49,7 @@ class TemplateSyntaxProblems(Exception):
 
 
 def key_path(pointer: Pointer) -> str:
-    """`("headers", 0, "a b")` as `headers[0]["a b"]`."""
+    """Return `("headers", 0, "a b")` as `headers[0]["a b"]`."""
     path = ""
     for part in pointer:
         if isinstance(part, int):
@@ -62,5 +62,5 @@ def key_path(pointer: Pointer) -> str:
 
 
 def quoted(source: str, most: int = QUOTED_LENGTH) -> str:
-    """A text as messages show it: shortened when long."""
+    """Return a text for messages, shortened if long."""
     return source if len(source) <= most else source[: most - 1] + "…"

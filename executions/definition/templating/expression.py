@@ -1,7 +1,7 @@
-"""One expression, compiled: what it refers to, known at once, and how to evaluate it.
+"""Compile one expression: its references at once, its evaluation later.
 
-Plain paths are resolved directly. Everything else is parsed by Jinja2 now, so that mistakes are
-found, and turned into Python when first evaluated, so that compiling a graph stays cheap.
+Plain paths are resolved directly. Jinja2 parses everything else now, to find mistakes, and turns it
+into Python at the first evaluation, so that compiling a graph is cheap.
 """
 
 import re
@@ -65,9 +65,9 @@ _TOKEN = re.compile(r""""(?:\\.|[^"\\])*+"?|'(?:\\.|[^'\\])*+'?|\w++|[^\w\s]""",
 
 
 class Expression:
-    """An expression and the references it makes; `evaluate` raises TemplateError.
+    """An expression and its references; `evaluate` raises TemplateError.
 
-    `secret` is the secret it is, if it is one.
+    `secret` is the secret that it names, if any.
     """
 
     __slots__ = ("evaluate", "references", "secret", "source")
@@ -87,7 +87,7 @@ class Expression:
 
 @lru_cache(maxsize=8192)
 def compile_expression(source: str) -> Expression:
-    """The expression for the text between the braces; raises ExpressionSyntaxError."""
+    """Compile the text between the braces; raises ExpressionSyntaxError."""
     keys = plain_path(source)
     if keys is not None and keys[0] == ROOT:
         secret = secret_of(keys)
@@ -104,7 +104,7 @@ def compile_expression(source: str) -> Expression:
 
 
 def _reference(keys: tuple[str | int, ...]) -> Reference:
-    """The leading names of a path that say what it reads."""
+    """Return the leading names of a path that identify what it reads."""
     names = []
     for key in keys[: _REFERENCE_LENGTH.get(str(keys[0]), 1)]:
         if not isinstance(key, str):
@@ -114,7 +114,7 @@ def _reference(keys: tuple[str | int, ...]) -> Reference:
 
 
 def parse(source: str) -> nodes.Expr:
-    """The tree of one expression's text; raises ExpressionSyntaxError."""
+    """Return the tree of one expression's text; raises ExpressionSyntaxError."""
     if not source:
         raise ExpressionSyntaxError("template_syntax", "the expression between {{ and }} is empty")
     if len(source) > MAX_SOURCE:
@@ -152,7 +152,7 @@ def parse(source: str) -> nodes.Expr:
 
 
 class _LateEvaluator:
-    """Evaluates by Jinja2's compiled code, made at the first call; safe to share by threads."""
+    """Evaluates with Jinja2's code, compiled at the first call; thread-safe."""
 
     __slots__ = ("_render", "_tree")
 
@@ -208,7 +208,7 @@ CHOICES = (nodes.CondExpr, nodes.And, nodes.Or, nodes.Call, nodes.Not)
 
 
 def certain_paths(source: str) -> list[Keys]:
-    """The paths read by an expression's text, without those of a method or a choice."""
+    """Return the paths that an expression reads for certain, outside methods and choices."""
     keys = plain_path(source)
     if keys is not None:
         return [keys]

@@ -1,7 +1,7 @@
-"""printf-like formats (`"%05d" % n`, `"%s of %d" | format(a, b)`), measured before they are built.
+"""printf-like formats (`"%05d" % n`, `"%s of %d" | format(a, b)`), measured in advance.
 
-Every directive is read by one strict grammar, and a `%` outside of it is refused: nothing that
-Python would expand goes by unmeasured. A list or an object is written as JSON, as everywhere.
+One strict grammar reads every directive, and rejects any other `%`: nothing that Python would
+expand is unmeasured. Lists and objects are written as JSON.
 """
 
 import re
@@ -45,7 +45,7 @@ def _directives(text: str) -> Iterator[re.Match[str]]:
 
 
 class _Arguments:
-    """The values of a format in the order or by the names it takes them."""
+    """The values of a format, in order or by name."""
 
     def __init__(self, budget: RenderBudget, values: Any) -> None:
         self._budget = budget
@@ -57,13 +57,13 @@ class _Arguments:
         budget.spend(1 + len(self._listed))
 
     def values(self) -> Any:
-        """What Python is given: as it came, with texts in the place of lists and objects."""
+        """Return the values for Python: unchanged, but with texts for lists and objects."""
         if self._named is not None:
             return {**self._named, **self._texts} if self._texts else self._named
         return tuple(self._listed) if self._tuple else self._listed[0]
 
     def size_of(self, directive: re.Match[str]) -> int:
-        """The most characters that a directive gives."""
+        """Return the maximum number of characters of a directive."""
         width = self._number(directive["width"])
         precision = self._number(directive["precision"])
         kind = directive["kind"]

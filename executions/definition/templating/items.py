@@ -1,7 +1,7 @@
-"""Filters of lists and objects; each item that passes is counted, in generators when it passes.
+"""Filters of lists and objects; each item is counted, in generators as it passes.
 
-Filters that call others for each item (`map`, `select`) cannot nest further than an expression is
-long, since an expression has no functions of its own; what they call counts its own work.
+Filters that call others for each item (`map`, `select`) nest at most as deep as an expression is
+long, since an expression cannot define functions; the called filters count their own work.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -68,7 +68,7 @@ def dictsort(
 
 
 def first(budget: RenderBudget, value: Any) -> Any:
-    """The first item; no more than one is taken of a generator."""
+    """Return the first item; takes at most one from a generator."""
     budget.spend(1)
     for item in value:
         return item
@@ -90,7 +90,7 @@ def groupby(
     default: Any = None,
     case_sensitive: bool = False,
 ) -> list[tuple[Any, list[Any]]]:
-    """Pairs of a key and the items that have it, sorted by key."""
+    """Return pairs of a key and the items that have it, sorted by key."""
     read = attribute_reader(budget, attribute, default=default, caseless=not case_sensitive)
     shown = attribute_reader(budget, attribute, default=default)
     groups: list[tuple[Any, list[Any]]] = []
@@ -107,7 +107,7 @@ def groupby(
 
 
 def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
-    """`items`: the pairs of an object; none of one that is not there."""
+    """`items`: the pairs of an object; none for a missing one."""
     if isinstance(value, Undefined):
         return []
     if not isinstance(value, Mapping):
@@ -116,21 +116,21 @@ def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
 
 
 def length(_: RenderBudget, value: Any) -> int:
-    """`length`, `count`: known, not counted."""
+    """`length`, `count`: known without counting."""
     return len(value)
 
 
 def maximum(
     budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Any:
-    """The greatest item, each compared once."""
+    """Return the greatest item, comparing each once."""
     return _extreme(budget, value, case_sensitive, attribute, max)
 
 
 def minimum(
     budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Any:
-    """The least item, each compared once."""
+    """Return the least item, comparing each once."""
     return _extreme(budget, value, case_sensitive, attribute, min)
 
 
@@ -149,7 +149,7 @@ def _extreme(
 
 
 def backwards(budget: RenderBudget, value: Any) -> Any:
-    """`reverse`: as long as it was."""
+    """`reverse`: the same length."""
     if isinstance(value, str):
         budget.spend(1 + (len(value) >> 3))
         budget.hold(4 * len(value))
@@ -158,7 +158,7 @@ def backwards(budget: RenderBudget, value: Any) -> Any:
 
 
 def slices(budget: RenderBudget, value: Any, slices: int, fill_with: Any = None) -> list[list[Any]]:
-    """`slice`: so many lists of about equal length; there are as many as were asked for."""
+    """`slice`: the given number of lists, of about equal length."""
     count = whole(slices, "slice")
     bounded_items(count)
     if count < 1:
@@ -185,7 +185,7 @@ def sort(
     case_sensitive: bool = False,
     attribute: Any = None,
 ) -> list[Any]:
-    """Sorted by the items or by one or more attributes (`"age,name"`)."""
+    """Sort by the items or by one or more attributes (`"age,name"`)."""
     named = attribute.split(",") if isinstance(attribute, str) and "," in attribute else None
     if named is None:
         read = attribute_reader(budget, attribute, caseless=not case_sensitive)
@@ -204,7 +204,7 @@ def sort(
 def unique(
     budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Iterator[Any]:
-    """Each item whose key did not occur before; keys are weighed before they are hashed."""
+    """Return each item whose key is new; keys are weighed before they are hashed."""
     read = attribute_reader(budget, attribute, caseless=not case_sensitive)
     seen = set()
     for item in counted(budget, value, CALL_WORK // 2):
@@ -217,7 +217,7 @@ def unique(
 
 
 def sliced(budget: RenderBudget, value: Any, start: Any, stop: Any, step: Any) -> Any:
-    """`value[start:stop:step]`: no longer than it was."""
+    """`value[start:stop:step]`: at most as long as the value."""
     part = slice(start, stop, step)
     if not isinstance(value, (str, list, tuple, range)):
         return StrictName(obj=value, name=":")
@@ -229,7 +229,7 @@ def sliced(budget: RenderBudget, value: Any, start: Any, stop: Any, step: Any) -
 
 
 def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[Any]:
-    """The items, each counted as it is taken; a list's some at a time, to be quick."""
+    """Count the items as they are taken; a list's in groups, for speed."""
     if isinstance(value, (list, tuple)):
         for start in range(0, len(value), BLOCK):
             block = value[start : start + BLOCK]

@@ -1,7 +1,7 @@
-"""The methods of texts, lists and objects that an expression may call, each with its bound.
+"""The methods of texts, lists and objects that an expression may call, with their limits.
 
-Arguments are bound to the signatures here, by place or by name alike. What is not listed cannot
-be called: above all not `format`, whose fields reach into objects.
+Arguments are bound to the signatures here, by position or by name. Other methods cannot be called,
+especially not `format`, whose fields reach into objects.
 """
 
 import sys
@@ -34,7 +34,7 @@ class BoundMethod:
         self.owner = owner
 
     def __call__(self, budget: RenderBudget, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the method, which spends what it takes."""
+        """Call the method, which charges the budget."""
         try:
             return self.function(budget, self.owner, *args, **kwargs)
         except TypeError:
@@ -43,7 +43,7 @@ class BoundMethod:
 
 
 def method_of(value: Any, name: str) -> BoundMethod | None:
-    """The listed method of a value's type."""
+    """Return the listed method of a value's type."""
     function = _METHODS.get(type(value), {}).get(name)
     return None if function is None else BoundMethod(name, function, value)
 
@@ -51,7 +51,7 @@ def method_of(value: Any, name: str) -> BoundMethod | None:
 def check_call(
     name: str, function: Method, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
-    """Raise TypeError with the name as templates write it where the arguments do not fit."""
+    """Raise TypeError with the method's template name if the arguments do not match."""
     try:
         signature(function).bind(*args, **kwargs)
     except TypeError as error:
@@ -59,7 +59,7 @@ def check_call(
 
 
 def _reading(name: str) -> Method:
-    """One that reads the text once and gives a number or a truth: nothing is built."""
+    """Return a method that reads the text once and returns a number or a boolean."""
     method = getattr(str, name)
 
     def read(budget: RenderBudget, text: str, /) -> Any:
@@ -70,7 +70,7 @@ def _reading(name: str) -> Method:
 
 
 def _searching(name: str) -> Method:
-    """One that looks for a text from the left: linear in CPython (two-way search)."""
+    """Return a method that searches from the left: linear in CPython (two-way search)."""
     method = getattr(str, name)
 
     def search(
@@ -88,7 +88,7 @@ def _searching(name: str) -> Method:
 
 
 def _searching_back(name: str) -> Method:
-    """One that looks from the right, which CPython does with the product of both lengths."""
+    """Return a method that searches from the right, in the product of both lengths in CPython."""
     method = getattr(str, name)
 
     def search(
@@ -106,7 +106,7 @@ def _searching_back(name: str) -> Method:
 
 
 def _affix(name: str) -> Method:
-    """startswith, endswith: compares with one text or each of a tuple."""
+    """startswith, endswith: compare with one text or each text of a tuple."""
     method = getattr(str, name)
 
     def test(
@@ -135,7 +135,7 @@ def _without_affix(name: str) -> Method:
 
 
 def _padding(name: str) -> Method:
-    """center, ljust, rjust: as wide as the width says."""
+    """center, ljust, rjust: as wide as the given width."""
     method = getattr(str, name)
 
     def pad(budget: RenderBudget, text: str, width: int, fillchar: str = " ") -> str:
@@ -151,7 +151,7 @@ def _zfill(budget: RenderBudget, text: str, width: int) -> str:
 
 
 def _expandtabs(budget: RenderBudget, text: str, tabsize: int = 8) -> str:
-    """Each tab gives at most `tabsize` characters."""
+    """Expand each tab to at most `tabsize` characters."""
     bounded_text(len(text) + text.count("\t") * max(texts.whole(tabsize, "expandtabs"), 0))
     budget.spend(scan(text))
     return built_text(budget, text.expandtabs(tabsize))
@@ -179,7 +179,7 @@ def _rpartition(budget: RenderBudget, text: str, sep: str, /) -> tuple[str, str,
 def _split(
     budget: RenderBudget, text: str, sep: str | None = None, maxsplit: int = -1
 ) -> list[str]:
-    """At most MAX_ITEMS parts are made before there is found to be one too many."""
+    """Split the text; makes at most MAX_ITEMS parts before it raises."""
     budget.spend(scan(text) + (0 if sep is None else scan(_text(sep))))
     return _parts(budget, text.split(sep, _splits(budget, text, sep, maxsplit)))
 
@@ -230,7 +230,7 @@ def _values(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[Any]:
 
 
 def pairs(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[tuple[Any, Any]]:
-    """The keys and values of an object, as pairs."""
+    """Return the keys and values of an object, as pairs."""
     budget.hold(OBJECT * len(value))
     budget.spend(1 + 2 * len(value))
     return list(value.items())

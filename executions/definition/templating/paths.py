@@ -1,4 +1,4 @@
-"""Plain paths (`tasks.a.output.rows[0].id`) without Jinja: the hot path of rendering."""
+"""Read plain paths (`tasks.a.output.rows[0].id`) without Jinja: the hot path of rendering."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ SHOWN_KEYS = 10
 
 
 def plain_path(source: str) -> Keys | None:
-    """The keys of an expression that is nothing but a path, else None."""
+    """Return the keys of an expression that is only a path, else None."""
     if _PATH.fullmatch(source) is None:
         return None
     keys: list[str | int] = []
@@ -30,7 +30,7 @@ def plain_path(source: str) -> Keys | None:
 
 
 def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any], RenderBudget], Any]:
-    """A function from a scope to the value at `keys`; raises TemplateError for a missing key."""
+    """Return a function from a scope to the value at `keys`; it raises TemplateError if missing."""
     root, rest = str(keys[0]), keys[1:]
 
     def evaluate(scope: Mapping[str, Any], _: RenderBudget) -> Any:
@@ -46,7 +46,7 @@ def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any], RenderBudget], An
 
 
 def path_text(keys: Keys) -> str:
-    """Keys as written in a template."""
+    """Return keys as written in a template."""
     text = str(keys[0])
     for key in keys[1:]:
         if isinstance(key, int):
@@ -69,7 +69,7 @@ def _missing(scope: Mapping[str, Any], keys: Keys) -> str:
 
 
 def lacks(value: Any, key: str | int) -> str:
-    """Why `value` has no `key`, as the end of a sentence that starts with the value's name."""
+    """Return why `value` has no `key`, as the end of a sentence that begins with its name."""
     key = quoted(key) if isinstance(key, str) else key
     if value is None:
         return f'is null and has no "{key}"'
@@ -89,7 +89,7 @@ def _known(value: Mapping[Any, Any]) -> str:
 
 
 def kind(value: Any) -> str:
-    """A JSON value's type in words, such as `text`, `a number`, `a list`."""
+    """Return a JSON value's type in words, such as `text`, `a number`, `a list`."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,7 +1,7 @@
-"""Where templates may be rendered: in workers and commands, never while a request is answered.
+"""Allow rendering in workers and commands, but not while a request is answered.
 
 A template is a tenant's code. The web process serves all tenants, so it renders nothing, except in
-an `allowed` block: small values that a request cannot do without, within `budget.WEB`.
+an `allowed` block: small values that a request needs, within `budget.WEB`.
 """
 
 import time
@@ -28,12 +28,12 @@ class RenderedInRequest(RuntimeError):
 
 
 def renders_here() -> bool:
-    """Whether this process may render templates now."""
+    """Return whether this process may render templates now."""
     return not _refused.get()
 
 
 def check() -> None:
-    """Raise RenderedInRequest where templates may not be rendered."""
+    """Raise RenderedInRequest if templates may not be rendered."""
     if _refused.get():
         raise RenderedInRequest
 
@@ -43,10 +43,10 @@ class TimeSpent(Exception):
 
 
 class Allowance:
-    """The CPU time that one request may render for; with `workers`, that one message may.
+    """The CPU time for rendering in one request or, with `workers`, in one message.
 
-    `seconds` is checked before each rendering; one that has begun is bounded by its own budget. So
-    the first rendering is always done.
+    `seconds` is checked before each rendering, which has its own budget. So the first rendering
+    always runs.
     """
 
     def __init__(self, seconds: float, *, workers: bool = False) -> None:
@@ -56,7 +56,7 @@ class Allowance:
 
     @contextmanager
     def rendering(self) -> Iterator[None]:
-        """Allow rendering in this block. Raises TimeSpent instead where no time is left."""
+        """Allow rendering in this block. Raises TimeSpent if no time is left."""
         if renders_here() and not self._workers:
             yield
             return
@@ -72,7 +72,7 @@ class Allowance:
 
 @contextmanager
 def refused() -> Iterator[None]:
-    """Refuse rendering in this block: it answers a request."""
+    """Forbid rendering in this block, which answers a request."""
     token = _refused.set(True)
     try:
         yield
@@ -81,7 +81,7 @@ def refused() -> Iterator[None]:
 
 
 def guarded(view: Callable[..., Any]) -> Callable[..., Any]:
-    """The view, which renders nothing."""
+    """Return the view, in which rendering is forbidden."""
 
     @wraps(view)
     def answering(*args: Any, **named: Any) -> Any:
@@ -93,7 +93,7 @@ def guarded(view: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def allowed() -> Iterator[None]:
-    """Allow rendering in this block. The caller bounds how much is rendered (`budget.Budget`)."""
+    """Allow rendering in this block. The caller limits how much is rendered (`budget.Budget`)."""
     token = _refused.set(False)
     try:
         yield

@@ -1,7 +1,7 @@
 """The Jinja2 environment of expressions: strict, without clock, randomness or side effects.
 
-What is not listed here is not available: filters and tests by name, methods by the type of their
-object. All of them are given the budget of the rendering, which the context carries.
+Only what is listed here is available: filters and tests by name, methods by the type of their
+object. All get the budget of the rendering from the context.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ from executions.definition.templating.texts import concatenated, string
 
 
 def rewritten(tree: nodes.Expr) -> nodes.Expr:
-    """The expression with every operator counted."""
+    """Return the expression with every operator counted."""
     return _Rewriting().visit(tree)  # type: ignore[no-any-return]
 
 
@@ -156,18 +156,18 @@ PLAIN: Mapping[str, Callable[..., Any]] = {name: _TESTS[name] for name in OF_TYP
 
 
 class ScopeContext(Context):
-    """Names come from the scope, then from the few functions; nothing else."""
+    """Looks names up in the scope, then among the few functions; nowhere else."""
 
     budget: RenderBudget
 
     def resolve_or_missing(self, key: str) -> Any:
-        """The value of a name, or Jinja's marker of a missing one."""
+        """Return the value of a name, or Jinja's marker of a missing one."""
         value = self.parent.get(key, missing)
         return FUNCTIONS.get(key, missing) if value is missing else value
 
 
 def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter, test or function whose first argument is the budget, as Jinja calls it."""
+    """Return a filter, test or function that takes the budget first, as Jinja calls it."""
 
     @pass_context
     def call(context: ScopeContext, /, *args: Any, **kwargs: Any) -> Any:
@@ -234,7 +234,7 @@ _EACH = ("map", "reject", "rejectattr", "select", "selectattr")
 
 
 class ExpressionEnvironment(ImmutableSandboxedEnvironment):
-    """Reads keys before methods, and of methods only those listed."""
+    """Reads keys before methods, and only listed methods."""
 
     intercepted_binops = frozenset(_OPERATORS)
     context_class = ScopeContext
@@ -254,7 +254,7 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
         return item_of(obj, argument)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """An operator that may build something large."""
+        """Call an operator that may build something large."""
         return _OPERATORS[operator](context.budget, left, right)  # type: ignore[attr-defined]
 
     # The names start with underscores so that they cannot clash with a call's keyword arguments.

@@ -1,8 +1,8 @@
-"""`secrets.<name>` in a template: what stands there is a reference; values come in memory only.
+"""`secrets.<name>` in a template: a reference is stored; values exist in memory only.
 
-A secret is always a whole expression, so that no filter or comparison sees its value. Hence the
-same text can be rendered twice, with references and with values, and both differ only in the
-secrets' places: no payload can pass itself off as a secret, whatever it looks like.
+A secret is always a whole expression, so that no filter or comparison sees its value. The same text
+can therefore be rendered twice, with references and with values, and the results differ only in the
+secrets' places. So no payload can pass as a secret.
 """
 
 import re
@@ -27,13 +27,13 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
 
 def reference(secret: SecretField) -> str:
-    """What is stored, hashed and shown in the secret's place: `[secret:shop.password]`."""
+    """Return what is stored, hashed and shown for the secret: `[secret:shop.password]`."""
     name, field = secret
     return f"[secret:{name}]" if field == VALUE else f"[secret:{name}.{field}]"
 
 
 class _References(dict[SecretField, str]):
-    """Any secret's reference."""
+    """Maps any secret to its reference."""
 
     def __missing__(self, secret: SecretField) -> str:
         return reference(secret)
@@ -43,7 +43,7 @@ REFERENCES: Values = _References()
 
 
 def secret_of(keys: tuple[str | int, ...]) -> SecretField:
-    """The secret that a path beginning with `secrets` names; raises ExpressionSyntaxError."""
+    """Return the secret of a path that begins with `secrets`; raises ExpressionSyntaxError."""
     name, field = (*keys[1:], VALUE)[:2] if len(keys) > 1 else ("", "")
     if len(keys) > 3 or not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise ExpressionSyntaxError(
@@ -59,7 +59,7 @@ def secret_of(keys: tuple[str | int, ...]) -> SecretField:
 
 
 def refuse_in_expression() -> ExpressionSyntaxError:
-    """The mistake of a secret that something is done with."""
+    """Return the problem of a secret inside a larger expression."""
     return ExpressionSyntaxError(
         "secret_in_expression",
         "a secret stands alone between {{ and }}, without filters, operators or functions; text "
@@ -68,7 +68,7 @@ def refuse_in_expression() -> ExpressionSyntaxError:
 
 
 def secret_evaluator(secret: SecretField) -> Callable[[Scope, RenderBudget], str]:
-    """A function from a scope to what stands for the secret in it."""
+    """Return a function from a scope to the secret's value or reference in it."""
 
     def evaluate(scope: Scope, _: RenderBudget) -> str:
         try:
@@ -87,10 +87,10 @@ def reveal(
     values: Values,
     budget: RenderBudget | None = None,
 ) -> tuple[Any, list[Pointer]]:
-    """`value`, as a template rendered it, with secrets in the place of their references.
+    """Return `value`, as a template rendered it, with secrets for their references.
 
-    Also says which texts were left as they are, because they are not what the template yields:
-    somebody wrote others since. `value` itself is not changed.
+    Also returns the texts left unchanged because they differ from what the template yields: a
+    person edited them. `value` itself is not changed.
     """
     render_guard.check()
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
@@ -107,11 +107,11 @@ def reveal(
 def places(
     texts: tuple[SealedText, ...], value: Any, scope: Scope, budget: RenderBudget | None = None
 ) -> tuple[list[Place], list[Pointer]]:
-    """Where secrets stand in `value`, as a template rendered it, for `fill`.
+    """Return the places of secrets in `value`, as a template rendered it, for `fill`.
 
-    A place is a pointer to a text and, for each secret in it, the index at which its reference
-    begins, the credential and the field. Also says which texts have none, because they are not what
-    the template yields: somebody wrote others since.
+    A place is a pointer to a text and, for each secret in it, the index of its reference, the
+    credential and the field. Also returns the texts without places because they differ from what
+    the template yields: a person edited them.
     """
     render_guard.check()
     budget = budget or RenderBudget()
@@ -138,9 +138,9 @@ def places(
 
 
 def fill(found: Sequence[Place], value: Any, values: Values) -> Any:
-    """`value` with secrets in their places; nothing is rendered, and `value` is not changed.
+    """Return `value` with secrets in their places, without rendering or changing `value`.
 
-    Raises ValueError where a place does not hold the reference that it should.
+    Raises ValueError if a place does not have its expected reference.
     """
     for pointer, here in found:
         text = at(value, tuple(pointer))
@@ -157,7 +157,7 @@ def fill(found: Sequence[Place], value: Any, values: Values) -> Any:
 
 
 def at(value: Any, pointer: Pointer) -> Any:
-    """What stands at a pointer; None where nothing does."""
+    """Return the value at a pointer, or None."""
     for key in pointer:
         try:
             value = value[key]
@@ -167,7 +167,7 @@ def at(value: Any, pointer: Pointer) -> Any:
 
 
 def _put(value: Any, pointer: Pointer, new: Any) -> Any:
-    """A copy in which `new` stands at a pointer that exists."""
+    """Return a copy with `new` at an existing pointer."""
     if not pointer:
         return new
     copied = value.copy()

@@ -1,4 +1,4 @@
-"""Walks a parsed expression: which names it reads, and whether all it uses is available."""
+"""Walk a parsed expression: find the names it reads, and check that they are available."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ Keys = tuple[str | int, ...]
 
 
 def check_syntax(tree: nodes.Expr) -> list[Keys]:
-    """The paths an expression reads; raises ExpressionSyntaxError for what is not available."""
+    """Return the paths an expression reads; raises ExpressionSyntaxError for unavailable names."""
     found: list[Keys] = []
     pending: list[tuple[nodes.Node, int]] = [(tree, 0)]
     while pending:
@@ -72,7 +72,7 @@ def _check_listed(what: str, name: str, known: Mapping[str, object]) -> None:
 
 
 def _path(node: nodes.Node) -> Keys | None:
-    """The keys of a chain of constant subscripts on a name, ending at the first other subscript."""
+    """Return the keys of constant subscripts on a name, up to the first other subscript."""
     if not isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem)):
         return None
     keys = list(_keys_outside_in(node))
@@ -87,7 +87,7 @@ def _path(node: nodes.Node) -> Keys | None:
 
 
 def _computed_keys(node: nodes.Node) -> Iterator[nodes.Node]:
-    """The expressions inside the brackets of a path: `tasks.a.output[input.key]`."""
+    """Return the expressions inside the brackets of a path: `tasks.a.output[input.key]`."""
     while isinstance(node, (nodes.Getattr, nodes.Getitem)):
         if isinstance(node, nodes.Getitem):
             yield node.arg
@@ -95,7 +95,7 @@ def _computed_keys(node: nodes.Node) -> Iterator[nodes.Node]:
 
 
 def _keys_outside_in(node: nodes.Node) -> Iterator[str | int | None]:
-    """Each subscript's key, None where it is not constant; last the name, None if there is none."""
+    """Yield each subscript's key, None if not constant; last the name, None if there is none."""
     while True:
         if isinstance(node, nodes.Getattr):
             yield node.attr
@@ -120,17 +120,17 @@ CODE = "unfinished"
 
 
 def todo(what: str) -> str:
-    """The template that stands for what is still to be written; `what` says it in words."""
+    """Return the template for a part that is still to be written; `what` describes it."""
     return "{{ " + todo_call(what) + " }}"
 
 
 def todo_call(what: str) -> str:
-    """The same as an expression, to stand within another one."""
+    """Return the same as an expression, for use in another one."""
     return f"{NAME}({json.dumps(what, ensure_ascii=False)})"
 
 
 def refuse_unfinished(tree: nodes.Expr) -> None:
-    """Raise ExpressionSyntaxError where the expression holds something still to be written."""
+    """Raise ExpressionSyntaxError if the expression has a part still to be written."""
     calls = [tree] if isinstance(tree, nodes.Call) else []
     for call in (*calls, *tree.find_all(nodes.Call)):
         if isinstance(call.node, nodes.Name) and call.node.name == NAME:

@@ -48,7 +48,7 @@ def centered(budget: RenderBudget, value: Any, width: int = 80) -> str:
 
 
 def concatenated(budget: RenderBudget, values: list[Any]) -> str:
-    """`a ~ b ~ c`: summed while the operands become text."""
+    """`a ~ b ~ c`: sizes are added up while the operands become text."""
     return join(budget, values)
 
 
@@ -89,7 +89,7 @@ def indented(
 
 
 def join(budget: RenderBudget, items: Any, separator: Any = "", attribute: None = None) -> str:
-    """`join`: summed while the items become text."""
+    """`join`: sizes are added up while the items become text."""
     if attribute is not None:
         raise TypeError('join takes no attribute; write map(attribute="…") | join')
     between = as_text(budget, separator)
@@ -105,7 +105,7 @@ def join(budget: RenderBudget, items: Any, separator: Any = "", attribute: None 
 
 
 def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | None = None) -> str:
-    """`replace`: occurrences are counted, by the same search that replaces, before any is."""
+    """`replace`: occurrences are first counted, by the same search."""
     text, old, new = (as_text(budget, value) for value in (text, old, new))
     budget.spend(2 * (scan(text) + scan(old)))
     found = text.count(old)
@@ -117,7 +117,7 @@ def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | No
 
 
 def string(budget: RenderBudget, value: Any) -> str:
-    """`string`: what is not text is written as JSON, bounded by `as_text`."""
+    """`string`: other values are written as JSON, bounded by `as_text`."""
     return as_text(budget, value)
 
 
@@ -133,7 +133,7 @@ def to_json(budget: RenderBudget, value: Any) -> str:
 def stripped(
     budget: RenderBudget, value: Any, chars: str | None, method: Callable[..., str]
 ) -> str:
-    """Takes characters off the ends; each is looked for among `chars` one by one."""
+    """Strip characters off the ends; each is looked for among `chars` one by one."""
     text = as_text(budget, value)
     among = 0 if chars is None else len(chars)
     budget.spend(scan(text) + (len(text) * among >> 11))
@@ -141,7 +141,7 @@ def stripped(
 
 
 def trimmed(budget: RenderBudget, value: Any, chars: str | None = None) -> str:
-    """`trim`: no longer than it was."""
+    """`trim`: at most as long as before."""
     return stripped(budget, value, chars, str.strip)
 
 
@@ -193,7 +193,7 @@ def truncated(
     end: str = "...",
     leeway: int | None = None,
 ) -> str:
-    """`truncate`: no longer than the text, or than `length`."""
+    """`truncate`: at most as long as the text, or than `length`."""
     text, ending = as_text(budget, value), as_text(budget, end)
     most = whole(length, "truncate")
     more = 5 if leeway is None else whole(leeway, "truncate")
@@ -237,12 +237,12 @@ def _quoted(budget: RenderBudget, value: Any, quoted: Callable[[bytes], str], sa
 
 
 def scan_bytes(encoded: bytes) -> int:
-    """The work of reading bytes once."""
+    """Return the work of reading bytes once."""
     return len(encoded) >> 3
 
 
 def word_count(budget: RenderBudget, value: Any) -> int:
-    """`wordcount`: counted one by one, none kept."""
+    """`wordcount`: counted one by one, without storing them."""
     text = as_text(budget, value)
     budget.spend(2 * scan(text))
     found = 0
@@ -253,7 +253,7 @@ def word_count(budget: RenderBudget, value: Any) -> int:
 
 
 def lines_of(budget: RenderBudget, text: str, keepends: bool = False) -> list[str]:
-    """The lines of a text, counted before they are made."""
+    """Return the lines of a text, counted in advance."""
     budget.spend(2 * scan(text))
     lines = 1 + sum(text.count(end) for end in _LINE_ENDS)
     bounded_items(lines)
@@ -262,7 +262,7 @@ def lines_of(budget: RenderBudget, text: str, keepends: bool = False) -> list[st
 
 
 def whole(value: Any, name: str) -> int:
-    """The value, which must be a whole number; raises TypeError."""
+    """Return the value, which must be a whole number; raises TypeError."""
     if not isinstance(value, int):
         raise TypeError(f"{name} takes a whole number")
     return value

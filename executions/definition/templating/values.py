@@ -1,4 +1,4 @@
-"""What an expression may yield: JSON values, in bounded size."""
+"""The values that an expression may return: JSON, of limited size."""
 
 import json
 import math
@@ -27,7 +27,7 @@ OBJECT = 72  # bytes of a short text, a pair or a number
 
 
 def bounded_text(length: int) -> None:
-    """Refuse a text of more than MAX_TEXT characters."""
+    """Reject a text of more than MAX_TEXT characters."""
     if length > MAX_TEXT:
         raise TooLarge(
             f"the text would have {_shown(length)} characters; at most {MAX_TEXT:,} may be"
@@ -35,13 +35,13 @@ def bounded_text(length: int) -> None:
 
 
 def bounded_items(count: int) -> None:
-    """Refuse a list of more than MAX_ITEMS items."""
+    """Reject a list of more than MAX_ITEMS items."""
     if count > MAX_ITEMS:
         raise TooLarge(f"the list would have {_shown(count)} items; at most {MAX_ITEMS:,} may be")
 
 
 def bounded_bits(bits: int) -> None:
-    """Refuse a number of more than MAX_BITS bits."""
+    """Reject a number of more than MAX_BITS bits."""
     if bits > MAX_BITS:
         raise TooLarge(
             f"the number would have about {_shown(bits)} bits; at most {MAX_BITS:,} may be"
@@ -49,21 +49,21 @@ def bounded_bits(bits: int) -> None:
 
 
 def built_text(budget: RenderBudget, text: str) -> str:
-    """A text that was just built, counted."""
+    """Count and return a text that was just built."""
     bounded_text(len(text))
     budget.hold(sys.getsizeof(text))
     return text
 
 
 def built_texts(budget: RenderBudget, texts: Any) -> Any:
-    """A list or tuple of texts that was just built, counted."""
+    """Count and return a list or tuple of texts that was just built."""
     bounded_items(len(texts))
     budget.hold(sum(map(sys.getsizeof, texts)) + POINTER * len(texts))
     return texts
 
 
 def scan(text: str) -> int:
-    """The work of reading a text once, character by character."""
+    """Return the work of reading a text once, character by character."""
     return 1 + (len(text) >> 3)
 
 
@@ -80,10 +80,10 @@ class UnusableValue(Exception):
 
 
 def as_json(budget: RenderBudget, value: Any) -> Any:
-    """`value` as plain JSON types: tuples and generators become lists.
+    """Return `value` as plain JSON types: tuples and generators become lists.
 
-    Raises UnusableValue for anything else (a method, an undefined name, NaN) and past the caps,
-    which count a value that occurs twice as two.
+    Raises UnusableValue for anything else (a method, an undefined name, NaN) and over the limits,
+    which count repeated values each time.
     """
     kind_of = type(value)
     if value is None or kind_of is bool:
@@ -96,7 +96,7 @@ def as_json(budget: RenderBudget, value: Any) -> Any:
 
 
 def as_text(budget: RenderBudget, value: Any) -> str:
-    """`value` inside a longer text: text as it is, everything else as JSON."""
+    """Return `value` inside a longer text: text unchanged, everything else as JSON."""
     kind_of = type(value)
     if kind_of is str:
         return value  # type: ignore[no-any-return]
@@ -112,7 +112,7 @@ def as_text(budget: RenderBudget, value: Any) -> str:
 
 
 def scan_of(characters: int) -> int:
-    """The work of writing so many characters as JSON."""
+    """Return the work of writing this many characters as JSON."""
     return 1 + (characters >> 3)
 
 
@@ -122,7 +122,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class _Copy:
-    """A copy of one value; `values` and `characters` count what is in it so far."""
+    """A copy of one value; `values` and `characters` count its content so far."""
 
     __slots__ = ("_budget", "characters", "values")
 
@@ -224,7 +224,7 @@ _BLOCK = 7  # a comparison looks at about 2**7 characters in the time of one val
 
 
 def weigh(budget: RenderBudget, value: Any) -> int:
-    """The work of comparing, hashing or copying a value; raises TooLarge when it nests too deep.
+    """Return the work to compare, hash or copy a value; raises TooLarge if nested too deep.
 
     The result may be astronomic: spend it before doing anything with the value.
     """
@@ -232,7 +232,7 @@ def weigh(budget: RenderBudget, value: Any) -> int:
 
 
 def _more(budget: RenderBudget, value: Any, known: dict[int, int], depth: int) -> int:
-    """What a value weighs beyond the one that every value does."""
+    """Return a value's weight beyond one, which every value has."""
     if type(value) in _LIGHT:
         return 0
     if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""The loop of `manage.py consume`: take a message, commit what it becomes, acknowledge it.
+"""The loop of `manage.py consume`: take a message, commit its result, acknowledge it.
 
-Whatever dies in between, the message comes again. While the broker or the database is away the
-loop waits, longer each time, and says so once.
+After a crash in between, the message is delivered again. While the broker or the database is
+unavailable the loop waits, longer each time, and logs it once.
 """
 
 import logging
@@ -28,7 +28,7 @@ class Consumer:
     """Reads one queue for one trigger, one message at a time.
 
     `limit` messages at most (None: any number); `once`: until the queue is empty. `stop` ends it
-    after the message at hand.
+    after the current message.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Consumer:
         self.counts: Counter[str] = Counter()
 
     def run(self) -> None:
-        """Consume until told to stop, or the limit is reached, or (`once`) nothing is left."""
+        """Consume until stopped, or the limit is reached, or (`once`) the queue is empty."""
         while not self._stop.is_set() and not self._is_enough():
             message = self._next()
             if message is None:
@@ -103,7 +103,7 @@ class Consumer:
         return take(self._trigger_id, message)
 
     def _put_off(self, taken: IntakeCount) -> None:
-        """Back to the queue, and wait: nothing is wrong with the message."""
+        """Return a valid message to the queue, and wait."""
         try:
             self._source.give_back()
         except Lost as error:
@@ -116,7 +116,7 @@ class Consumer:
         self._stop.wait(min(max(taken.retry_after, FIRST_PAUSE), LONGEST_RETRY))
 
     def _acknowledge(self) -> None:
-        """Until the broker has heard it, or lets the message come again."""
+        """Acknowledge until the broker confirms it or redelivers the message."""
         while True:
             try:
                 self._source.acknowledge()
@@ -130,7 +130,7 @@ class Consumer:
 
 
 class _Absence:
-    """How long something is away: waits between tries, and a log line at each end of it."""
+    """An outage: waits between tries, and a log line at its start and end."""
 
     def __init__(self, stop: Event) -> None:
         self._stop = stop

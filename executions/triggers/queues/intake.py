@@ -1,4 +1,4 @@
-"""What one message becomes: an execution, a refused message, or nothing yet.
+"""The result of one message: an execution, a refused message, or nothing yet.
 
 All of it is committed when `take` returns, so that the message may be acknowledged.
 """
@@ -33,7 +33,7 @@ SWITCHED_OFF_SECONDS = 5.0
 
 
 class IntakeVerdict(StrEnum):
-    """What became of a message."""
+    """The result of a message."""
 
     STARTED = "started"
     KNOWN = "known"  # delivered before: its execution exists
@@ -43,7 +43,7 @@ class IntakeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IntakeCount:
-    """A verdict; for LATER why, and after how many seconds to try again."""
+    """A verdict; for LATER also the reason and the seconds until the next try."""
 
     verdict: IntakeVerdict
     reason: str = ""
@@ -51,10 +51,9 @@ class IntakeCount:
 
 
 def take(trigger_id: UUID, message: QueueMessage) -> IntakeCount:
-    """Start an execution for a message, or keep it as refused; raises NotFound.
+    """Start an execution for a message, or store it as refused; raises NotFound.
 
-    A message delivered again starts nothing twice, as far as it can be recognised: by the
-    sender's id, or by a token that lasts.
+    A redelivered message starts nothing twice, if the sender's ID or a lasting token identifies it.
     """
     trigger = queue_trigger(trigger_id)
     if not trigger.enabled:
@@ -88,7 +87,7 @@ def _start(trigger: Trigger, message: QueueMessage) -> IntakeCount:
 
 
 def refuse(trigger_id: UUID, message: QueueMessage, code: str, reason: str) -> IntakeCount:
-    """Keep a message that can start nothing, once, for people to see."""
+    """Store a message that can start nothing, once, for people to see."""
     row = RefusedMessage(
         id=message.token,
         trigger_id=trigger_id,
@@ -115,7 +114,7 @@ def queue_trigger(trigger_id: UUID) -> Trigger:
 
 
 def sentence(error: ValkyrError) -> str:
-    """The error with each of its problems."""
+    """Return the error with each of its problems."""
     found = error.problems if isinstance(error, WithProblems) else []
     return " ".join([error.message, *(f"{p.path}: {p.message}" for p in found)])
 
@@ -138,5 +137,5 @@ def _text(value: Any) -> str:
 
 
 def _storable(text: str) -> str:
-    """The text without what PostgreSQL cannot store: NUL, lone surrogates."""
+    """Return the text without what PostgreSQL cannot store: NUL, lone surrogates."""
     return text.encode(errors="replace").decode().replace("\x00", "\ufffd")

@@ -1,4 +1,4 @@
-"""A message of a queue, its body as a payload, and what a consumer asks of a broker.
+"""A message of a queue, its body as a payload, and the interface of a broker.
 
 Pure.
 """
@@ -24,10 +24,10 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class QueueMessage:
-    """What was taken from a queue.
+    """A message taken from a queue.
 
-    `id` is the sender's name for it, if it gave one. `token` is ours; where `lasting`, it is the
-    same when the message is delivered again. `problem` is set for what could not be opened.
+    `id` is the sender's ID, if any. `token` is Valkyr's; if `lasting`, it stays the same when the
+    message is delivered again. `problem` is set if the message could not be opened.
     """
 
     body: bytes
@@ -38,14 +38,14 @@ class QueueMessage:
     problem: Unreadable | None = None
 
     def payload(self) -> Any:
-        """The body as JSON; raises Unreadable."""
+        """Return the body as JSON; raises Unreadable."""
         if self.problem is not None:
             raise self.problem
         return payload_of(self.body)
 
 
 def payload_of(body: bytes) -> Any:
-    """The JSON value of a body of at most 1 MiB; raises Unreadable."""
+    """Return the JSON value of a body of at most 1 MiB; raises Unreadable."""
     if len(body) > MAX_BYTES:
         raise Unreadable(
             "too_large",
@@ -65,7 +65,7 @@ def payload_of(body: bytes) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OpenedEnvelope:
-    """A message of kombu's, taken out of its envelope."""
+    """A message of kombu, without its envelope."""
 
     body: bytes
     headers: dict[str, Any]
@@ -73,9 +73,9 @@ class OpenedEnvelope:
 
 
 def open_envelope(raw: bytes) -> OpenedEnvelope:
-    """What kombu put around a body in Redis: JSON with body, headers, properties.
+    """Open kombu's envelope of a body in Redis: JSON with body, headers, properties.
 
-    Raises Unreadable for what is no such envelope.
+    Raises Unreadable for anything else.
     """
     try:
         envelope = json.loads(raw)
@@ -95,7 +95,7 @@ def open_envelope(raw: bytes) -> OpenedEnvelope:
 
 
 def id_of(properties: Mapping[str, Any], headers: Mapping[str, Any]) -> str | None:
-    """The sender's id: the property `message_id`, else the header `message_id` or `id`."""
+    """Return the sender's ID: the property `message_id`, else the header `message_id` or `id`."""
     for value in (properties.get("message_id"), headers.get("message_id"), headers.get("id")):
         if isinstance(value, str | int) and str(value):
             return str(value)
@@ -120,17 +120,17 @@ class UnusableSource(Exception):
 class MessageSource(Protocol):
     """One queue of one broker.
 
-    Each method may raise Lost, and may be called again after it; `get` may raise Unusable.
+    Each method may raise Lost, and may then be called again; `get` may raise Unusable.
     """
 
     def get(self) -> QueueMessage | None:
-        """The next message, now held by this source; None when there is none now."""
+        """Return the next message, now held by this source; None if the queue is empty."""
 
     def acknowledge(self) -> None:
-        """The message held is done with; it does not come again."""
+        """Acknowledge the held message; it does not come again."""
 
     def give_back(self) -> None:
-        """Put the message held back where it was, ahead of the others."""
+        """Return the held message to its position, ahead of the others."""
 
     def close(self) -> None:
-        """Let the broker go; a message still held comes again."""
+        """Close the connection; a held message is redelivered."""

@@ -1,4 +1,4 @@
-"""Refused messages: a person starts one again, or puts it away."""
+"""Refused messages: a user starts one again, or discards it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,10 +25,10 @@ AS_IT_CAME: Any = object()
 def start_again(
     message_id: UUID, *, actor: Actor, payload: Any = AS_IT_CAME, reason: str = ""
 ) -> WorkflowExecution:
-    """Start the trigger's workflow with the message's body, or with a payload given instead.
+    """Start the trigger's workflow with the message's body, or with another payload.
 
-    Raises NotFound, WrongState when it is resolved, InvalidPayload for a body that is no JSON or
-    was cut, and what `start_execution` raises.
+    Raises NotFound, WrongState if it is resolved, InvalidPayload for a body that is truncated or
+    not JSON, and the errors of `start_execution`.
     """
 
     def start(message: RefusedMessage) -> WorkflowExecution:
@@ -49,7 +49,7 @@ def start_again(
 
 
 def discard(message_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Put a message away without starting anything; raises NotFound, WrongState."""
+    """Discard a message without starting anything; raises NotFound, WrongState."""
     _resolve(message_id, DISCARDED, lambda message: None, actor, reason)
 
 

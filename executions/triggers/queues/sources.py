@@ -1,6 +1,6 @@
-"""The queues that consumers read: which trigger each serves; by kombu, and lists in Redis.
+"""The queues that consumers read and their triggers, by kombu or as lists in Redis.
 
-The engine's own queues are refused: reading them would take its messages away.
+The engine's own queues are rejected: consuming them would take its messages away.
 """
 
 import os
@@ -78,7 +78,7 @@ return 1
 
 
 class RedisSource:
-    """`raw`: plain JSON pushed to the end of the list with RPUSH; else messages of kombu's."""
+    """`raw`: plain JSON pushed to the end of the list with RPUSH; else kombu's messages."""
 
     def __init__(self, url: str, queue: str, trigger_id: UUID, *, raw: bool = False) -> None:
         # No retries in the client: a second try would take a second message under one token.
@@ -97,7 +97,7 @@ class RedisSource:
         self._looked = float("-inf")
 
     def get(self) -> QueueMessage | None:
-        """As Source; first what consumers before this one left in flight."""
+        """As Source, beginning with messages that earlier consumers left in flight."""
         with _loss():
             self._look_for_left()
             while self._left:
@@ -115,7 +115,7 @@ class RedisSource:
             self._redis.hdel(self._keys[0], str(self._held))
 
     def give_back(self) -> None:
-        """As Source; nothing to do where another consumer has taken it over."""
+        """As Source; does nothing if another consumer has taken the message over."""
         side = "LPUSH" if self._raw else "RPUSH"
         with _loss():
             self._eval(GIVE_BACK, side, str(self._held), self._owner)
@@ -135,7 +135,7 @@ class RedisSource:
         return QueueMessage(opened.body, opened.headers, opened.id, token, lasting=True)
 
     def _look_for_left(self) -> None:
-        """At first everything in flight, later what is there for long."""
+        """Look for everything in flight at first, later for old messages only."""
         now = time.time()
         if now - self._looked < STALE_SECONDS:
             return
@@ -158,7 +158,7 @@ class RedisSource:
 
 
 def in_flight_key(queue: str, trigger_id: UUID) -> str:
-    """The hash of what a trigger's consumers took and have not acknowledged."""
+    """Return the hash of messages that a trigger's consumers have not acknowledged."""
     return f"{queue}:valkyr-in-flight:{trigger_id}"
 
 
@@ -208,7 +208,7 @@ class BrokerSource:
         return QueueMessage(body, headers, name, uuid7(), lasting=False, problem=problem)
 
     def acknowledge(self) -> None:
-        """As Source; what a lost connection held is not ours any more and comes again."""
+        """As Source; messages of a lost connection are redelivered."""
         with self._loss():
             if self._held is not None:
                 self._held.ack()
@@ -258,9 +258,9 @@ class Unclear(ValkyrError):
 
 
 def find(name: str) -> Trigger:
-    """The QUEUE trigger of that id, or of a published workflow's `slug` or `slug:queue`.
+    """Find the QUEUE trigger of an ID, or of a published workflow's `slug` or `slug:queue`.
 
-    Raises NotFound, and Unclear where several fit.
+    Raises NotFound, and Unclear if several match.
     """
     try:
         return queue_trigger(UUID(name))
@@ -289,9 +289,9 @@ def find(name: str) -> Trigger:
 
 
 def broker_url(trigger: Trigger, given: str | None = None) -> str:
-    """The broker's address: `given`, else the trigger's, else the engine's own.
+    """Return the broker's URL: `given`, else the trigger's, else the engine's own.
 
-    `env:NAME` stands for an environment variable. Raises Unclear for one that is not set.
+    `env:NAME` means an environment variable. Raises Unclear if it is not set.
     """
     text = given or trigger.settings["broker"] or messaging.broker_url()
     if not text.startswith("env:"):
@@ -303,7 +303,7 @@ def broker_url(trigger: Trigger, given: str | None = None) -> str:
 
 
 def open_source(trigger: Trigger, url: str, *, raw: bool) -> MessageSource:
-    """The trigger's queue at that broker; connects on first use. Raises Unclear."""
+    """Return the trigger's queue at that broker; it connects on first use. Raises Unclear."""
     queue = trigger.settings["queue"]
     is_redis = url.startswith(REDIS)
     if raw and not is_redis:
@@ -316,7 +316,7 @@ def open_source(trigger: Trigger, url: str, *, raw: bool) -> MessageSource:
 
 
 def shown(url: str) -> str:
-    """The address without its user and password, or each of a list: `amqp://a//;amqp://b//`."""
+    """Return one or more URLs without user and password: `amqp://a//;amqp://b//`."""
     each = [urlsplit(one) for one in url.split(";")]
     return ";".join(p._replace(netloc=p.netloc.rpartition("@")[2]).geturl() for p in each)
 

@@ -1,4 +1,4 @@
-"""`manage.py worker_health`: whether the workers of this machine are well."""
+"""`manage.py worker_health`: check the workers of this machine."""
 
 from argparse import ArgumentParser
 from typing import Any

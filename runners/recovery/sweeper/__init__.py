@@ -1,6 +1,6 @@
-"""Whatever should be moving and is not is set moving again; duties by subject.
+"""The sweeper finds stalled work and continues it; its duties by subject.
 
-Plugins add duties of their own. One sweep of a kind runs at a time.
+Plugins add duties. One sweep of a kind runs at a time.
 """
 
 import logging
@@ -46,12 +46,12 @@ SELDOM: dict[str, Duty] = {
 
 
 def often() -> dict[str, int]:
-    """What is worth a look every second; counts by duty."""
+    """Run the duties of every second; return counts by duty."""
     return _run(OFTEN | EVERY_SECOND, AdvisoryLock.SWEEP_EVERY_SECOND)
 
 
 def seldom() -> dict[str, int]:
-    """What is worth a look every five seconds; counts by duty."""
+    """Run the duties of every five seconds; return counts by duty."""
     return _run(SELDOM | EVERY_FIVE_SECONDS, AdvisoryLock.SWEEP_EVERY_FIVE_SECONDS)
 
 

@@ -1,4 +1,4 @@
-"""Executions that wait for a place or a key get it; forgotten places are given back."""
+"""Admit executions that wait for a slot or a key; release slots that were not released."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ ROUNDS = 20
 
 
 def waiting_executions() -> int:
-    """Admit in every workspace where something waits; returns how many were admitted."""
+    """Admit executions in every workspace with a queue; return how many were admitted."""
     count, after = 0, UUID(int=0)
     while found := statements.fetch("waiting_workspaces", {"after": after, "batch": WORKSPACES}):
         for workspace_id, asked in found:
@@ -24,7 +24,7 @@ def waiting_executions() -> int:
 
 
 def _admit(workspace_id: UUID) -> int:
-    """At most 2,000 at once: the other duties wait meanwhile."""
+    """Admit at most 2,000 at once: the other duties wait meanwhile."""
     count = 0
     for _ in range(ROUNDS):
         admitted = capacity.admit(workspace_id)
@@ -41,7 +41,7 @@ BATCH = 1_000
 
 
 def workspace_places() -> int:
-    """Mend places; returns how many."""
+    """Repair the count of slots; return how many were repaired."""
     return _rouse() + _doze()
 
 
@@ -54,7 +54,7 @@ def _rouse() -> int:
 
 
 def _doze() -> int:
-    """The last step that was awake ended beside those that wait: nobody fell asleep in it."""
+    """Free the slot of an execution whose last active step ended while others are suspended."""
     seen = [pk for (pk,) in statements.fetch("asleep", {"ids": None, "batch": BATCH})]
     if not seen:
         return 0

@@ -1,4 +1,4 @@
-"""Executions that stall, outstay their deadline, or lost sight of their parents and children."""
+"""Executions that stall, pass their deadline, or miss the end of a parent or child."""
 
 import logging
 from uuid import UUID
@@ -16,13 +16,13 @@ START = (UUID(int=0), UUID(int=0))
 
 
 class LookedThrough:
-    """Behind which workspace and execution this process looks next: a backlog is taken in turns."""
+    """The position of this process's scan, by workspace and execution: a backlog takes turns."""
 
     place = START
 
 
 def stalled_executions() -> int:
-    """Plan stalled executions from their rows, of 5,000 that are under way; returns how many."""
+    """Plan stalled executions from their rows, among 5,000 under way; return how many."""
     workspace, after = LookedThrough.place
     found = statements.fetch("stalled", {"workspace": workspace, "after": after, "most": LOOKED_AT})
     stalled = [pk for _, pk, is_stalled, _ in found if is_stalled]
@@ -47,7 +47,7 @@ JOINS_BATCH = 50
 
 
 def unplanned_joins() -> int:
-    """Plan some of them, drawn by chance; returns how many had something to start."""
+    """Plan some of them at random; return how many had something to start."""
     found = statements.fetch("long_running", {"batch": JOINS_BATCH})
     return sum(
         each(f"execution {execution_id}", plan_execution.catch_up, execution_id)
@@ -62,7 +62,7 @@ OVERDUE_BATCH = 100
 
 
 def overdue_executions() -> int:
-    """Time out executions; returns how many."""
+    """Time out executions; return how many."""
     found = statements.fetch("overdue", {"batch": OVERDUE_BATCH})
     return sum(
         each(f"overdue execution {execution_id}", lifecycle.time_out, execution_id)
@@ -77,7 +77,7 @@ UNDO_BATCH = 100
 
 
 def compensations() -> int:
-    """Begin to undo them; returns how many."""
+    """Begin to undo them; return how many."""
     return sum(
         each(f"execution {execution_id}", plan_execution.advance, execution_id)
         for execution_id in compensation.waiting(UNDO_BATCH)
@@ -90,7 +90,7 @@ LEFTOVERS_BATCH = 100
 
 
 def leftover_runs() -> int:
-    """End them; returns how many executions had any."""
+    """End them; return how many executions had any."""
     found = statements.fetch("leftovers", {"batch": LEFTOVERS_BATCH})
     for (execution_id,) in found:
         log.error("execution %s is over, but had live runs; ending them", execution_id)
@@ -105,7 +105,7 @@ CHILDREN_BATCH = 200
 
 
 def child_executions() -> int:
-    """Wake runs whose child has ended, cancel children nobody needs; returns how many."""
+    """Wake runs whose child has ended, and cancel orphaned children; return how many."""
     return _ended() + _abandoned()
 
 

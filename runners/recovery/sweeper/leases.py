@@ -1,8 +1,8 @@
-"""Leases that ran out, and steps whose process on this machine is gone.
+"""Expired leases, and steps whose process on this machine has ended.
 
-A step of our own workers is blamed only where its process is gone and executed nothing else. A
-remote runner cannot be looked at: its silence counts as a crash where it held this one run alone,
-so that a step that ends its runner every time comes to an end.
+A Valkyr worker's step is blamed only if its process ended and executed nothing else. A remote
+runner cannot be inspected: its silence counts as a crash if it held this run alone, so that a step
+that ends its runner every time finally fails.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ BATCH = 200
 
 
 def expired_leases() -> int:
-    """Time out or release the runs whose lease is over; returns how many."""
+    """Time out or release the runs whose lease is over; return how many."""
     count = 0
     rows = statements.fetch("expired", {"batch": BATCH})
     # Before the first is released: the last of several would seem to have been alone.
@@ -72,7 +72,7 @@ def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int, companion
 
 
 def _held(holders: list[str]) -> dict[str, int]:
-    """How many runs each of these holders has, expired or not."""
+    """Return how many runs each of these holders has, expired or not."""
     runs = Run.objects.filter(in_states(*HELD), leased_by__in=set(holders))
     counts = runs.order_by().values_list("leased_by").annotate(number=Count("pk"))
     return dict(counts) if holders else {}
@@ -90,7 +90,7 @@ SEEN = 2_000
 
 
 def orphaned_steps() -> int:
-    """Release and send the runs of dead processes; returns how many."""
+    """Release and send the runs of dead processes; return how many."""
     rows = statements.fetch("held", {"batch": SEEN})
     together = Counter(leased_by for _, _, leased_by, _ in rows)
     short = out_of_memory.of_late()

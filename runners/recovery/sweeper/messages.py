@@ -1,7 +1,7 @@
-"""Runs that are due are sent; messages that got lost are sent again; a mere backlog is not.
+"""Send due runs, and send lost messages again, but not for a mere backlog.
 
-A message counts as lost when its queue is empty, or when a run that was sent once, to the same
-queue with the same priority and 10 s later, has been claimed already. Each resend doubles the wait.
+A message counts as lost if its queue is empty, or if a run that was sent 10 s later, once, to the
+same queue with the same priority, has already been claimed. Each resend doubles the wait.
 """
 
 import logging
@@ -22,7 +22,7 @@ LOST_BATCH = 2_000
 
 
 def lost_messages() -> int:
-    """Send lost segments again; returns how many."""
+    """Send lost segments again; return how many."""
     patience = config().patience
     found = statements.fetch("overlooked", {"batch": LOST_BATCH, "patience": patience})
     remote = limits().remote_queues
@@ -42,7 +42,7 @@ def lost_messages() -> int:
 
 
 def _empty(queues: set[str]) -> set[str]:
-    """Which of the queues hold no message; none when the broker does not answer."""
+    """Return which of the queues are empty; none if the broker does not answer."""
     empty = set()
     try:
         with messaging.celery_app().connection_for_write() as link:
@@ -57,7 +57,7 @@ def _empty(queues: set[str]) -> set[str]:
 
 
 def _depth(link: Connection, queue: str) -> int:
-    """How many messages the queue holds; a queue that does not exist holds none."""
+    """Return the number of messages in the queue; 0 if the queue does not exist."""
     channel: Any = link.default_channel
     try:
         return int(channel.queue_declare(queue, passive=True).message_count)
@@ -69,5 +69,5 @@ def _depth(link: Connection, queue: str) -> int:
 
 
 def due_runs() -> int:
-    """Send what is due and not sent yet; returns how many."""
+    """Send what is due and unsent; return how many."""
     return resend(statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience}))

@@ -1,4 +1,4 @@
-"""Rows that nobody needs: cached results, remote runners, jobs of requests."""
+"""Delete unneeded rows: cached results, remote runners, jobs of requests."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ BATCH = 1_000
 
 
 def expired_results() -> int:
-    """Forget at most 1,000 of them; returns how many."""
+    """Delete at most 1,000 of them; return how many."""
     return len(statements.fetch("forget_cached", {"batch": BATCH}))
 
 
@@ -22,7 +22,7 @@ AGE = timedelta(days=1)
 
 
 def silent_runners() -> int:
-    """Forget them; returns how many."""
+    """Delete them; return how many."""
     old = Runner.objects.filter(pool="remote", seen_at__lt=database_now() - AGE)
     ids = list(old.values_list("pk", flat=True)[:BATCH])
     return old.filter(pk__in=ids).delete()[0]
@@ -32,5 +32,5 @@ def silent_runners() -> int:
 
 
 def lost_jobs() -> int:
-    """Return how many were sent again or failed."""
+    """Send them again or fail them; return how many."""
     return worker.sweep()

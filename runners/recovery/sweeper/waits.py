@@ -1,4 +1,4 @@
-"""Waits whose time has come go on; events whose message was lost are delivered."""
+"""Resume waits that are due, and deliver events whose message was lost."""
 
 import time
 from datetime import timedelta
@@ -19,7 +19,7 @@ TIMERS_SECONDS = 0.7  # this sweep comes every second
 
 
 def due_timers() -> int:
-    """Wake what is due, batch after batch while there is time; returns how many."""
+    """Wake what is due, batch after batch while there is time; return how many."""
     until = time.monotonic() + TIMERS_SECONDS
     count = 0
     while True:
@@ -37,10 +37,10 @@ AGE = timedelta(seconds=5)
 
 
 def undelivered_events() -> int:
-    """Ask again for the oldest that nobody looked at for five seconds; returns how many.
+    """Request delivery of the oldest events not processed for five seconds; return how many.
 
-    Nothing is delivered here: filters would take the time of the other duties. A message that only
-    waits for its turn has the same stamp, so one of the two does nothing.
+    Nothing is delivered here: filters would take the time of the other duties. A delayed message
+    has the same timestamp, so one of the two does nothing.
     """
     overdue = Event.objects.filter(delivered_at=None).annotate(
         since=Coalesce(F("looked_at"), F("created_at"))
@@ -61,5 +61,5 @@ MISSED_BATCH = 50
 
 
 def missed_events() -> int:
-    """Have events delivered anew that came while runs fell asleep; returns how many runs."""
+    """Deliver events again that came while runs were suspending; return how many runs."""
     return deliver_missed(AGE.total_seconds(), MISSED_BATCH)

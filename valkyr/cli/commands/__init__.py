@@ -1,6 +1,6 @@
-"""The commands by name: `module:attribute` in this package, loaded when a command is asked for.
+"""The commands by name, as `module:attribute` in this package, loaded on first use.
 
-A new command is a module here and a line below.
+To add a command, add a module and a line below.
 """
 
 COMMANDS = {

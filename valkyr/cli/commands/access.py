@@ -88,7 +88,7 @@ def _is_here(url: str) -> bool:
 
 
 def _at(choices: Choices, url: str, token: str = "") -> Choices:
-    """What was chosen, of this address; a token of the environment is not sent along."""
+    """Return the chosen options for this address; a token from the environment is not sent."""
     given = {k: v for k, v in choices.environment.items() if not k.startswith("VALKYR_")}
     return Choices(
         url=url, token=token or None, environment={**given, "VALKYR_CONFIG": "/dev/null"}
@@ -103,7 +103,7 @@ def _exchanged(
     workspace: str | None,
     days: int | None,
 ) -> dict[str, Any]:
-    """A new API token for a user name and password."""
+    """Exchange a user name and password for a new API token."""
     who = username or click.prompt("User name", err=True)
     if password_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
@@ -125,7 +125,7 @@ def _exchanged(
 
 
 def _signed_in(api: "ApiClient", given: dict[str, str], from_stdin: bool) -> dict[str, Any]:
-    """The token pair; the code of a second factor is asked for where the account has one."""
+    """Return the token pair; asks for a second-factor code if the account has one."""
     try:
         pair: dict[str, Any] = api.post("/v1/auth/token", given)
     except CliError as error:

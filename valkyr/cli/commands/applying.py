@@ -1,4 +1,4 @@
-"""Publish the workflows that this project's code declares, or show what that would change."""
+"""Publish the workflows that this project's code declares, or preview the changes."""
 
 from collections import Counter
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Dead letters: what failed for good, and what to do about it."""
+"""Commands for dead letters: list, show, requeue, discard."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +113,7 @@ def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
 
 
 def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: Any) -> Any:
-    """What became of each; raises CliError where going on makes no sense."""
+    """Print the result for each; raises CliError when continuing makes no sense."""
     done: dict[str, Any] = {"done": [], "refused": []}
     for number, letter in enumerate(letters):
         if progress is not None:

@@ -59,7 +59,7 @@ def _files(given: tuple[Path, ...]) -> list[Path]:
 
 
 def _document(path: Path) -> Verdict:
-    """The file's definition, or what is wrong with its text."""
+    """Return the file's definition, or the problems of its text."""
     from executions.definition.graph.document import DefinitionError, load_text
 
     kind = "json" if path.suffix == ".json" else "yaml"
@@ -189,7 +189,7 @@ def export(
 
 
 def _source(slug: str, text: str) -> str:
-    """A draft as Python source; usage error for one that is not sound."""
+    """Return a draft as Python source; raises a usage error for an invalid draft."""
     from valkyr_plugins.python_workflows.source.export import python_source
 
     try:

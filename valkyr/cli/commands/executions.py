@@ -1,4 +1,4 @@
-"""Executions: list them, look into one, end them."""
+"""Commands for executions: list, inspect and end them."""
 
 from typing import Any
 
@@ -76,7 +76,7 @@ def list_executions(
 
 
 def _names(api: Any, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """The slugs of the workflows, as far as one page of a list tells."""
+    """Return the workflows' slugs, as far as one page of the list has them."""
     if not rows:
         return {}
     return {row["id"]: row["slug"] for row in api.rows("/v1/Workflow", 500)}
@@ -178,7 +178,7 @@ def cancel(choices: Choices, executions: tuple[Any, ...], reason: str) -> int:
 
 
 def told_of_many(output: CommandOutput, done: dict[str, Any]) -> int:
-    """Print what became of each; 1 where one was refused."""
+    """Print the result for each; return 1 if one was rejected."""
     rows = [{"id": pk, "result": "done"} for pk in done["done"]]
     rows += [{"id": row["id"], "result": row["message"]} for row in done["refused"]]
     if output.json:

@@ -1,4 +1,4 @@
-"""Valkyr in an existing Django project: add what is missing, then see whether all is there."""
+"""Set up Valkyr in an existing Django project, and check the setup."""
 
 import difflib
 import sys

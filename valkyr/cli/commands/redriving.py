@@ -1,4 +1,4 @@
-"""Redrives: many dead letters requeued at a rate, as one durable object (the plugin `redrive`)."""
+"""Redrives: requeue many dead letters at a rate, as one durable object (the plugin `redrive`)."""
 
 import time
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ PREVIEW: Any = [
 
 @contextmanager
 def _plugin(choices: Choices) -> Iterator["ApiClient"]:
-    """The API; an installation without the plugin is told so."""
+    """Return the API; raises CliError if the installation lacks the plugin."""
     with connected(choices) as api:
         try:
             yield api
@@ -175,7 +175,7 @@ def _shown(output: CommandOutput, row: dict[str, Any]) -> int:
 
 
 def _waited(api: "ApiClient", output: CommandOutput, pk: Any) -> int:
-    """Wait for its end; 0 where all that was sent succeeded."""
+    """Wait until it ends; return 0 if everything that was sent succeeded."""
     output.note(f"Redrive {pk} goes on if this command is interrupted.")
     with output.progress("Redriving") as progress:
         while (row := patiently(lambda: api.get(f"{PATH}/{pk}")))["state"] not in RESTING:

@@ -1,4 +1,4 @@
-"""Start executions, and wait for what becomes of them."""
+"""Start executions and wait for their results."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -110,7 +110,7 @@ def _more(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _told(output: CommandOutput, ended: dict[str, Any]) -> int:
-    """Print what it came to; the exit code."""
+    """Print the result and return the exit code."""
     succeeded = ended["state"] == "SUCCESS"
     if output.json:
         output.value(ended)

@@ -37,7 +37,7 @@ class _View:
         self.state = ""
 
     def screen(self) -> AbstractContextManager[Any]:
-        """The table on a terminal; nothing elsewhere."""
+        """Show the table on a terminal; do nothing elsewhere."""
         if self._output.console is None or self._output.json or self._output.quiet:
             return nullcontext()
         from rich.live import Live
@@ -47,7 +47,7 @@ class _View:
         return live
 
     def take(self, name: str, data: dict[str, Any]) -> None:
-        """Show an event; rows may come twice, and only what changed becomes a line."""
+        """Show an event; rows may repeat, and only a change prints a line."""
         before, was = dict(self._runs), self.state
         if name == "snapshot":
             self._runs = {}

@@ -1,4 +1,4 @@
-"""`valkyr init`: what an existing Django project lacks, as edits of its files.
+"""`valkyr init`: add what an existing Django project lacks by editing its files.
 
-Read `project` (what is there), `changes` (what is missing), `source` (how a file is edited).
+Read `project` (what exists), `changes` (what is missing), `source` (how a file is edited).
 """

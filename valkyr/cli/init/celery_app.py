@@ -1,4 +1,4 @@
-"""A Celery app that carries Valkyr's tasks: the project's own, or one that is written for it."""
+"""Find the project's Celery app, or write one, and make it carry Valkyr's tasks."""
 
 import ast
 
@@ -23,7 +23,7 @@ valkyr.configure_celery(app)
 
 
 def configured(project: DjangoProject, broker: str) -> ByHand | None:
-    """A Celery app carries Valkyr's tasks, and each process of the project imports it."""
+    """Ensure that a Celery app carries Valkyr's tasks and that each process imports it."""
     if project.calls("configure_celery"):
         return None
     apps = project.celery_apps()
@@ -57,7 +57,7 @@ def _configured(project: DjangoProject, app: CeleryApp, what: str, add: str) -> 
 
 
 def _returned(project: DjangoProject, app: CeleryApp, what: str, add: str) -> ByHand | None:
-    """Configure what a function is about to return."""
+    """Configure the app that a function is about to return."""
     source = app.source
     kept = source.new
     try:
@@ -70,7 +70,7 @@ def _returned(project: DjangoProject, app: CeleryApp, what: str, add: str) -> By
 
 
 def _last_use(app: CeleryApp) -> ast.stmt:
-    """The last statement that configures the app: `app.autodiscover_tasks()`, `app.conf.x = 1`."""
+    """Return the last statement that configures the app: `app.conf.x = 1` or a call of the app."""
     last = app.made
     for node in app.source.tree.body:
         if isinstance(node, ast.Expr | ast.Assign):
@@ -104,7 +104,7 @@ def _new_app(project: DjangoProject, broker: str, what: str) -> ByHand | None:
 
 
 def imported(project: DjangoProject) -> ByHand | None:
-    """Each process of the project imports the Celery app: web processes send by it, too."""
+    """Ensure that each process imports the Celery app: web processes use it to send tasks."""
     apps = [app for app in project.celery_apps() if any(app.source.calls("configure_celery"))]
     if len(apps) != 1:
         return None

@@ -1,4 +1,4 @@
-"""What a project lacks to run workflows, as edits of its files or as work for its owner."""
+"""What a project needs to run workflows, as edits of its files or instructions for its owner."""
 
 import ast
 from collections.abc import Callable
@@ -41,7 +41,7 @@ output: "{{ tasks.greet.output.text }}"
 
 @dataclass
 class ProjectChanges:
-    """The edits of Python files, other new files, and what is left to the owner."""
+    """The edits of Python files, other new files, and what the owner must do."""
 
     edited: list[SourceFile] = field(default_factory=list)
     created: dict[Path, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class ProjectChanges:
 
 
 def plan(project: DjangoProject, prefix: str, broker: str) -> ProjectChanges:
-    """What is missing; nothing is written."""
+    """Return what is missing, without writing it."""
     found = ProjectChanges()
     steps: list[Callable[[], ByHand | None]] = [
         lambda: _apps(project),
@@ -69,7 +69,7 @@ def plan(project: DjangoProject, prefix: str, broker: str) -> ProjectChanges:
 
 
 def _apps(project: DjangoProject) -> ByHand | None:
-    """INSTALLED_APPS has Valkyr's apps and what they build on."""
+    """Ensure that INSTALLED_APPS has Valkyr's apps and their dependencies."""
     missing = [text for name, text in APPS.items() if not _is_listed(project, name)]
     if not missing:
         return None
@@ -94,7 +94,7 @@ def _apps(project: DjangoProject) -> ByHand | None:
 
 
 def _is_listed(project: DjangoProject, name: str) -> bool:
-    """Whether the settings name an app, or all that `valkyr.APPS` or `PLUGINS` stands for."""
+    """Return whether the settings name an app, or all apps in `valkyr.APPS` or `PLUGINS`."""
     for source in project.settings:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Attribute) and ast.unparse(node) == name:
@@ -117,7 +117,7 @@ def _is_named(texts: set[str], app: str) -> bool:
 
 
 def _database(project: DjangoProject) -> ByHand | None:
-    """A database is PostgreSQL, as far as the settings say which they are."""
+    """Check that a database is PostgreSQL, as far as the settings say so."""
     place = project.setting("DATABASES")
     if place is None:
         return None
@@ -133,7 +133,7 @@ def _database(project: DjangoProject) -> ByHand | None:
 
 
 def _engines(value: Any) -> list[str]:
-    """The engines of a literal; none where something else computes one."""
+    """Return the engines in a literal; none if the settings compute the value."""
     try:
         pairs = [
             entry for given in value.values for entry in zip(given.keys, given.values, strict=True)
@@ -151,14 +151,14 @@ def _engines(value: Any) -> list[str]:
 
 
 def _settings(project: DjangoProject) -> ByHand | None:
-    """The dictionary of Valkyr's settings is there."""
+    """Ensure that the settings have Valkyr's dictionary."""
     if project.setting("VALKYR") is None:
         project.main.append("VALKYR = {}")
     return None
 
 
 def _middleware(project: DjangoProject) -> ByHand | None:
-    """Requests of browsers are checked against the sessions that people see and end."""
+    """Ensure that browser requests are checked against the users' revocable sessions."""
     place = project.setting("MIDDLEWARE")
     if place is None or any(_is_text(node, SESSIONS) for node in ast.walk(place[1])):
         return None
@@ -181,7 +181,7 @@ def _is_text(node: ast.AST, text: str) -> bool:
 
 
 def _routes(project: DjangoProject, prefix: str) -> ByHand | None:
-    """The API's addresses are among the project's."""
+    """Ensure that the project's URLs include the API."""
     route = f'path("{prefix}", include("valkyr.urls"))'
     what = "The project's addresses lack Valkyr's"
     add = f"from django.urls import include, path\n\nurlpatterns += [{route}]"

@@ -1,4 +1,4 @@
-"""What a Django project consists of, read without running it."""
+"""The parts of a Django project, read without running it."""
 
 import ast
 import os
@@ -19,7 +19,7 @@ FOREIGN = frozenset(
 
 @dataclass(frozen=True)
 class ByHand:
-    """What the owner has to do: what is missing, why it is left, and the lines to add."""
+    """A manual task for the owner: what is missing, why it is manual, and the lines to add."""
 
     what: str
     why: str
@@ -28,7 +28,7 @@ class ByHand:
 
 @dataclass(frozen=True)
 class CeleryApp:
-    """A Celery app of the project: the file, the statement that makes or returns it, its name."""
+    """A Celery app of the project: its file, its name, and the statement that makes it."""
 
     source: SourceFile
     made: ast.stmt
@@ -36,7 +36,7 @@ class CeleryApp:
 
 
 class DjangoProject:
-    """The project whose manage.py lies in a folder."""
+    """The project whose manage.py is in a folder."""
 
     def __init__(self, root: Path, settings: str) -> None:
         """`settings` is the name of its settings module."""
@@ -52,7 +52,7 @@ class DjangoProject:
 
     @property
     def package(self) -> str:
-        """The top package of the settings; an empty text where they are a single file."""
+        """The top package of the settings; empty if they are a single file."""
         return self.settings_name.rpartition(".")[0].partition(".")[0]
 
     def source(self, path: Path) -> SourceFile:
@@ -63,11 +63,11 @@ class DjangoProject:
 
     @property
     def sources(self) -> list[SourceFile]:
-        """The files that were looked at."""
+        """The files that were read."""
         return list(self._sources.values())
 
     def file_of(self, module: str) -> Path | None:
-        """The file of a module of the project's own."""
+        """Return the file of one of the project's modules."""
         place = self.root.joinpath(*module.split("."))
         for file in (place.with_suffix(".py"), place / "__init__.py"):
             if file.is_file():
@@ -75,30 +75,30 @@ class DjangoProject:
         return None
 
     def setting(self, name: str) -> tuple[SourceFile, ast.stmt] | None:
-        """The last statement that assigns a setting, in the file that counts."""
+        """Return the last statement that assigns a setting, in the file that takes effect."""
         for source in self.settings:
             if found := source.assignments(name):
                 return source, found[-1]
         return None
 
     def celery_apps(self) -> list[CeleryApp]:
-        """The Celery apps that files of the project make, at a module's top."""
+        """The Celery apps that the project creates at module level."""
         return [CeleryApp(source, *one) for source in self._with("Celery") for one in _apps(source)]
 
     def celery_factories(self) -> list[CeleryApp]:
-        """The Celery apps that functions of the project make and return at their end."""
+        """The Celery apps that functions of the project make and return as their last statement."""
         return [
             CeleryApp(source, *one) for source in self._with("Celery") for one in _returned(source)
         ]
 
     @property
     def main(self) -> SourceFile:
-        """The settings' file that new settings go to: the one with INSTALLED_APPS."""
+        """The settings file for new settings: the one with INSTALLED_APPS."""
         place = self.setting("INSTALLED_APPS")
         return place[0] if place is not None else self.settings[0]
 
     def name_of(self, source: SourceFile) -> str:
-        """The path of a file below the project's folder."""
+        """Return a file's path relative to the project's folder."""
         return source.path.relative_to(self.root).as_posix()
 
     def calls(self, name: str) -> bool:
@@ -106,7 +106,7 @@ class DjangoProject:
         return any(any(source.calls(name)) for source in self._with(name))
 
     def imports(self, module: str) -> bool:
-        """Whether any file imports from a module whose last name is this."""
+        """Return whether any file imports from a module whose last name part is this."""
         return any(
             isinstance(node, ast.ImportFrom)
             and (node.level or "." in str(node.module))
@@ -116,7 +116,7 @@ class DjangoProject:
         )
 
     def _with(self, name: str) -> Iterator[SourceFile]:
-        """The files that hold a word, new ones too; none that cannot be parsed."""
+        """Return the files that contain a word, new ones included; skip unparsable files."""
         made = [source for source in self.sources if not source.exists]
         yield from (source for source in made if name.encode() in source.new)
         for path in self._python_files():
@@ -137,7 +137,7 @@ class DjangoProject:
             yield from (inside / name for name in sorted(files) if name.endswith(".py"))
 
     def _with_starred(self, source: SourceFile) -> Iterator[SourceFile]:
-        """The settings' file, and those that it takes over with `from … import *`."""
+        """Return the settings file and the files that it imports with `from … import *`."""
         yield source
         for node in source.tree.body:
             if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
@@ -152,7 +152,7 @@ class DjangoProject:
 
 
 def project_in(root: Path, settings: str | None, environment: str | None) -> DjangoProject:
-    """The project of a folder; raises CliError where there is none."""
+    """Return the project of a folder; raises CliError if there is none."""
     if not (root / "manage.py").is_file():
         raise usage(
             f"There is no manage.py in {root}.",
@@ -171,12 +171,12 @@ def project_in(root: Path, settings: str | None, environment: str | None) -> Dja
 
 
 def _apps(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    """Statements of a module that make a Celery app, and its name."""
+    """Return the module's statements that make a Celery app, with its name."""
     yield from ((node, name) for node in source.tree.body if (name := _made(node)))
 
 
 def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    """The last statements of functions that return the Celery app that they made."""
+    """Return the last statements of functions that make and return a Celery app."""
     for function in ast.walk(source.tree):
         if isinstance(function, ast.FunctionDef):
             names = {name for node in function.body if (name := _made(node))}
@@ -186,7 +186,7 @@ def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _made(node: ast.stmt) -> str:
-    """The name that a statement gives to a new Celery app; an empty text for any other."""
+    """Return the name that a statement gives to a new Celery app, or an empty string."""
     if not (isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)):
         return ""
     made = node.value.func

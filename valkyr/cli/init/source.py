@@ -1,6 +1,6 @@
-"""Edits of a Python file as text, at places that its syntax tree names.
+"""Edit a Python file as text, at positions given by its syntax tree.
 
-Nothing but the inserted text changes: comments, quotes, line ends and layout stay.
+Only the inserted text changes: comments, quotes, line endings and layout stay.
 """
 
 import ast
@@ -20,10 +20,10 @@ class UnclearSource(Exception):
 
 
 class SourceFile:
-    """A file of the project, or one to be made, and its text after the edits."""
+    """A file of the project, existing or new, and its text after the edits."""
 
     def __init__(self, path: Path) -> None:
-        """Read it; raises UnclearSource for what is not Python."""
+        """Read the file; raises UnclearSource if it is not Python."""
         self.path = path
         self.exists = path.is_file()
         try:
@@ -36,7 +36,7 @@ class SourceFile:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The syntax tree of the text as it is now."""
+        """The syntax tree of the current text."""
         return ast.parse(self.new)
 
     @property
@@ -45,7 +45,7 @@ class SourceFile:
         return self.new != self.old
 
     def restore(self, text: bytes) -> None:
-        """Take back edits since the text was this one."""
+        """Undo the edits made since the text was this one."""
         self.new = text
         self.__dict__.pop("tree", None)
 
@@ -66,11 +66,11 @@ class SourceFile:
         )
 
     def assignments(self, name: str) -> list[ast.Assign | ast.AnnAssign | ast.AugAssign]:
-        """The statements of the module itself that assign a name."""
+        """Return the module-level statements that assign a name."""
         return [node for node in self.tree.body if name in _targets(node)]  # type: ignore[misc]
 
     def origin(self, name: str) -> str:
-        """Where a name of the module is imported from, as `package.name`; or an empty text."""
+        """Return where a name is imported from, as `package.name`; or an empty string."""
         for node in ast.walk(self.tree):
             for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
                 if (alias.asname or alias.name) == name:
@@ -87,7 +87,7 @@ class SourceFile:
                 yield node
 
     def extend(self, value: ast.List | ast.Tuple, items: Sequence[str]) -> None:
-        """Add expressions at the end of a list or a tuple; raises UnclearSource."""
+        """Add expressions to the end of a list or a tuple; raises UnclearSource."""
         before = [ast.dump(item) for item in value.elts]
         start, end = self._span(value)
         opening = self.new[start:end][:1]
@@ -125,13 +125,13 @@ class SourceFile:
             self._insert(last_end, f", {', '.join(items)}")
 
     def import_module(self, name: str, before: ast.stmt | None = None) -> None:
-        """Add `import name` after the imports that stand before a statement."""
+        """Add `import name` after the imports that precede a statement."""
         if self.origin(name) == name:
             return
         self.add_import(f"import {name}", before)
 
     def add_import(self, text: str, before: ast.stmt | None = None) -> None:
-        """Add an import after those that stand before a statement."""
+        """Add an import after the imports that precede a statement."""
         first = before.lineno if before is not None else 1 << 30
         imports = [
             node
@@ -148,7 +148,7 @@ class SourceFile:
             self._insert(self._mark, f"{text}\n" + ("\n" if self.new else ""))
 
     def import_names(self, module: str, *names: str) -> None:
-        """Make names of a module known; raises UnclearSource where one means another thing here."""
+        """Import names of a module; raises UnclearSource if a name already means something else."""
         missing = []
         for name in names:
             origin = self.origin(name)
@@ -180,7 +180,7 @@ class SourceFile:
             self._insert(line_end + 1, f"{text}\n")
 
     def insert_before(self, node: ast.stmt, text: str) -> None:
-        """Add a line before a statement that begins its own, as far to the right."""
+        """Add a line before a statement, with the same indentation."""
         start, _ = self._span(node)
         line = self.new.rfind(b"\n", 0, start) + 1
         indent = self.new[line:start].decode()
@@ -189,11 +189,11 @@ class SourceFile:
         self._insert(line, f"{indent}{text}\n")
 
     def replace(self, node: ast.expr, text: str) -> None:
-        """Write an expression in place of another."""
+        """Replace an expression with another."""
         self._replace(*self._span(node), text)
 
     def around(self, node: ast.stmt) -> ast.stmt | None:
-        """The statement of the module itself that holds another one's line."""
+        """Return the module-level statement that contains another statement's line."""
         line = node.lineno
         for one in self.tree.body:
             if one.lineno <= line <= (one.end_lineno or line):
@@ -206,7 +206,7 @@ class SourceFile:
         self._insert(len(self.new), f"{gap}{text}\n")
 
     def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        """Where a node begins and ends, in bytes."""
+        """Return a node's start and end, in bytes."""
         starts = [0, *(n + 1 for n, byte in enumerate(self.new) if byte == NEWLINE)]
         mark = self._mark
         assert node.end_lineno is not None
@@ -218,7 +218,7 @@ class SourceFile:
 
     @property
     def _mark(self) -> int:
-        """How many bytes a byte order mark takes at the beginning."""
+        """Return the length of the byte order mark, in bytes."""
         return len(BOM_UTF8) if self.new.startswith(BOM_UTF8) else 0
 
     def _insert(self, at: int, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Alert rules, for who configures a workspace: made, changed, tried, taken away."""
+"""Alert rules, for users who configure a workspace: create, change, test, delete."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -79,7 +79,7 @@ LABELS = {
 
 
 class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """An alert rule; what cannot be is told beside its input, as the API would tell it."""
+    """An alert rule; problems are shown beside their input, as in the API."""
 
     kinds = forms.MultipleChoiceField(
         label=lazy("Notify about"),
@@ -133,27 +133,27 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
 
     @property
     def adds(self) -> bool:
-        """Whether it makes a new one."""
+        """Whether it creates a rule."""
         return bool(self.instance._state.adding)
 
     @property
     def given_secret(self) -> str | None:
-        """What was typed; None: the present one stays."""
+        """The entered secret; None keeps the current one."""
         return self.cleaned_data.get("secret") or None
 
     def facts(self) -> dict[str, Any]:
-        """What the rule is to be, without its secret."""
+        """The rule's new values, without its secret."""
         data = self.cleaned_data
         names = ("name", "enabled", "kinds", "channel", "recipients", "url", *NUMBERS)
         return {name: data[name] for name in names} | {"about_id": data["about_id"]}
 
     def clean_recipients(self) -> list[str]:
-        """The addresses, one by one."""
+        """Return the addresses, one by one."""
         typed: str = self.cleaned_data["recipients"]
         return typed.replace(",", "\n").split()
 
     def clean(self) -> dict[str, Any]:
-        """Tell every problem here, where the other answers are kept."""
+        """Report every problem here, where the other answers are kept."""
         data = super().clean() or {}
         data["about_id"] = self._workflow(data)
         if not self.errors:
@@ -168,7 +168,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return data
 
     def _post_clean(self) -> None:
-        """Set nothing: `alerts.rules` writes the rule and checks it whole."""
+        """Set nothing: `alerts.rules` writes and checks the whole rule."""
 
     def _workflow(self, data: dict[str, Any]) -> Any:
         slug = (data.get("workflow_slug") or "").strip()
@@ -182,7 +182,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return found.pk
 
     def _secret(self, data: dict[str, Any]) -> str:
-        """The secret that the rule would have."""
+        """Return the rule's new secret."""
         typed: str = data.get("secret") or ""
         if typed or self.adds or data["channel"] != self.instance.channel:
             return typed
@@ -254,7 +254,7 @@ DELETE = AdminOperation(
 
 @admin.register(AlertRule)
 class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
-    """Who is told of what; the installation's rules belong to superusers."""
+    """Rules for notifications; the installation's rules belong to superusers."""
 
     operations = (TEST, DELETE)
     form = AlertRuleForm
@@ -282,7 +282,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("workspace"))
     def place(self, row: AlertRule) -> str:
-        """Whose rule it is."""
+        """The workspace of the rule."""
         return str(row.workspace) if row.workspace_id else gettext("the whole installation")
 
     @display(description=lazy("state"))
@@ -306,19 +306,19 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("to"))
     def to(self, row: AlertRule) -> str:
-        """Who gets it; of Slack nothing is known that is no secret."""
+        """Its recipients; a Slack address is secret."""
         if row.channel == AlertChannel.EMAIL:
             return marks.clipped(", ".join(row.recipients), 50)
         return marks.clipped(row.url, 50) or marks.EMPTY
 
     @display(description=lazy("changed"))
     def changed(self, row: AlertRule) -> Any:
-        """When it was changed."""
+        """When it was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("alerts and messages"))
     def noticed(self, row: AlertRule) -> Any:
-        """Where to read on."""
+        """A link to its alerts."""
         return format_html(
             "{} · {}",
             links.link(links.listing("valkyr_alerts_alert", q=row.pk), gettext("Alerts")),
@@ -326,17 +326,17 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """A new rule has no past; an old one stays in its workspace."""
+        """Return the fields; a new rule has no history, an old one keeps its workspace."""
         if obj is None:
             return self.fieldsets[:-1]
         return ((None, {"fields": ("place", "name", "enabled")}), *self.fieldsets[1:])
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """A rule stays where it was made."""
+        """Keep the workspace read-only."""
         return () if obj is None else ("place", "noticed", "changed", "created_by")
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Superusers may leave the workspace out: the rule is then the whole installation's."""
+        """Let superusers leave the workspace empty: the rule then covers the whole installation."""
         if db_field.name == "workspace":
             kwargs["required"] = not is_superuser(request)
             kwargs["empty_label"] = (
@@ -347,11 +347,11 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They are deleted by the operation, which writes down why."""
+        """Forbid it: the operation records a reason."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> AlertRule:
-        """Make it, or change what is given."""
+        """Create it, or change the given fields."""
         actor = Actor.of_request(request)
         if change:
             return change_rule(obj.pk, form.facts(), secret=form.given_secret, actor=actor)

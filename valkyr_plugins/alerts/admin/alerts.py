@@ -1,4 +1,4 @@
-"""Alerts and the messages about them, to read; a message can be sent again."""
+"""Alerts and their messages, read-only; a message can be sent again."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -44,7 +44,7 @@ DELIVERY_MARKS = {
 
 
 class AlertStates(TabFilter):
-    """Those that still hold, and those that are over."""
+    """Open and closed alerts."""
 
     title = lazy("state")
     parameter_name = "state"
@@ -53,7 +53,7 @@ class AlertStates(TabFilter):
 
 
 class DeliveryStates(TabFilter):
-    """Under way, arrived, or given up."""
+    """Queued, sent, or given up."""
 
     title = lazy("state")
     parameter_name = "state"
@@ -67,7 +67,7 @@ class DeliveryStates(TabFilter):
 
 @admin.register(Alert)
 class AlertAdmin(FactAdmin):
-    """What rules noticed."""
+    """Alerts that rules raised."""
 
     list_display = ("mark", "said", "about", "rule_name", "times", "first", "last")
     list_display_links = ("said",)
@@ -86,7 +86,7 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("alert"))
     def said(self, row: Alert) -> str:
-        """What was noticed."""
+        """The message."""
         return marks.clipped(row.sentence, 140)
 
     @display(description=lazy("kind"))
@@ -96,12 +96,12 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("rule"))
     def rule_name(self, row: Alert) -> str:
-        """Who noticed it."""
+        """The rule that raised it."""
         return marks.clipped(row.rule.name, 40)
 
     @display(description=lazy("times"))
     def times(self, row: Alert) -> str:
-        """How often it was noticed."""
+        """How often it occurred."""
         return f"{row.count:,}"
 
     @display(description=lazy("first"))
@@ -111,11 +111,11 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("last"))
     def last(self, row: Alert) -> Any:
-        """When it was last noticed."""
+        """Its last occurrence."""
         return marks.ago(row.last_at)
 
     def page(self, request: HttpRequest, obj: Alert) -> Page:
-        """One alert and what was sent of it."""
+        """Return one alert and its messages."""
         return Page(
             [self.mark(obj), obj.sentence],
             facts(
@@ -169,7 +169,7 @@ RESEND = AdminOperation(
 
 @admin.register(AlertDelivery)
 class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
-    """Each message, and what came of each attempt."""
+    """Each message, and the result of each attempt."""
 
     operations = (RESEND,)
     list_display = ("made", "mark", "why", "by", "rule_name", "tries", "status", "problem")
@@ -205,12 +205,12 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("rule"))
     def rule_name(self, row: AlertDelivery) -> str:
-        """Whose message it is."""
+        """The rule of the message."""
         return marks.clipped(row.rule.name, 40)
 
     @display(description=lazy("attempts"))
     def tries(self, row: AlertDelivery) -> int:
-        """How often it was tried."""
+        """The number of attempts."""
         return row.attempts
 
     @display(description=lazy("answer"))
@@ -220,11 +220,11 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last error"))
     def problem(self, row: AlertDelivery) -> str:
-        """What the last attempt failed with."""
+        """The error of the last attempt."""
         return marks.clipped(row.error, 90) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: AlertDelivery) -> Page:
-        """One message, with its attempts."""
+        """Return one message with its attempts."""
         alert = (
             ""
             if obj.alert_id is None
@@ -259,7 +259,7 @@ def _place(row: Any) -> str:
 
 
 def _messages(alert: Alert) -> PageSection:
-    """The latest messages that began with this alert."""
+    """Return the latest messages that began with this alert."""
     return PageSection(
         gettext("Messages"),
         headers=(

@@ -1,4 +1,4 @@
-"""Alert rules, alerts and their messages as JSON. A rule's secret comes in and never goes out."""
+"""Alert rules, alerts and their messages as JSON. A rule's secret is write-only."""
 # ruff: noqa: N815 - the names are the JSON's
 
 from typing import Any
@@ -26,7 +26,7 @@ class Number(serializers.FloatField):
     """A JSON number, not "5" or true."""
 
     def to_internal_value(self, data: Any) -> float:
-        """The number; raises ValidationError."""
+        """Return the number; raises ValidationError."""
         if isinstance(data, bool) or not isinstance(data, int | float):
             self.fail("invalid")
         return float(super().to_internal_value(data))
@@ -82,7 +82,7 @@ class AlertRuleShape(CamelCase, serializers.ModelSerializer[AlertRule]):
 
 
 class AlertRuleChange(Body):
-    """What `patchAlertRule` takes: what is left out stays."""
+    """The body of `patchAlertRule`: omitted fields stay."""
 
     name = Text(max_length=100, required=False)
     kinds = serializers.ListField(
@@ -133,7 +133,7 @@ class AlertRuleChange(Body):
 
 
 class NewAlertRule(AlertRuleChange):
-    """What `createAlertRule` takes."""
+    """The body of `createAlertRule`."""
 
     workspaceId = Id(required=False, help_text="Optional if you have only one workspace.")
     installation = Flag(
@@ -149,7 +149,7 @@ class NewAlertRule(AlertRuleChange):
 
 
 class AlertShape(CamelCase, serializers.ModelSerializer[Alert]):
-    """Something a rule noticed."""
+    """An alert that a rule raised."""
 
     workspace_id = serializers.UUIDField(allow_null=True)
     rule_id = serializers.UUIDField()
@@ -170,12 +170,12 @@ class AlertShape(CamelCase, serializers.ModelSerializer[Alert]):
         ]  # fmt: skip
 
     def get_path(self, alert: Alert) -> str:
-        """The address of the admin's page about it."""
+        """Return the path of its admin page."""
         return shown_page(alert.path) if alert.path else ""
 
 
 class AlertDeliveryShape(CamelCase, serializers.ModelSerializer[AlertDelivery]):
-    """One message, and what came of each attempt."""
+    """One message, and the result of each attempt."""
 
     workspace_id = serializers.UUIDField(allow_null=True)
     rule_id = serializers.UUIDField()
@@ -226,6 +226,6 @@ class AlertDeliveryQuery(ListQuery):
 
 
 class Resend(Body):
-    """Why it is sent again."""
+    """The reason for sending it again."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=500)

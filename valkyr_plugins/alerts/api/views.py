@@ -1,4 +1,4 @@
-"""Alert rules: list, create, read, change, delete, and try. No answer holds a secret."""
+"""Alert rules: list, create, read, change, delete, and test. No response contains a secret."""
 
 from typing import Any
 from uuid import UUID
@@ -32,24 +32,24 @@ FILTERS = {"enabled": "enabled", "channel": "channel"}
 
 
 def is_superuser(user: User) -> bool:
-    """Whether the caller may do everything in the whole installation."""
+    """Return whether the caller may do everything in the whole installation."""
     boss = user.is_active and bool(getattr(user, "is_superuser", False))
     return boss and limits_of(user) is None
 
 
 def rules() -> QuerySet[AlertRule]:
-    """Rules without what is sealed."""
+    """Return rules without their sealed secrets."""
     return AlertRule.objects.defer("sealed")
 
 
 def obtained(user: User, pk: UUID) -> AlertRule:
-    """A rule that the caller may configure; the installation's belong to superusers."""
+    """Return a rule that the caller may configure; the installation's belong to superusers."""
     own = rules().filter(workspace=None, pk=pk).first() if is_superuser(user) else None
     return own or obtain(user, rules().exclude(workspace=None), pk, Permission.CONFIGURE)[0]
 
 
 def shown(rule: AlertRule, status: int = 200) -> Response:
-    """A rule without its secret."""
+    """Return a rule without its secret."""
     headers = {"Location": addresses.api("alert-rule", rule.pk)} if status == 201 else {}
     return Response(AlertRuleShape(rule).data, status, headers=headers)
 
@@ -59,7 +59,7 @@ class AlertRules(Endpoint):
 
     @operation("listAlertRules", TAG, {200: AlertRuleShape(many=True)}, parameters=[AlertRuleQuery])
     def get(self, request: Request) -> Response:
-        """The rules that you may configure, newest first."""
+        """List the rules that you may configure, newest first."""
         query = self.query(AlertRuleQuery)
         rows = narrowed(visible(self.user, rules(), Permission.CONFIGURE), query, FILTERS)
         found = page(request, rows, query)
@@ -74,7 +74,7 @@ class AlertRules(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Say who is told of what, how, and how often; the secret is sealed and never shown."""
+        """Create a rule: whom to notify of what, how, and how often; its secret is never shown."""
         given = self.body(NewAlertRule)
         facts = {name: given[name] for name in FIELDS if name in given}
         secret = given.get("secret") or ""
@@ -99,7 +99,7 @@ class OneAlertRule(Endpoint):
 
     @operation("getAlertRule", TAG, {200: AlertRuleShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One rule, without its secret."""
+        """Return one rule, without its secret."""
         return shown(obtained(self.user, id))
 
     @operation(
@@ -110,7 +110,7 @@ class OneAlertRule(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change a rule. Its secret stays unless one is given, or the channel is another."""
+        """Change a rule. Its secret stays unless one is given, or the channel changes."""
         obtained(self.user, id)
         given = self.body(AlertRuleChange)
         if not given:
@@ -120,18 +120,18 @@ class OneAlertRule(Endpoint):
 
     @operation("deleteAlertRule", TAG, {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Take a rule away, with its alerts and what it sent."""
+        """Delete a rule, with its alerts and messages."""
         obtained(self.user, id)
         delete_rule(id, actor=self.actor)
         return Response(status=204)
 
 
 class TryAlertRule(Endpoint):
-    """Try one."""
+    """Test an alert rule."""
 
     @operation("testAlertRule", TAG, {200: AlertDeliveryShape}, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Send a test now, and wait for what becomes of it: the delivery says so."""
+        """Send a test now and wait for the result, which the delivery contains."""
         rule = obtained(self.user, id)
         return Response(AlertDeliveryShape(send_test(rule, actor=self.actor)).data)
 
@@ -146,7 +146,7 @@ DELIVERY_FILTERS = {"state": "state", "ruleId": "rule_id", "alertId": "alert_id"
 
 
 def deliveries() -> QuerySet[AlertDelivery]:
-    """Messages without what they say, which their alerts do."""
+    """Return messages without their texts, which their alerts have."""
     return AlertDelivery.objects.defer("message")
 
 
@@ -155,7 +155,7 @@ class Alerts(Endpoint):
 
     @operation("listAlerts", "Alert", {200: AlertShape(many=True)}, parameters=[AlertQuery])
     def get(self, request: Request) -> Response:
-        """What the rules of your workspaces noticed, newest first."""
+        """List the alerts of your workspaces, newest first."""
         query = self.query(AlertQuery)
         rows = narrowed(visible(self.user, Alert.objects.all()), query, ALERT_FILTERS)
         found = page(request, rows, query, order=BY_ID)
@@ -172,7 +172,7 @@ class AlertDeliveries(Endpoint):
         parameters=[AlertDeliveryQuery],
     )
     def get(self, request: Request) -> Response:
-        """The messages of your workspaces' rules, newest first, with each attempt."""
+        """List the messages of your workspaces' rules, newest first, with each attempt."""
         query = self.query(AlertDeliveryQuery)
         rows = narrowed(visible(self.user, deliveries()), query, DELIVERY_FILTERS)
         found = page(request, rows, query, order=BY_ID)
@@ -180,7 +180,7 @@ class AlertDeliveries(Endpoint):
 
 
 class ResendAlertDelivery(Endpoint):
-    """Send one again."""
+    """Send a message again."""
 
     @operation(
         "resendAlertDelivery",
@@ -190,7 +190,7 @@ class ResendAlertDelivery(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Queue a message that was sent or given up once more, with the same idempotency key."""
+        """Queue a sent or abandoned message again, with the same idempotency key."""
         own = deliveries().filter(workspace=None, pk=id)
         if not (is_superuser(self.user) and own.exists()):
             obtain(self.user, deliveries().exclude(workspace=None), id, Permission.CONFIGURE)

@@ -1,4 +1,5 @@
-"""Modules that speak to language models, at any endpoint that speaks OpenAI's protocol.
+"""Modules for language models, at any endpoint with OpenAI's protocol.
 
-The protocol is the official client's; connections, time-outs, retries and costs are the engine's.
+The official client handles the protocol; the engine handles connections, timeouts, retries and
+costs.
 """

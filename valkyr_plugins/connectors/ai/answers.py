@@ -1,7 +1,7 @@
-"""The answers of OpenAI's protocol: the parts that are read, put together, and shown as they come.
+"""Responses of OpenAI's protocol: parse, join and show them as they arrive.
 
-A whole answer and a piece of a stream differ in one name (`message`, `delta`), so both are read as
-a `Chunk`.
+A whole response and a piece of a stream differ in one name (`message`, `delta`), so both are read
+as a `Chunk`.
 """
 
 import json
@@ -20,7 +20,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 def _count(value: Any) -> Any:
-    """Some servers give null for a count they do not know."""
+    """Return a count; some servers return null for an unknown one."""
     return 0 if value is None else value
 
 
@@ -29,7 +29,7 @@ Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else val
 
 
 class Details(BaseModel):
-    """What is known of the tokens of the input."""
+    """Details of the input's tokens."""
 
     cached_tokens: Count = 0
 
@@ -43,7 +43,7 @@ class Usage(BaseModel):
 
     @property
     def cached(self) -> int:
-        """Tokens of the input that the provider knew already and charges less for."""
+        """Input tokens that the provider had cached, at a lower price."""
         details = self.prompt_tokens_details
         return min(details.cached_tokens if details else 0, self.prompt_tokens)
 
@@ -56,7 +56,7 @@ class Function(BaseModel):
 
 
 class WireToolCall(BaseModel):
-    """A tool call; `index` says, in a stream, which call a piece belongs to."""
+    """A tool call; in a stream, `index` assigns a piece to its call."""
 
     index: int | None = None
     id: Text = ""
@@ -64,7 +64,7 @@ class WireToolCall(BaseModel):
 
 
 class Said(BaseModel):
-    """What the model said, or a piece of it."""
+    """The model's output, or a piece of it."""
 
     content: Text = ""
     refusal: Text = ""
@@ -74,7 +74,7 @@ class Said(BaseModel):
 
 
 class WireChoice(BaseModel):
-    """One of the answers asked for; we ask for one."""
+    """One of the requested answers; Valkyr requests one."""
 
     index: int = 0
     said: Said | None = Field(None, validation_alias=AliasChoices("delta", "message"))
@@ -82,7 +82,7 @@ class WireChoice(BaseModel):
 
 
 class Chunk(BaseModel):
-    """An answer, or a piece of one."""
+    """A response, or a piece of one."""
 
     id: Text = ""
     model: Text = ""
@@ -98,7 +98,7 @@ class Vector(BaseModel):
 
 
 class Vectors(BaseModel):
-    """An answer about embeddings."""
+    """A response with embeddings."""
 
     model: Text = ""
     data: list[Vector]
@@ -106,12 +106,12 @@ class Vectors(BaseModel):
 
 
 def read_chunk(value: Any, host: str) -> Chunk:
-    """An answer or a piece of one; StepError where it is in no shape of OpenAI's."""
+    """Parse a response or a piece; raises StepError if it is not in OpenAI's format."""
     return _read(Chunk, value, host)
 
 
 def read_vectors(value: Any, host: str) -> Vectors:
-    """An answer about embeddings; StepError where it is in no shape of OpenAI's."""
+    """Parse a response with embeddings; raises StepError if it is not in OpenAI's format."""
     return _read(Vectors, value, host)
 
 
@@ -142,14 +142,14 @@ MAX_CALLS = 100
 
 @dataclass(slots=True)
 class ToolCall:
-    """A tool that the model asks for; `text` is its arguments as they came."""
+    """A tool that the model requests; `text` is its arguments as received."""
 
     id: str = ""
     name: str = ""
     text: str = ""
 
     def arguments(self) -> Any:
-        """The arguments as JSON; None where they are none."""
+        """Return the arguments as JSON; None if invalid."""
         try:
             return json.loads(self.text or "{}")
         except (ValueError, RecursionError):
@@ -158,7 +158,7 @@ class ToolCall:
 
 @dataclass(slots=True)
 class StreamedAnswer:
-    """What has come so far."""
+    """The response so far."""
 
     id: str = ""
     model: str = ""
@@ -178,11 +178,11 @@ class StreamedAnswer:
 
     @property
     def reasoning(self) -> str:
-        """What a model that reasons aloud said before its answer."""
+        """The model's reasoning before its answer."""
         return "".join(self.reasons)
 
     def add(self, chunk: Chunk) -> str:
-        """Take a piece in; the text in it. StepError where the answer has become too long."""
+        """Add a piece; return its text. Raises StepError if the answer is too long."""
         self.began = True
         self.id = self.id or chunk.id
         self.model = self.model or chunk.model
@@ -234,7 +234,7 @@ EVERY_SECONDS = 1.0
 
 
 class ShownProgress:
-    """What of one answer was shown already."""
+    """The part of an answer that was already shown."""
 
     def __init__(self, ctx: StepContext) -> None:
         self._ctx = ctx
@@ -245,7 +245,7 @@ class ShownProgress:
         self._told_at = -EVERY_SECONDS  # so that the first piece is shown at once
 
     def add(self, text: str, reasoning: int = 0) -> None:
-        """Take a piece of the answer's text; `reasoning` counts characters said before it."""
+        """Add a piece of the answer's text; `reasoning` counts the characters before it."""
         if not (text or reasoning):
             return
         self._open += text
@@ -257,7 +257,7 @@ class ShownProgress:
             self._tell()
 
     def finish(self) -> None:
-        """Log what is left; the whole answer is in the step's output, or it has failed."""
+        """Log the rest; the step's output has the whole answer, unless it failed."""
         self._log(len(self._open))
 
     def _log(self, end: int) -> None:
@@ -280,6 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """How much of a text may be shown: up to its last space, unless there is none for long."""
+    """Return how much of a text may be shown: up to its last space, if there is one nearby."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

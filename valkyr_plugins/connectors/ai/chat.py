@@ -44,7 +44,7 @@ class Tool(ModuleInputs):
     )
 
     def wire(self) -> dict[str, Any]:
-        """As it is sent."""
+        """Return the request's form."""
         return {"type": "function", "function": self.model_dump(by_alias=True)}
 
 
@@ -91,7 +91,7 @@ class ChatInputs(AskedInputs):
         return self
 
     def chat_body(self) -> dict[str, Any]:
-        """The request."""
+        """Return the request's body."""
         body = self.body()
         if not self.stream:
             del body["stream"], body["stream_options"]

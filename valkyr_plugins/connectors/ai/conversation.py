@@ -1,4 +1,4 @@
-"""The conversation that a step puts to a model: its messages, and how the model is to answer."""
+"""A step's conversation with a model: its messages, and options of the answer."""
 
 import base64
 import binascii
@@ -25,12 +25,12 @@ class TextPart(ModuleInputs):
     text: str = Field(description="The text.", max_length=2_000_000)
 
     def wire(self) -> dict[str, Any]:
-        """As it is sent."""
+        """Return the request's form."""
         return {"type": "text", "text": self.text}
 
 
 class ImagePart(ModuleInputs):
-    """An image among a message's parts: where it is, or the image itself."""
+    """An image in a message: its URL, or the image itself."""
 
     image_url: str | None = Field(
         None,
@@ -69,7 +69,7 @@ class ImagePart(ModuleInputs):
         return self
 
     def wire(self) -> dict[str, Any]:
-        """As it is sent: an address, or the image as a data URL."""
+        """Return the request's form: a URL, or the image as a data URL."""
         image = {"url": self.image_url or self.image_base64}
         return {
             "type": "image_url",
@@ -85,7 +85,7 @@ def _media_type(image: bytes) -> str:
 
 
 class CalledTool(ModuleInputs):
-    """A tool call of an earlier answer, as its step yielded it."""
+    """A tool call of an earlier answer, as its step returned it."""
 
     id: str = Field(description="The call's id.", max_length=500)
     name: str = Field(description="The tool.", max_length=200)
@@ -93,7 +93,7 @@ class CalledTool(ModuleInputs):
     arguments_text: str = Field("{}", description="The arguments as the model wrote them.")
 
     def wire(self) -> dict[str, Any]:
-        """As it is sent."""
+        """Return the request's form."""
         function = {"name": self.name, "arguments": self.arguments_text}
         return {"id": self.id, "type": "function", "function": function}
 
@@ -133,7 +133,7 @@ class Message(ModuleInputs):
         return self
 
     def wire(self) -> dict[str, Any]:
-        """As it is sent."""
+        """Return the request's form."""
         content: Any = self.content
         if isinstance(content, list):
             content = [part.wire() for part in content]
@@ -146,7 +146,7 @@ class Message(ModuleInputs):
 
 
 def conversation(system: str, messages: str | list[Message]) -> list[dict[str, Any]]:
-    """The whole conversation as it is sent; a bare text is one message of the user's."""
+    """Return the whole conversation for the request; a bare text is one user message."""
     first = [{"role": "system", "content": system}] if system else []
     if isinstance(messages, str):
         return [*first, {"role": "user", "content": messages}]
@@ -190,7 +190,7 @@ class AskedInputs(ProviderInputs):
         return messages
 
     def body(self) -> dict[str, Any]:
-        """The request as far as both have it in common; it is always streamed."""
+        """Return the common part of the request, which is always streamed."""
         body: dict[str, Any] = {
             "model": self.model,
             "messages": conversation(self.system, self.messages),
@@ -204,7 +204,7 @@ class AskedInputs(ProviderInputs):
 
 
 class UsedTokens(ModuleOutputs):
-    """What a step used."""
+    """The tokens that a step used."""
 
     input_tokens: int = Field(description="Tokens of what was asked.")
     output_tokens: int = Field(description="Tokens of the answer.")
@@ -215,7 +215,7 @@ class UsedTokens(ModuleOutputs):
 
 
 def used(usages: list[tuple[Usage, bool]]) -> dict[str, Any]:
-    """`UsedTokens` of one or several requests, as a mapping."""
+    """Return `UsedTokens` of one or several requests, as a mapping."""
     return {
         "inputTokens": sum(usage.prompt_tokens for usage, _ in usages),
         "outputTokens": sum(usage.completion_tokens for usage, _ in usages),

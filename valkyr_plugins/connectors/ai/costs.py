@@ -1,9 +1,9 @@
-"""What tokens cost, and the record of what a request has spent.
+"""The cost of tokens, and the record of a request's cost.
 
 An administrator keeps the table of prices, since prices change and contracts differ.
 
 `VALKYR_LLM_PRICES` is a YAML or JSON file, or JSON itself: patterns of model names, each with the
-price of a million tokens. None comes with Valkyr, so that nobody budgets by a stale one.
+price of a million tokens. Valkyr includes no table, since it would become outdated.
 """
 
 import json
@@ -27,7 +27,7 @@ MAX_FILE_BYTES = 1024 * 1024
 
 
 class Price(BaseModel):
-    """What a million tokens cost, in `currency` (the installation's unless given)."""
+    """The price of a million tokens, in `currency` (the installation's unless given)."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -44,14 +44,14 @@ class _Table(RootModel[dict[str, Price]]):
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What a request cost; `currency` is empty for the installation's."""
+    """The cost of a request; `currency` is empty for the installation's."""
 
     amount: Decimal
     currency: str
 
 
 def charge(model: str, usage: Usage) -> Charge | None:
-    """What the tokens cost by the most specific pattern; None where no pattern matches."""
+    """Return the tokens' cost by the most specific pattern; None without a match."""
     table = price_table()
     fitting = [pattern for pattern in table if matches(pattern, model)]
     if not fitting:
@@ -67,7 +67,7 @@ def charge(model: str, usage: Usage) -> Charge | None:
 
 
 def price_table() -> dict[str, Price]:
-    """The installation's prices; StepError names what is wrong with them."""
+    """Return the installation's prices; raises StepError that names their problem."""
     setting = settings().llm_prices
     if isinstance(setting, Mapping):
         setting = json.dumps(setting)
@@ -85,7 +85,7 @@ def price_table() -> dict[str, Price]:
 
 @lru_cache(maxsize=4)
 def _of_file(path: Path, changed: int, size: int) -> dict[str, Price]:
-    """The table of a file, read anew once it has changed."""
+    """Return the table of a file, read again after a change."""
     if size > MAX_FILE_BYTES:
         raise StepError(f"{PRICES}: {path} has {size:,} bytes; expected at most {MAX_FILE_BYTES:,}")
     try:
@@ -120,7 +120,7 @@ CHARACTERS_A_TOKEN = 4
 
 
 def estimated(sent: int, received: int) -> Usage:
-    """Tokens by the numbers of characters, where the provider did not count them."""
+    """Estimate tokens from the numbers of characters, if the provider did not count them."""
     return Usage(
         prompt_tokens=math.ceil(sent / CHARACTERS_A_TOKEN),
         completion_tokens=math.ceil(received / CHARACTERS_A_TOKEN),
@@ -128,7 +128,7 @@ def estimated(sent: int, received: int) -> Usage:
 
 
 def sent_characters(body: Mapping[str, Any]) -> int:
-    """How much text a request holds; images are left out, whose price is by their pixels."""
+    """Return the length of a request's text, without images, whose price depends on pixels."""
     messages = [
         {**message, "content": _texts(message.get("content"))} for message in body["messages"]
     ]
@@ -143,7 +143,7 @@ def _texts(content: Any) -> Any:
 
 
 def record(model: str, usage: Usage, ctx: StepContext) -> None:
-    """Add the tokens, and what they cost if the price list knows the model."""
+    """Record the tokens, and their cost if the price list has the model."""
     price = charge(model, usage)
     if price is None:
         ctx.log.info(

@@ -1,4 +1,4 @@
-"""`llm.embed`: texts as vectors, for searching and comparing by meaning."""
+"""`llm.embed`: convert texts to vectors, for semantic search and comparison."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
@@ -48,7 +48,7 @@ class EmbedInputs(ProviderInputs):
         return texts
 
     def batches(self) -> Iterator[list[str]]:
-        """The texts, so many at a time as a request carries."""
+        """Return the texts in batches, one per request."""
         for start in range(0, len(self.texts), self.batch_size):
             yield self.texts[start : start + self.batch_size]
 

@@ -1,4 +1,4 @@
-"""`llm.extract`: a language model's answer as data that fits a JSON Schema, checked."""
+"""`llm.extract`: a language model's answer as data that is validated by a JSON Schema."""
 
 import json
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ class ExtractInputs(AskedInputs):
         return schema
 
     def extract_body(self) -> dict[str, Any]:
-        """The request; the schema stands in the prompt too, for servers that take none."""
+        """Return the request; the prompt also has the schema, for servers that accept none."""
         body = self.body()
         text = json.dumps(self.json_schema, ensure_ascii=False)
         order = f"Answer with one JSON value that fits this JSON Schema, and nothing else:\n{text}"
@@ -167,11 +167,11 @@ class LlmExtract(LlmModule[ExtractInputs]):
 
 
 class _Unfit(StepError):
-    """An answer that is no JSON, or does not fit; `details` lists the mistakes."""
+    """An answer that is not JSON, or invalid; `details` lists the problems."""
 
 
 def _fitting(text: str, schema: dict[str, Any]) -> Any:
-    """The answer's data; other steps share the process, so the check is as short as a request's."""
+    """Return the answer's data; the check is as short as a request's, for other steps' sake."""
     data = _parsed(text)
     try:
         require_fit(data, schema, REQUEST)
@@ -195,7 +195,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _without_fence(text: str) -> str:
-    """Many models put JSON between ```json and ```, whatever they are told."""
+    """Remove ```json fences, which many models add against instructions."""
     text = text.strip()
     if text.startswith("```") and text.endswith("```") and "\n" in text:
         return text[text.index("\n") : -3]

@@ -1,4 +1,4 @@
-"""What a provider's refusal means: which can pass by itself, and what to do about the others."""
+"""Classify a provider's errors: which are transient, and what to do about the others."""
 
 import json
 import time
@@ -36,7 +36,7 @@ ADVICE = {
 
 
 def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) -> StepError:
-    """The failure in the engine's words; `seconds` is how long the answer might have taken."""
+    """Return the failure; `seconds` is the time limit of the answer."""
     for cause in _causes(error):
         if isinstance(cause, StepError):  # ours, which the client has wrapped
             return StepError(cause.message, cause.error_type)
@@ -62,13 +62,13 @@ def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) ->
 
 
 def _time_is_over(error: Exception) -> bool:
-    """Whether our own time was over, wherever it was; else it was but the connecting."""
+    """Return whether the step's own time was over, not just the connection's."""
     timed_out = any(isinstance(cause, httpx.TimeoutException) for cause in _causes(error))
     return timed_out and time.monotonic() >= request_deadline.get()
 
 
 def said(error: openai.APIError) -> str:
-    """What the provider said, with its code, on one line."""
+    """Return the provider's message, with its code, on one line."""
     body = error.body
     message = body.get("message") if isinstance(body, dict) else None
     text = message if isinstance(message, str) else error.message
@@ -118,7 +118,7 @@ def _known(text: str) -> str:
 
 
 def _broken_off(error: openai.APIError, who: str) -> StepError:
-    """An error that came as a piece of a stream, after the answer had begun well."""
+    """Return an error that arrived as a piece of a stream."""
     text = said(error)
     known = _known(text)
     if known:
@@ -140,6 +140,6 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def host_of(url: Any) -> str:
-    """An endpoint's host, and its port where it is not the usual one."""
+    """Return an endpoint's host, and its port if it is not the default."""
     parsed = httpx.URL(str(url))
     return parsed.host if parsed.port is None else f"{parsed.host}:{parsed.port}"

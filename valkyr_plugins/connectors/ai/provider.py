@@ -1,6 +1,6 @@
-"""Whom a step asks: which model, at which address, for how long; and the client that asks.
+"""A step's model, endpoint and time limit; and the client that calls it.
 
-The official client does the protocol alone: it neither retries (attempts are rows) nor reads its
+The official client only handles the protocol: it neither retries (attempts are rows) nor reads its
 own environment variables, and it connects only where HTTP steps may.
 """
 
@@ -28,7 +28,7 @@ HEADERS = {"User-Agent": "Valkyr", "Accept-Encoding": "identity"}
 
 
 class ProviderInputs(ModuleInputs):
-    """Whom to ask, and for how long."""
+    """The model, the endpoint and the time limit."""
 
     model: str = Field(
         description="The model, as its provider calls it.",
@@ -64,7 +64,7 @@ class ProviderInputs(ModuleInputs):
 
 
 def checked_url(url: str) -> str:
-    """An endpoint's address without a slash at its end; ValueError says what is wrong."""
+    """Return an endpoint's URL without a trailing slash; raises ValueError."""
     parts = urlsplit(url)
     plain = not (parts.username or parts.password or parts.query or parts.fragment)
     # Reading the port raises ValueError where it is no number.
@@ -77,7 +77,7 @@ def checked_url(url: str) -> str:
 
 
 def address(inputs: ProviderInputs) -> str:
-    """Where the step asks; StepError where the installation's setting is no address."""
+    """Return the step's URL; raises StepError if the setting is not a URL."""
     if inputs.base_url is not None:
         return inputs.base_url
     setting = settings().llm_base_url or OPENAI
@@ -88,7 +88,7 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """How long the answer may take, in seconds: a little less than what the step has left."""
+    """Return the time limit in seconds: a little less than the step has left."""
     remaining = ctx.remaining()
     left = remaining - min(0.2, remaining * 0.05)
     usual = ctx.target_timeout or timeout_seconds(inputs.model)
@@ -96,7 +96,7 @@ def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
 
 
 def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
-    """A client for this step alone, over this process's connections; its time begins now."""
+    """Return a client for this step, over this process's connections; its time begins now."""
     from openai import OpenAI
 
     from valkyr_plugins.connectors.network.transport import request_deadline
@@ -118,9 +118,9 @@ def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
 
 
 def headers(provider: "OpenAI", ctx: StepContext, nth: int, changes: int = 0) -> dict[str, Any]:
-    """What the step's `nth` request (from 0) says besides, put otherwise `changes` times.
+    """Return the headers of the step's `nth` request (from 0) after `changes` rewrites.
 
-    Requests that differ have idempotency keys that differ; those of the next attempt are the same.
+    Different requests have different idempotency keys; those of the next attempt are the same.
     """
     from openai import Omit
 
@@ -158,7 +158,7 @@ InputsT = TypeVar("InputsT", bound=ProviderInputs)
 
 
 class LlmModule(Module[InputsT]):
-    """A step that asks one model, pays for it, and rests with it."""
+    """A step that calls one model, pays for it, and shares its circuit."""
 
     category: ClassVar[str] = "language models"
     queue: ClassVar[str] = "io"

@@ -35,7 +35,7 @@ COMPLETE_WORDS = 100
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One side of a text's quality: from 0 to 1, and why."""
+    """One dimension of a text's quality: from 0 to 1, and why."""
 
     score: float
     reason: str
@@ -43,7 +43,7 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What was found of a text."""
+    """The assessment of a text."""
 
     score: float
     words: int
@@ -59,7 +59,7 @@ def assess(
     complete_words: int = COMPLETE_WORDS,
     weights: Mapping[str, float] = WEIGHTS,
 ) -> Assessment:
-    """Score a text; `weights` are brought to a sum of 1. Raises ValueError where all are 0."""
+    """Score a text; `weights` are normalised to a sum of 1. Raises ValueError if all are 0."""
     words = len(WORD.findall(text))
     paragraphs = [part for part in BLANK_LINES.split(text.strip()) if part]
     found = {
@@ -77,7 +77,7 @@ def assess(
 
 
 def completeness(words: int, complete: int) -> Dimension:
-    """min(1, words ÷ 100): whether there is enough to speak of."""
+    """min(1, words ÷ 100): whether the text is long enough to assess."""
     return _dimension(min(1.0, words / complete), f"{words:,} of {complete:,} words")
 
 
@@ -105,7 +105,7 @@ def has_structure(paragraph: str) -> bool:
 
 
 def relevance(text: str, keywords: Sequence[str]) -> Dimension:
-    """The share of the keywords that occur as whole words, in capitals or not; 1 without any."""
+    """The share of the keywords that occur as whole words, in any case; 1 without any."""
     wanted = list(dict.fromkeys(word.strip().casefold() for word in keywords if word.strip()))
     if not wanted:
         return Dimension(1.0, "no keywords were given")

@@ -1,9 +1,8 @@
-"""The requests to a provider: chat completions, streamed or not, and embeddings.
+"""Requests to a provider: chat completions, streamed or not, and embeddings.
 
-Servers that call themselves OpenAI-compatible may not know every key.
-
-A request that is refused (400 or 422) for a key that the server does not know cost nothing, so it
-is sent again without it; each change is made once.
+Servers that call themselves OpenAI-compatible may not know every key. A request that is rejected
+(400 or 422) for an unknown key costs nothing, so it is sent again without the key; each change is
+made once.
 """
 
 import json
@@ -43,7 +42,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RequestChange:
-    """A key of requests that a refusal may name, and the request without it."""
+    """A key that a rejection may name, and the request without it."""
 
     key: str
     otherwise: Callable[[Body], Body]
@@ -54,12 +53,12 @@ def _without(key: str) -> Callable[[Body], Body]:
 
 
 def _newer_limit(body: Body) -> Body:
-    """OpenAI's models that reason want the limit under its newer name."""
+    """Use the limit's newer name, which OpenAI's reasoning models require."""
     return {**_without("max_tokens")(body), "max_completion_tokens": body["max_tokens"]}
 
 
 def _plain_object(body: Body) -> Body:
-    """Ask for JSON alone; the schema stands in the prompt as well."""
+    """Request plain JSON; the prompt contains the schema as well."""
     if body["response_format"].get("type") == "json_schema":
         return {**body, "response_format": {"type": "json_object"}}
     return _without("response_format")(body)
@@ -77,7 +76,7 @@ REFUSALS = (
 
 
 def put_otherwise(body: Body, refusal: str) -> tuple[Body, str] | None:
-    """The request in other words and the key that was changed; None where none is named."""
+    """Return the rewritten request and the changed key; None if no key is named."""
     text = refusal.lower()
     if not any(word in text for word in REFUSALS):
         return None
@@ -96,7 +95,7 @@ def put_otherwise(body: Body, refusal: str) -> tuple[Body, str] | None:
 def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -> StreamedAnswer:
     """Send `body` and wait for the whole answer; raises StepError.
 
-    `nth` counts the step's requests: each has an idempotency key of its own.
+    `nth` counts the step's requests: each has its own idempotency key.
     """
     price_table()  # a bad price list is told before anything is spent
     seconds = seconds_for(inputs, ctx)
@@ -128,7 +127,7 @@ def _take(
 
 
 def usage_of(body: Body, answer: StreamedAnswer) -> tuple[Usage, bool]:
-    """The answer's tokens, and whether they are but an estimate."""
+    """Return the answer's tokens, and whether they are an estimate."""
     if answer.usage is not None:
         return answer.usage, False
     return costs.estimated(costs.sent_characters(body), answer.characters), True
@@ -144,7 +143,7 @@ def _spend(model: str, body: Body, answer: StreamedAnswer, ctx: StepContext) -> 
 
 
 def _pieces(provider: openai.OpenAI, body: Body, nth: int, ctx: StepContext) -> Iterator[Any]:
-    """The answer's pieces as JSON; what the server refuses to understand is put otherwise."""
+    """Yield the answer's pieces as JSON; rewrite requests that the server does not understand."""
     create: Any = provider.chat.completions.create
     whole: Any = provider.chat.completions.with_raw_response.create
     for changes in range(MOST_CHANGES):
@@ -180,7 +179,7 @@ def _streamed(stream: Any) -> Iterator[Any]:
 
 
 def whole_answer(answered: Any) -> Any:
-    """The JSON of an answer that came in one piece; StepError where it is announced as no JSON."""
+    """Return the JSON of a whole answer; raises StepError if it is not declared as JSON."""
     response: httpx.Response = answered.http_response
     _require(_media_type(response), "application/json", response)
     return json.loads(response.content)
@@ -215,7 +214,7 @@ DIGITS = 7
 
 
 def embed(inputs: EmbedInputs, ctx: StepContext) -> dict[str, Any]:
-    """`EmbedOutputs` as a mapping; raises StepError."""
+    """Return `EmbedOutputs` as a mapping; raises StepError."""
     price_table()
     vectors: list[list[float]] = []
     usages: list[tuple[Usage, bool]] = []
@@ -277,7 +276,7 @@ def _rounded(vector: list[float]) -> list[float]:
 
 
 def _require_room(vectors: list[list[float]], texts: int) -> None:
-    """Said after the first batch already, before the others are paid for."""
+    """Raise after the first batch if the rest would not fit, before paying for it."""
     numbers = len(vectors[0]) * texts
     if numbers > MAX_NUMBERS or len(vectors[0]) != len(vectors[-1]):
         raise StepError(

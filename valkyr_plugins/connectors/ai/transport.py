@@ -1,4 +1,4 @@
-"""Connections to models: guarded as those of HTTP steps, and no answer without an end."""
+"""Connections to models: guarded as those of HTTP steps, with limited responses."""
 
 from collections.abc import Iterator
 
@@ -15,10 +15,10 @@ EVENT_BYTES = MEBIBYTE // 2
 
 
 class BoundedTransport(GuardedTransport):
-    """Refuses answers that are compressed, which was not asked for, and ends those too long."""
+    """Rejects compressed responses, which were not requested, and ends those that are too long."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request; its answer's body raises StepError once it passes the bound."""
+        """Send the request; its response's body raises StepError over the limit."""
         response = super().handle_request(request)
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", ""):
@@ -37,7 +37,7 @@ def _is_stream(response: httpx.Response) -> bool:
 
 
 class _Bounded(httpx.SyncByteStream):
-    """A body that ends with an error once it, or one of its events, has become too long."""
+    """A body that raises after it, or one of its events, exceeds the limit."""
 
     def __init__(self, body: httpx.SyncByteStream, host: str, stream: bool) -> None:
         self._body = body
@@ -62,5 +62,5 @@ class _Bounded(httpx.SyncByteStream):
             yield chunk
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Return the connection."""
         self._body.close()

@@ -1,1 +1,1 @@
-"""Modules that pack files and unpack archives, which may come from anybody."""
+"""Modules that pack files and unpack untrusted archives."""

@@ -1,7 +1,7 @@
-"""Opens a zip archive without trusting it: its names are safe, every bound holds.
+"""Open an untrusted zip archive: safe names, enforced limits.
 
-Sizes that are declared are compared first, since that costs nothing; then each entry is unpacked a
-part at a time and counted. Only what every tool writes is read: stored and deflated entries.
+Declared sizes are checked first, since that is cheap; then each entry is unpacked in parts and
+counted. Only common methods are supported: stored and deflated entries.
 """
 
 import io
@@ -24,7 +24,7 @@ MAX_NAME = 1_000
 
 
 def safe_name(name: str) -> str:
-    """The name, if it leads nowhere else; StepError for one that does ("zip slip")."""
+    """Return the name, if it stays inside; raises StepError for others ("zip slip")."""
     parts = name.removesuffix("/").split("/")
     climbs = name.startswith("/") or ".." in parts or "\\" in name or DRIVE.match(name)
     if climbs:
@@ -40,7 +40,7 @@ def safe_name(name: str) -> str:
 
 
 def require_apart(names: Iterable[str]) -> None:
-    """StepError where a name comes twice, or is a file here and a folder there."""
+    """Raise StepError for a repeated name, or one that is both a file and a folder."""
     files: set[str] = set()
     folders: set[str] = set()
     for name in names:
@@ -69,7 +69,7 @@ METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many entries, how many bytes in all, and how many times smaller when packed."""
+    """The maximum entries, total bytes, and compression ratio."""
 
     entries: int
     bytes: int
@@ -77,10 +77,10 @@ class Bounds:
 
 
 class _Bytes(io.BytesIO):
-    """An archive in memory; no single read may be large, since zipfile reads its list at once."""
+    """An archive in memory; single reads are limited, since zipfile reads its list at once."""
 
     def read(self, size: int | None = -1) -> bytes:
-        """What is asked for; BadZipFile for more than a list of entries may be."""
+        """Read the bytes; raises BadZipFile for more than a list of entries may have."""
         rest = len(self.getbuffer()) - self.tell()
         if min(rest, size if size is not None and size >= 0 else rest) > MAX_DIRECTORY:
             raise zipfile.BadZipFile("its list of entries is too long")
@@ -88,7 +88,7 @@ class _Bytes(io.BytesIO):
 
 
 class Archive:
-    """An open archive whose entries were looked through; `names` are those of its files."""
+    """An open archive with checked entries; `names` are those of its files."""
 
     def __init__(self, opened: zipfile.ZipFile, bounds: Bounds) -> None:
         self._opened = opened
@@ -102,7 +102,7 @@ class Archive:
         return list(self._files)
 
     def content(self, name: str) -> bytes:
-        """A file, unpacked; StepError where it is more than it may be, or broken."""
+        """Return an unpacked file; raises StepError if it is too large or broken."""
         info = self._files[name]
         pieces: list[bytes] = []
         size = 0
@@ -119,7 +119,7 @@ class Archive:
 
 @contextmanager
 def archive(data: bytes, bounds: Bounds, name_charset: str | None = None) -> Iterator[Archive]:
-    """The archive in these bytes; StepError for one that is none, is cut off or does harm."""
+    """Return the archive in these bytes; raises StepError if invalid, truncated or harmful."""
     try:
         with zipfile.ZipFile(_Bytes(data), metadata_encoding=name_charset) as opened:
             yield Archive(opened, bounds)

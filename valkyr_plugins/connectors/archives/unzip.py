@@ -1,4 +1,4 @@
-"""`archive.unzip`: an archive becomes files, or their contents; nothing is written of a bad one."""
+"""`archive.unzip`: unpack an archive into files or outputs; a bad one writes nothing."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""`archive.zip`: files and texts become one archive, the same for every attempt."""
+"""`archive.zip`: pack files and texts into one archive, identical for every attempt."""
 
 import base64
 import io
@@ -146,7 +146,7 @@ class ArchiveZip(Module[ArchiveZipInputs]):
 
 
 def _files(inputs: ArchiveZipInputs, opened: Stores) -> dict[str, bytes]:
-    """What is packed, by name; read one after another within the bound."""
+    """Return the files to pack, by name; read one after another within the limit."""
     named = [(_inside(path, inputs.folders), path) for path in inputs.paths]
     names = [name for name, _ in named] + [safe_name(name) for name in inputs.contents]
     require_apart(names)
@@ -169,7 +169,7 @@ def _less(left: int, data: bytes, most: int) -> int:
 
 
 def _inside(path: str, folders: bool) -> str:
-    """A file's name in the archive: without a scheme and a bucket."""
+    """Return a file's name in the archive: without a scheme and a bucket."""
     _, separator, rest = path.partition("://")
     plain = rest.partition("/")[2] if separator else path
     parts = [part for part in plain.split("/") if part not in ("", ".")]

@@ -1,1 +1,1 @@
-"""`python.code`: code that workflows bring along, run apart from everything."""
+"""`python.code`: run code of workflows in isolation."""

@@ -1,8 +1,7 @@
-"""Bubblewrap (bwrap(1)) around the process of a step's code, and whether it works here.
+"""Run a step's code in Bubblewrap (bwrap(1)), and test whether it works here.
 
-Bubblewrap makes the namespaces and the file system. Inside, `confined.main.inside` adds what it
-has no options for (limits, Landlock, the filter of system calls) and gives up all capabilities
-before it reads a line of the code.
+Bubblewrap makes the namespaces and the file system. Inside, `confined.main.inside` adds the rest
+(limits, Landlock, the system call filter) and drops all capabilities before it reads the code.
 """
 
 import functools
@@ -31,14 +30,14 @@ MISSING = "bubblewrap is not installed: there is no program bwrap on the PATH"
 
 
 def failure() -> str:
-    """Why bubblewrap does not work here; empty where it does. Tried once in a process."""
+    """Return why bubblewrap does not work here; empty if it does. Tried once per process."""
     program = shutil.which("bwrap")
     return _tried(program) if program else MISSING
 
 
 @functools.cache
 def _tried(program: str) -> str:
-    """The trial is a whole run: containers and security modules may refuse any part of it."""
+    """Try a whole run: containers and security modules may reject any part of it."""
     try:
         done = subprocess.run(  # noqa: S603 - our own command, no part of it is given
             _command(program),
@@ -94,7 +93,7 @@ def _namespaces() -> Iterator[str]:
 
 
 def _files(interpreter: str) -> Iterator[str]:
-    """Python and the system's libraries, read-only, and an empty /tmp in memory."""
+    """Mount Python and the system's libraries read-only, and an empty /tmp in memory."""
     folders = namespaces.sources()
     for folder in folders:
         if Path(folder).is_symlink():
@@ -112,13 +111,13 @@ def _files(interpreter: str) -> Iterator[str]:
 
 
 def _shown(path: str, where: str) -> Iterator[str]:
-    """A file or folder with the folders that it is in, which nobody could enter otherwise."""
+    """Mount a file or folder with its parent folders, which would otherwise be inaccessible."""
     for parent in reversed(Path(where).parents[:-1]):
         yield from ("--perms", "0755", "--dir", str(parent))
     yield from ("--ro-bind", path, where)
 
 
 def _libraries() -> set[str]:
-    """Python's own shared library, where the interpreter is linked to one."""
+    """Return Python's own shared library, if the interpreter is linked to one."""
     mapped = (line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines())
     return {path for path in mapped if Path(path).name.startswith("libpython")}

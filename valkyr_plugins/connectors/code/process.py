@@ -1,4 +1,4 @@
-"""Starts a step's confined process, waits for its end, and says what that means for the step."""
+"""Start a step's confined process, wait for its end, and convert it into a result."""
 
 import json
 import os
@@ -22,7 +22,7 @@ MAX_READ_BYTES = 9 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ProcessExit:
-    """How the process ended: its exit code (128 and a signal's number), report and prints."""
+    """The end of the process: its exit code (128 plus a signal's number), report and prints."""
 
     code: int
     report: bytes
@@ -30,7 +30,7 @@ class ProcessExit:
 
 
 def run(request: dict[str, Any], ctx: StepContext) -> ProcessExit:
-    """Run it for `request["seconds"]` at most; raises StepError when that is over."""
+    """Run it for at most `request["seconds"]`; raises StepError after that."""
     sandbox = chosen()
     until = time.monotonic() + min(request["seconds"], ctx.remaining())
     with _memory("request") as given, _memory("report") as report, _memory("printed") as printed:
@@ -71,7 +71,7 @@ def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: S
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait for its end for so long; Popen's own wait would look for it only now and then."""
+    """Wait for its end with a timeout; Popen's own wait polls slowly."""
     handle = os.pidfd_open(process.pid)
     try:
         poller = select.poll()
@@ -83,7 +83,7 @@ def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Its supervisor ends the code; where it does not in time, both are ended from here."""
+    """Let its supervisor end the code; after a timeout, end both from here."""
     if process.poll() is None:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
@@ -108,7 +108,7 @@ def _children(pid: int) -> list[int]:
 
 @contextmanager
 def _memory(name: str) -> Iterator[int]:
-    """A file in memory, bounded by the process's own limit on what it writes."""
+    """Return a file in memory, limited by the process's own limit of writes."""
     handle = os.memfd_create(f"valkyr-{name}")
     try:
         yield handle
@@ -129,7 +129,7 @@ MAX_RESULT_BYTES = 6 * 1024 * 1024
 
 
 def log_printed(printed: bytes, ctx: StepContext) -> None:
-    """What the code printed, a line an entry, into the run's log."""
+    """Write the code's output into the run's log, one entry per line."""
     text = printed[:MAX_PRINTED].decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.strip()]
     for line in lines[:MAX_LINES]:
@@ -139,7 +139,7 @@ def log_printed(printed: bytes, ctx: StepContext) -> None:
 
 
 def result_of(ended: ProcessExit) -> Result:
-    """What `main` gave back; raises StepError for every other end."""
+    """Return the result of `main`; raises StepError for every other end."""
     report = _report(ended)
     if "refused" in report:
         raise StepError(str(report["refused"])[:1_000])
@@ -151,7 +151,7 @@ def result_of(ended: ProcessExit) -> Result:
 
 
 def _report(ended: ProcessExit) -> dict[str, Any]:
-    """The code could have written anything there, so nothing is presumed of it."""
+    """Parse the report without trusting it: the code could have written anything."""
     if not ended.report:
         raise _no_result(ended)
     if len(ended.report) > MAX_RESULT_BYTES:

@@ -1,4 +1,4 @@
-"""`python.code`: a function that a workflow brings along, in a process of its own."""
+"""`python.code`: run a workflow's function in a separate process."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ OFF = (
 
 
 def is_on() -> bool:
-    """Whether it is on."""
+    """Return whether it is enabled."""
     return settings().python_code
 
 

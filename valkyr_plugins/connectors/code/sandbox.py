@@ -1,8 +1,8 @@
-"""Which sandbox runs the code of steps: bubblewrap's, or the built-in one.
+"""Choose the sandbox for steps' code: bubblewrap's, or the built-in one.
 
-Both end in the same limits, Landlock rules and filter of system calls (`confined/`). They differ in
-what makes the namespaces and the file system: bubblewrap, which others review and rely on, or
-`confined/` itself.
+Both apply the same limits, Landlock rules and system call filter (`confined/`). They differ in who
+creates the namespaces and the file system: bubblewrap, which is widely reviewed, or `confined/`
+itself.
 """
 
 import json
@@ -28,19 +28,19 @@ HOME = str(Path(__file__).parents[3])
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A command that runs a request's code, and the folder from which it imports `confined`."""
+    """A command that runs a request's code, and the folder of `confined`."""
 
     name: str
     command: tuple[str, ...]
     home: str
 
     def request(self, asked: dict[str, Any]) -> bytes:
-        """What the command reads from its standard input."""
+        """Return the command's standard input."""
         return json.dumps(asked | {"home": self.home}).encode()
 
 
 def chosen() -> Sandbox:
-    """Return the sandbox that the settings ask for; raises StepError where it does not work."""
+    """Return the configured sandbox; raises StepError if it does not work."""
     wanted = settings().code_sandbox
     cause = "" if wanted == BUILTIN else bubblewrap.failure()
     if cause and wanted == BUBBLEWRAP:

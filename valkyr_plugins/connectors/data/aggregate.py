@@ -1,4 +1,4 @@
-"""`data.aggregate`: rows grouped by fields, and what is worked out for each group."""
+"""`data.aggregate`: group rows by fields, and calculate values for each group."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -129,7 +129,7 @@ class AggregateInputs(ModuleInputs):
         return self
 
     def groups(self) -> dict[str, str]:
-        """The fields to group by, by the names they get."""
+        """Return the fields to group by, by their new names."""
         if isinstance(self.group_by, dict):
             return self.group_by
         fields = [self.group_by] if isinstance(self.group_by, str) else self.group_by
@@ -206,7 +206,7 @@ class Aggregate(PureModule):
 
 
 def _grouped(rows: list[Any], by: dict[str, str]) -> list[tuple[dict[str, Any], list[Any]]]:
-    """The groups' fields and rows; one group of all rows where no field is given."""
+    """Return the groups' fields and rows; one group of all rows without fields."""
     if not by:
         return [({}, rows)]
     getters = [(name, getter(field)) for name, field in by.items()]

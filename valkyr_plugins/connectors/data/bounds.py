@@ -1,8 +1,7 @@
-"""How much data a step may take and give, and the base class of modules that only compute.
+"""Limits on a step's data, and the base class of modules that only compute.
 
-What comes in is bounded before a parser sees it.
-
-Parsers in C neither hear a time-out nor ask how much memory is left.
+Input is limited before a parser reads it. Parsers in C neither respect a timeout nor check the
+remaining memory.
 """
 
 from typing import Any, ClassVar
@@ -15,7 +14,7 @@ MAX_ROWS = 100_000
 
 
 def checked_text(text: str, what: str) -> str:
-    """The text, unless it is too long or holds what is no text; `what` names it in the StepError.
+    """Return the text; raises StepError, naming `what`, if it is too long or invalid.
 
     A lone surrogate (half of a pair, as in U+D800) has no form in UTF-8.
     """
@@ -32,7 +31,7 @@ def checked_text(text: str, what: str) -> str:
 
 
 def without_nul(text: str, what: str) -> str:
-    """The text, unless it holds NUL (U+0000), the mark of binary data, which no row can keep."""
+    """Return the text, unless it contains NUL (U+0000), which marks binary data."""
     place = text.find("\x00")
     if place >= 0:
         raise StepError(
@@ -43,9 +42,9 @@ def without_nul(text: str, what: str) -> str:
 
 
 def weight(value: Any, most: int = MAX_BYTES) -> int:
-    """A lower bound of the bytes of a value's JSON; stops counting soon after `most`.
+    """Return a lower bound of a value's JSON in bytes; stops soon after `most`.
 
-    A value that holds one list many times over counts it each time, as its JSON would.
+    Repeated references to one list count each time, as its JSON would.
     """
     total, waiting = 0, [value]
     while waiting and total <= most:
@@ -67,7 +66,7 @@ def weight(value: Any, most: int = MAX_BYTES) -> int:
 
 
 class PureModule(Module[Any]):
-    """Reads and writes nothing: repeating it does no harm, and trying again no good."""
+    """Has no side effects; retries are safe, but do not help."""
 
     category: ClassVar[str] = "data"
     inline: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""The CSV format: delimiters and encodings, and how files, lines, records and batches are read."""
+"""The CSV format: delimiters and encodings; reading files, lines, records and batches."""
 
 import csv
 import io
@@ -60,7 +60,7 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """The delimiter that cuts the first records into equally many fields, the most; or a comma."""
+    """Return the delimiter that gives the first records the most equal fields; or a comma."""
     seen = list(islice(lines, SNIFFED_RECORDS))
     widths = {delimiter: _width(seen, delimiter, quote) for delimiter in DELIMITERS}
     best = max(widths, key=lambda delimiter: widths[delimiter])
@@ -68,7 +68,7 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 
 
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
-    """How many fields each record has; 0 where they differ or cannot be read."""
+    """Return the fields of each record; 0 if they differ or cannot be read."""
     try:
         # Not strict: what was cut off after some lines may end within quotes.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
@@ -83,9 +83,9 @@ def _width(lines: list[str], delimiter: str, quote: str) -> int:
 
 @contextmanager
 def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
-    """A file to read, and a mark that is another one once the file has changed; StepError if none.
+    """Return an open file, and a mark that changes with the file; raises StepError.
 
-    What is put in the file's place meanwhile is not seen: the open file stays the old one.
+    A replacement of the file is not visible: the open file stays the old one.
     """
     from valkyr_plugins.connectors.files.root import folder_of, open_file
 
@@ -97,7 +97,7 @@ def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
 
 
 def written(path: str, data: bytes) -> None:
-    """Put a whole file in its place: readers see the old one or the new one, never a part."""
+    """Replace a file atomically: readers see the old one or the new one."""
     from valkyr_plugins.connectors.files.root import folder_of, replace
 
     with folder_of(path, create=True) as (folder, name):
@@ -113,7 +113,7 @@ MAX_LINE = 1024 * 1024  # bytes
 
 
 def text_lines(text: str) -> Iterator[str]:
-    """The lines of a text, their ends as they are; the mark at its beginning is left out."""
+    """Return the lines of a text with their ends, without the byte order mark."""
     without_nul(checked_text(text, "the CSV"), "the CSV")
     return iter(io.StringIO(text.removeprefix("\ufeff"), newline=""))
 
@@ -121,8 +121,8 @@ def text_lines(text: str) -> Iterator[str]:
 class FileLines:
     """The decoded lines of a file from a byte on, perhaps up to another, read one by one.
 
-    `offset` is the place of the next line, in bytes from the file's beginning; `number` counts the
-    lines that were given, and those before the first. Raises StepError for what is no text.
+    `offset` is the next line's position in bytes; `number` counts the lines read so far. Raises
+    StepError for invalid text.
     """
 
     def __init__(
@@ -196,10 +196,10 @@ Record = tuple[int, list[str]]
 
 
 def records(lines: Iterable[str], delimiter: str, quote: str, before: int = 0) -> Iterator[Record]:
-    """The lines that hold anything, each with the number of its last line.
+    """Yield the non-empty records, each with the number of its last line.
 
     `before` is how many lines of the file were read earlier. A field has at most
-    `csv.field_size_limit()` characters, 131,072; that limit is the whole process's and left alone.
+    `csv.field_size_limit()` characters (131,072), a limit of the whole process.
     """
     reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=True)
     try:
@@ -223,7 +223,7 @@ def _reason(error: csv.Error) -> str:
 
 
 def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
-    """The columns' names, out of the first record where `header` is true; [] without a header."""
+    """Return the columns' names from the first record if `header` is true; else []."""
     if header is False:
         return []
     columns = [name.strip() for name in next(found, (0, []))[1]] if header is True else header
@@ -234,7 +234,7 @@ def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
 
 
 def require_fit(number: int, fields: list[str], columns: list[str]) -> None:
-    """StepError unless a record has a field for each column."""
+    """Raise StepError unless a record has a field for each column."""
     if columns and len(fields) != len(columns):
         raise StepError(
             f"line {number} of the CSV has {len(fields)} fields, but there are {len(columns)} "
@@ -278,7 +278,7 @@ def cut(
     size: int,
     ctx: StepContext,
 ) -> Iterator[dict[str, Any]]:
-    """The ranges of at most `size` rows and `MOST` bytes each, in the file's order."""
+    """Return the ranges of at most `size` rows and `MOST` bytes each, in order."""
     names = row_overhead(columns)
     start, first_line, rows, before = lines.offset, lines.number + 1, 0, 0
     for number, fields in found:
@@ -294,19 +294,19 @@ def cut(
 
 
 def row_overhead(columns: list[str]) -> int:
-    """What a row's JSON holds beside its values, in bytes."""
+    """Return the size of a row's JSON without its values, in bytes."""
     return sum(len(name.encode()) + 6 for name in columns) + 2
 
 
 def heed(ctx: StepContext, rows: int) -> None:
-    """Say that the step is alive; end it with its time-out, where no signal can."""
+    """Send a heartbeat, and end the step at its timeout, where no signal can."""
     ctx.heartbeat({"rows": rows})
     if ctx.remaining() <= 0:
         raise StepError(f"the step's time was over after {rows:,} rows", ErrorType.TIMEOUT)
 
 
 def require_few(batches: int) -> None:
-    """StepError once there are more batches than a map should get."""
+    """Raise StepError for more batches than a map should get."""
     if batches > MAX_BATCHES:
         raise StepError(f"the CSV makes more than {MAX_BATCHES:,} batches: raise batchSize")
 

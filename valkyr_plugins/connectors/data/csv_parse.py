@@ -1,4 +1,4 @@
-"""`data.csv_parse`: the rows of a text, a file or a batch of a file; or the file's batches."""
+"""`data.csv_parse`: read rows of a text, a file or a batch; or list a file's batches."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -171,7 +171,7 @@ def _batches(
 
 
 def _of_batch(batch: CsvBatch, ctx: StepContext) -> dict[str, Any]:
-    """The rows of one batch; StepError where the file is another one than was cut up."""
+    """Return the rows of one batch; raises StepError if the file has changed."""
     with opened(batch.path) as (file, mark):
         if mark != batch.mark:
             raise StepError(

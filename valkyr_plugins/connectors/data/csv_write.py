@@ -1,4 +1,4 @@
-"""`data.csv_write`: rows become CSV, as text or as a file."""
+"""`data.csv_write`: write rows as CSV, as text or into a file."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[+-]?\d[\d .,]*(?:[eE][+-]?\d+)?%?")
 
 
 def cell(value: Any, formulas: Formulas) -> str:
-    """The text of a value: null is empty, objects and lists are JSON. StepError for a formula."""
+    """Return a value's text: null is empty, objects and lists are JSON. Raises StepError."""
     if isinstance(value, str):
         return guarded(value, formulas)
     if value is None:
@@ -36,7 +36,7 @@ def cell(value: Any, formulas: Formulas) -> str:
 
 
 def guarded(text: str, formulas: Formulas) -> str:
-    """The text, with an apostrophe before it where a spreadsheet would run it."""
+    """Return the text, with an apostrophe before a formula."""
     if formulas == "keep" or not text.startswith(BEGINNING) or NUMBER.fullmatch(text):
         return text
     if formulas == "refuse":

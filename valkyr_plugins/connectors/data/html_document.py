@@ -1,4 +1,4 @@
-"""An HTML document by Lexbor, HTML5's own way of reading it, and what a selector finds in it."""
+"""An HTML document, parsed as HTML5 by Lexbor, and its elements by selector."""
 
 import re
 from collections import Counter
@@ -51,20 +51,20 @@ TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A compound, and how what it names stands to the part before: ` `, `>`, `+` or `~`."""
+    """A compound, and its relation to the part before: ` `, `>`, `+` or `~`."""
 
     combinator: str
     compound: str
 
     @property
     def counts(self) -> bool:
-        """Whether it counts an element's siblings."""
+        """Return whether it counts an element's siblings."""
         return COUNTING.search(self.compound) is not None
 
 
 @lru_cache(maxsize=512)
 def taken_apart(selector: str) -> tuple[tuple[Part, ...], ...]:
-    """The parts of each alternative of a selector list; ValueError for what is not understood."""
+    """Return the parts of each alternative of a selector list; raises ValueError."""
     if len(selector) > MAX_LENGTH:
         raise ValueError(f"a selector has at most {MAX_LENGTH} characters")
     reader = _Reader()
@@ -74,7 +74,7 @@ def taken_apart(selector: str) -> tuple[tuple[Part, ...], ...]:
 
 
 class _Reader:
-    """Goes through a selector's tokens, keeping what it has of the alternative at hand."""
+    """Walks a selector's tokens, and keeps the current alternative."""
 
     def __init__(self) -> None:
         self.alternatives: list[tuple[Part, ...]] = []
@@ -84,7 +84,7 @@ class _Reader:
         self.open: list[str] = []  # brackets, the innermost last
 
     def take(self, kind: str, text: str) -> None:
-        """One token more."""
+        """Add one token."""
         if kind == "pseudo" and "[" not in self.open:
             self._require_known(text)
         if kind == "other" and text in "([":
@@ -99,7 +99,7 @@ class _Reader:
             self.compound += text
 
     def finished(self) -> tuple[tuple[Part, ...], ...]:
-        """All alternatives."""
+        """Return all alternatives."""
         if self.open:
             raise ValueError(f"{self.open[-1]!r} is not closed")
         self._end()
@@ -131,7 +131,7 @@ class _Reader:
 
 
 def _require_plain(compound: str) -> None:
-    """ValueError where parentheses hold more than compounds, or `2n + 1` and the like."""
+    """Raise ValueError if parentheses contain more than compounds, or `2n + 1` and similar."""
     bare = ATTRIBUTE.sub("[]", compound)
     bare = COUNT.sub("", bare)
     if related := RELATED.search(bare):
@@ -156,7 +156,7 @@ FLAT = frozenset(
 
 
 class Document:
-    """A document, read once. Raises StepError for one that nests too deep to be read in time."""
+    """A parsed document. Raises StepError if it is nested too deeply."""
 
     def __init__(self, html: str) -> None:
         from selectolax.lexbor import LexborHTMLParser
@@ -167,7 +167,7 @@ class Document:
 
     @property
     def root(self) -> "LexborNode | None":
-        """The element all others are in."""
+        """Return the root element."""
         return self._parser.root
 
     def find(self, selector: str, within: "LexborNode") -> "list[LexborNode]":

@@ -23,7 +23,7 @@ NOTHING = lazy("No execution ended in this time.")
 
 
 def charts(figures: Figures) -> list[Chart]:
-    """All charts of a range."""
+    """Return all charts of a range."""
     return [
         by_state(figures),
         failure_rate(figures),
@@ -33,7 +33,7 @@ def charts(figures: Figures) -> list[Chart]:
 
 
 def by_state(figures: Figures) -> Chart:
-    """Executions that ended, stacked by state."""
+    """Return ended executions, stacked by state."""
     labels = slot_labels(figures)
     scale = linear([tally.ended for tally in figures.slots], least=2)
     columns = [
@@ -75,7 +75,7 @@ def by_state(figures: Figures) -> Chart:
 
 
 def failure_rate(figures: Figures) -> Chart:
-    """The share that failed or timed out."""
+    """Return the share that failed or timed out."""
     labels = slot_labels(figures)
     rates = [tally.failure_rate for tally in figures.slots]
     scale = linear([100 * rate for rate in rates if rate is not None], least=5)
@@ -111,7 +111,7 @@ def failure_rate(figures: Figures) -> Chart:
 
 
 def durations(figures: Figures) -> Chart:
-    """How long executions took, from their start to their end."""
+    """Return how long executions took, from start to end."""
     return _percentiles(
         figures,
         "durations",
@@ -122,7 +122,7 @@ def durations(figures: Figures) -> Chart:
 
 
 def dispatches(figures: Figures) -> Chart:
-    """How long attempts of steps waited for a worker."""
+    """Return how long attempts of steps waited for a worker."""
     return _percentiles(
         figures,
         "dispatches",
@@ -166,7 +166,7 @@ def _percentiles(
 
 
 def summary(histogram: Histogram) -> str:
-    """`p50 1.2 s, p95 4 s, p99 9 s`, or a dash."""
+    """Return `p50 1.2 s, p95 4 s, p99 9 s`, or a dash."""
     if not histogram.total:
         return marks.EMPTY
     return ", ".join(
@@ -176,7 +176,7 @@ def summary(histogram: Histogram) -> str:
 
 
 def decade(milliseconds: float) -> str:
-    """A power of ten of milliseconds in the unit that people use for it."""
+    """Return a power of ten of milliseconds in a readable unit."""
     if milliseconds < 1_000:
         return f"{milliseconds:g} ms"
     if milliseconds < 1_000_000:
@@ -187,12 +187,12 @@ def decade(milliseconds: float) -> str:
 
 
 def percent(rate: float | None) -> str:
-    """A share as `3.2 %`; a dash for none."""
+    """Return a share as `3.2 %`; a dash for none."""
     return marks.EMPTY if rate is None else f"{100 * rate:.3g} %"
 
 
 def throughput(figures: Figures) -> str:
-    """How many ended in an hour, or in a minute where that is more than one."""
+    """Return how many ended per hour, or per minute if that is more than one."""
     hours = max(figures.window.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
     an_hour = figures.total.ended / hours
     if an_hour >= 600:
@@ -205,7 +205,7 @@ def throughput(figures: Figures) -> str:
 
 
 def slot_labels(figures: Figures) -> list[str]:
-    """When each slot begins, in UTC: with the day where a range has several."""
+    """Return each slot's start, in UTC: with the day if a range has several."""
     days = figures.window.range.length > timedelta(days=1)
     return [_time(start, days=days) for start in figures.window.starts()]
 
@@ -215,7 +215,7 @@ def _time(at: datetime, *, days: bool) -> str:
 
 
 def _few(labels: Sequence[str]) -> list[str]:
-    """The first, the middle, and now."""
+    """Return the first, the middle, and now."""
     return [labels[0], labels[len(labels) // 2], gettext("now")]
 
 

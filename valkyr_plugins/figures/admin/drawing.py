@@ -1,4 +1,4 @@
-"""Charts as the template draws them: bars and lines by coordinates, labels, the same as a table."""
+"""Charts for the template: bars and lines by coordinates, labels, and the data as a table."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ TINY = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where a value is, as a share of the height from the bottom (0 to 1); labels top to bottom."""
+    """Maps a value to a share of the height from the bottom (0 to 1); labels top to bottom."""
 
     low: float
     high: float
@@ -22,7 +22,7 @@ class Scale:
     logarithmic: bool = False
 
     def at(self, value: float) -> float:
-        """The share of the height; what is outside is put at the edge."""
+        """Return the share of the height; values outside are put at the edge."""
         if self.logarithmic:
             value = math.log10(max(value, self.low))
             low, high = math.log10(self.low), math.log10(self.high)
@@ -32,14 +32,14 @@ class Scale:
 
 
 def linear(values: Iterable[float], least: float = 1.0) -> Scale:
-    """From 0 to a round number not below any value: 1, 2 or 5 times a power of ten."""
+    """Return a scale from 0 to the next round number: 1, 2 or 5 times a power of ten."""
     top = round_up(max(values, default=least) or least)
     top = max(top, least)
     return Scale(0.0, top, (top, top / 2, 0.0))
 
 
 def logarithmic(values: Iterable[float]) -> Scale:
-    """Whole powers of ten around the positive values, six at most, a label each."""
+    """Return whole powers of ten around the positive values, at most six, each with a label."""
     known = [max(value, TINY) for value in values if value > 0] or [1.0]
     last = math.ceil(math.log10(max(known)))
     first = min(max(math.floor(math.log10(min(known))), last - MOST_DECADES), last - 1)
@@ -48,7 +48,7 @@ def logarithmic(values: Iterable[float]) -> Scale:
 
 
 def round_up(value: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50, … that is not below a positive value."""
+    """Return the smallest of 1, 2, 5, 10, 20, 50, … that is not below a positive value."""
     power = 10.0 ** math.floor(math.log10(value))
     for step in (1, 2, 5, 10):
         if value <= step * power * (1 + 1e-9):
@@ -75,7 +75,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, in as many pieces as it has gaps."""
+    """One line, with a piece for each part between gaps."""
 
     word: str
     kind: str
@@ -85,7 +85,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A whole chart; `said` tells what it shows to who does not see it."""
+    """A whole chart; `said` describes it for screen readers."""
 
     name: str
     title: str
@@ -105,7 +105,7 @@ class Chart:
 
 
 def stacked(columns: Sequence[Sequence[tuple[str, int, str]]], scale: Scale) -> list[Bar]:
-    """Bars on each other: a column is (kind, number, said) from the bottom up."""
+    """Return stacked bars: a column is (kind, number, said) from the bottom up."""
     step = WIDTH / max(1, len(columns))
     drawn = []
     for place, column in enumerate(columns):
@@ -129,7 +129,7 @@ def stacked(columns: Sequence[Sequence[tuple[str, int, str]]], scale: Scale) -> 
 
 
 def line(word: str, kind: str, values: Sequence[float | None], scale: Scale) -> Line:
-    """A line through the middles of the slots; a slot without a value is a gap, one alone a dot."""
+    """A line through the slots' centres, with gaps for missing values and dots for single ones."""
     step = WIDTH / max(1, len(values))
     pieces: list[list[tuple[float, float]]] = [[]]
     for place, value in enumerate(values):
@@ -146,7 +146,7 @@ def line(word: str, kind: str, values: Sequence[float | None], scale: Scale) -> 
 
 
 def grid(scale: Scale) -> list[str]:
-    """The heights of the lines behind a chart."""
+    """Return the heights of the lines behind a chart."""
     return [_n(HEIGHT * (1 - scale.at(tick))) for tick in scale.ticks]
 
 

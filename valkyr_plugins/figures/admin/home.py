@@ -1,4 +1,4 @@
-"""The figures of a range on the home page: cards, charts, and a line of numbers."""
+"""A range's figures on the home page: cards, charts, and a line of numbers."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,7 +24,7 @@ NOT_AVAILABLE = lazy("not available")
 
 
 def cards(figures: Figures | None, **only: str) -> list[Card]:
-    """What succeeded and what failed; `only` narrows the lists behind them."""
+    """Return the numbers of successes and failures; `only` narrows the lists behind them."""
     if figures is None:
         return [
             Card(gettext("Succeeded"), "check_circle", None, "", _listing("succeeded", only)),
@@ -45,7 +45,7 @@ def cards(figures: Figures | None, **only: str) -> list[Card]:
 
 
 def banners(figures: Figures, *, anything: bool) -> list[Banner]:
-    """Hours still to be counted, where there is anything to count; numbers that are too low."""
+    """Return banners for uncounted hours and for numbers that are too low."""
     found = []
     if figures.uncounted and anything:
         found.append(_uncounted(figures.uncounted))
@@ -56,7 +56,7 @@ def banners(figures: Figures, *, anything: bool) -> list[Banner]:
 
 
 def measures(figures: Figures | None) -> list[tuple[str, str]]:
-    """The range in a line of numbers, as (name, value)."""
+    """Return the range's numbers, as (name, value)."""
     if figures is None:
         return [(gettext("Figures of this time"), NOT_AVAILABLE)]
     total = figures.total
@@ -71,7 +71,7 @@ def measures(figures: Figures | None) -> list[tuple[str, str]]:
 
 
 def change(figures: Figures) -> str:
-    """How failures compare with the period before, an hour each, since this one is not over."""
+    """Compare failures with the period before, per hour, since this period is not over."""
     title = figures.window.range.title
     before = figures.before.ended_badly
     now = figures.total.ended_badly
@@ -124,19 +124,19 @@ def _since(figures: Figures) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HomeFigures:
-    """The figures of what the person may see, and whether there is anything to count."""
+    """The figures that the user may see, and whether there is anything to count."""
 
     figures: Figures
     anything: bool
 
 
 def wanted_range(request: HttpRequest) -> Range:
-    """The range that the page was asked for."""
+    """Return the requested range."""
     return range_named(request.GET.get("range"))
 
 
 def ranges(wanted: Range) -> list[tuple[str, str, bool]]:
-    """The ranges to choose from, as (name, title, whether it is shown)."""
+    """Return the available ranges, as (name, title, whether it is shown)."""
     return [(one.name, gettext(one.title), one is wanted) for one in RANGES.values()]
 
 

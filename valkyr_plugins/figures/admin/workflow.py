@@ -1,4 +1,4 @@
-"""The figures of one workflow: as on the first page, with its steps, versions and costs."""
+"""The figures of one workflow: as on the home page, with steps, versions and costs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -41,7 +41,7 @@ Facts = dict[str, Any]
 
 
 def gather(workflow: Workflow, wanted: Range) -> Facts:
-    """The facts by name; None stands for what could not be had in time. The caller asked before."""
+    """Return the facts by name; None if not read in time. The caller checks permissions."""
     now = timezone.now()
     since = wanted.window(now).start
     queries: dict[str, Callable[[], Any]] = {
@@ -76,7 +76,7 @@ NONE_ENDED = lazy("No execution ended in this time.")
 
 
 def panels(kept: Facts) -> list[PageSection]:
-    """Steps, versions, and what plugins add; one that could not be had says so."""
+    """Return steps, versions, and plugins' additions; an unavailable one says so."""
     return [_steps(kept), _versions(kept), *_added(kept)]
 
 
@@ -149,7 +149,7 @@ def _versions(kept: Facts) -> PageSection:
 
 
 def _added(kept: Facts) -> list[PageSection]:
-    """What plugins add; one that could not be had says so."""
+    """Return plugins' additions; an unavailable one says so."""
     return [_added_one(one, kept["added"].get(one.title)) for one in WORKFLOW_SECTIONS]
 
 
@@ -163,7 +163,7 @@ def _added_one(one: WorkflowSection, found: Any) -> PageSection:
 
 
 def figures_page(model_admin: OperatingAdmin, request: HttpRequest, pk: str) -> HttpResponse:
-    """The page of one workflow that the person may see."""
+    """Show the page of one workflow that the user may see."""
     workflow: Workflow = model_admin.get_or_refuse(request, pk)
     wanted = wanted_range(request)
     kept = _facts(workflow, wanted)
@@ -185,7 +185,7 @@ def figures_page(model_admin: OperatingAdmin, request: HttpRequest, pk: str) -> 
 
 
 def _facts(workflow: Workflow, wanted: Range) -> Facts:
-    """Who may see a workflow sees all its figures, so they are kept for everybody."""
+    """Return the facts, cached for all users who may see the workflow."""
     key = f"figures:{wanted.name}:{workflow.pk}"
     kept: Facts | None = cache.get(key)
     if kept is None:

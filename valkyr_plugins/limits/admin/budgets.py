@@ -1,4 +1,4 @@
-"""Budgets, with how much of them is spent and on what, for who configures a workspace."""
+"""Budgets, what was spent and on what, for users who configure a workspace."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -33,7 +33,7 @@ HELP = {
 
 
 class BudgetForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """How much, and what happens when it is spent."""
+    """The amount, and what happens when it is spent."""
 
     class Meta:
         model = Budget
@@ -47,7 +47,7 @@ class BudgetForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable
 
 
 class NewBudgetForm(NewLimitForm, BudgetForm):
-    """A workspace or a member to limit, for how long and in what."""
+    """The workspace or member, the period and the currency."""
 
     noun = lazy("budget")
 
@@ -57,7 +57,7 @@ class NewBudgetForm(NewLimitForm, BudgetForm):
 
 @admin.register(Budget)
 class BudgetAdmin(LimitAdmin):
-    """How much a workspace, or one of its members, may spend."""
+    """Limits on what a workspace, or a member, may spend."""
 
     kind, form_of_new, form_of_old = BUDGETS, NewBudgetForm, BudgetForm
     said_once, told = ("period", "currency"), "limit"
@@ -73,7 +73,7 @@ class BudgetAdmin(LimitAdmin):
     empty_text = lazy("No budgets: nothing limits what steps spend.")
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """The list, with what is spent looked up for all of its rows at once."""
+        """Return the list, with the spending of all rows looked up at once."""
         found: Any = super().get_changelist_instance(request)
         uses = uses_of(list(found.result_list))
         for row in found.result_list:
@@ -82,30 +82,30 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("budget"))
     def limit(self, row: Budget) -> str:
-        """How much in which time."""
+        """The amount and the period."""
         a = gettext("in total") if row.period == "total" else f"a {row.period}"
         return f"{amount(row.amount, row.currency)} {a}"
 
     @display(description=lazy("spent"))
     def spent(self, row: Budget) -> Any:
-        """How much of it is spent, with a bar."""
+        """The spent part, with a bar."""
         use = _use(row)
         return bar(min(use.percent, 100), 100, f"{plain(use.spent)} ({use.percent} %)")
 
     @display(description=lazy("resets"))
     def begins_anew(self, row: Budget) -> Any:
-        """When the present period ends."""
+        """The end of the current period."""
         ends_at = _use(row).ends_at
         return marks.EMPTY if ends_at is None else marks.ago(ends_at)
 
     @display(description=lazy("kill switch"))
     def switch(self, row: Budget) -> str:
-        """Whether it ends what runs."""
+        """Whether it cancels executions under way."""
         return gettext("on") if row.kill_switch else gettext("off")
 
     @display(description=lazy("spent on"))
     def by_model(self, row: Budget) -> Any:
-        """The dearest models in the present period, with what they cost."""
+        """The most expensive models in the current period, with their costs."""
         found = totals(self._entries(row), "model")[:FEW]
         lines = (
             (each.key or gettext("no model"), plain(each.amount), each.currency, f"{each.tokens:,}")
@@ -123,7 +123,7 @@ class BudgetAdmin(LimitAdmin):
 
 
 def _use(row: Budget) -> Use:
-    """What is spent of it; looked up once for a row."""
+    """Return what was spent, looked up once per row."""
     found: Use | None = getattr(row, "present_use", None)
     if found is None:
         found = uses_of([row])[row.pk]
@@ -139,7 +139,7 @@ SHOWN = 8
 
 
 def _gather(request: HttpRequest) -> list[tuple[Budget, Use]]:
-    """Those that are spent, or past the share at which people are told."""
+    """Return those that are spent, or past their alert threshold."""
     rows = scoped(request, Budget.objects.select_related("workspace", "user"), Permission.CONFIGURE)
     chosen = list(rows[:READ])
     uses = uses_of(chosen)

@@ -1,4 +1,4 @@
-"""What steps cost: the entries, to read, and sums on the pages of executions and workflows."""
+"""Costs of steps: read-only entries, and sums on the pages of executions and workflows."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -42,17 +42,17 @@ class CostEntryAdmin(FactAdmin):
 
     @display(description=lazy("model"))
     def model_name(self, row: CostEntry) -> str:
-        """What the module says it used."""
+        """The name that the module reports."""
         return marks.clipped(row.model) if row.model else row.module
 
     @display(description=lazy("amount"))
     def money(self, row: CostEntry) -> str:
-        """The money."""
+        """The amount of money."""
         return amount(row.amount, row.currency)
 
     @display(description=lazy("tokens"))
     def all_tokens(self, row: CostEntry) -> str:
-        """The tokens, in and out."""
+        """The input and output tokens."""
         return f"{row.tokens:,}"
 
     @display(description=lazy("run"))
@@ -86,7 +86,7 @@ class CostEntryAdmin(FactAdmin):
 
 
 def costs(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """What the execution's own steps cost so far; nothing where none did."""
+    """Return the costs of the execution's own steps so far, if any."""
     found = cost_of(execution.pk)
     if not found:
         return None

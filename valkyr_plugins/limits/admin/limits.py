@@ -1,4 +1,4 @@
-"""Admin pages of limits: what the pages of quotas and budgets share."""
+"""Common parts of the admin pages of quotas and budgets."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from valkyr_plugins.limits.models import SpenderLimit
 
 
 def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
-    """The operation that takes one away, and asks for the reason."""
+    """Return the operation that deletes a limit, and asks for the reason."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
         kind.delete(pk, actor=actor, reason=data["reason"])
@@ -37,7 +37,7 @@ def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
 
 
 def bar(value: float, most: float, text: str) -> SafeString:
-    """How much of something is used, drawn and in words."""
+    """Return the used part as a bar and in words."""
     return format_html(
         '<progress class="vk-bar" max="{}" value="{}" aria-hidden="true"></progress>'
         '<span class="vk-nowrap">{}</span>',
@@ -48,7 +48,7 @@ def bar(value: float, most: float, text: str) -> SafeString:
 
 
 class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """A workspace or a member to limit; the name is typed, so that nobody reads a list of all."""
+    """The workspace or member to limit; the name is entered, so that no list of users is shown."""
 
     noun = "limit"
     username = forms.CharField(
@@ -75,10 +75,10 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
 
 
 class LimitAdmin(OperatingAdmin, WritingAdmin):
-    """Limits of a workspace, or of one of its members.
+    """Limits of a workspace, or of a member.
 
-    `said_once` are the fields that say of what it is one, and `told` tells them later. `uses` tell
-    how much of it is used.
+    `said_once` are the fields that never change, and `told` shows them later. `uses` returns the
+    used part.
     """
 
     kind: ClassVar[LimitKind[Any]]
@@ -94,37 +94,37 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("limits"))
     def whose(self, row: SpenderLimit) -> str:
-        """The user, or the workspace as a whole."""
+        """The user, or the whole workspace."""
         return str(row.user) if row.user_id else gettext("the whole workspace")
 
     @display(description=lazy("since"))
     def since(self, row: SpenderLimit) -> Any:
-        """How long it exists."""
+        """Its age."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Who is limited in what is said once, and stays."""
+        """Return the fields; the limited user and resource cannot be changed."""
         if obj is None:
             return ("workspace", "username", *self.said_once, *self.kind.changeable)
         return ("workspace", "whose", self.told, *self.kind.changeable, *self.uses)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """A limit is one workspace's, or one member's in it."""
+        """Keep the workspace and the member read-only."""
         return () if obj is None else ("workspace", "whose", self.told, *self.uses)
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """The form that says who is limited, or the one that does not."""
+        """Return the form with or without the limited user."""
         kwargs["form"] = self.form_of_new if obj is None else self.form_of_old
         return super().get_form(request, obj, change, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They are deleted by the operation, which writes down why."""
+        """Forbid it: the operation records a reason."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:
-        """Make it, or set other values."""
+        """Create it, or set other values."""
         actor, data = Actor.of_request(request), form.cleaned_data
         facts = {name: data[name] for name in self.kind.changeable}
         if change:

@@ -1,4 +1,4 @@
-"""Quotas, with how much of them is used, for who configures a workspace."""
+"""Quotas and their use, for users who configure a workspace."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ HELD_BY[WaitKind.QUOTA] = quotas.described_hold
 
 
 class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """Limits on what goes on at once, by the hour and by the day."""
+    """Limits at once, per hour and per day."""
 
     class Meta:
         model = Quota
@@ -56,7 +56,7 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         help_texts = HELP
 
     def clean(self) -> dict[str, Any]:
-        """Tell what such a quota cannot say."""
+        """Report what such a quota cannot limit."""
         data = super().clean() or {}
         if not self.errors:
             what = {"resource": self.instance.resource, "target": self.instance.target}
@@ -69,7 +69,7 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
 
 
 class NewQuotaForm(NewLimitForm, QuotaForm):
-    """A workspace or a member to limit, and in what."""
+    """The workspace or member, and the resource."""
 
     noun = lazy("quota")
 
@@ -81,13 +81,13 @@ class NewQuotaForm(NewLimitForm, QuotaForm):
         self.fields["resource"].required = False
 
     def clean_resource(self) -> str:
-        """Executions, unless something else was chosen."""
+        """Return executions, unless another resource was chosen."""
         return str(self.cleaned_data.get("resource") or Resource.EXECUTIONS)
 
 
 @admin.register(Quota)
 class QuotaAdmin(LimitAdmin):
-    """How much a workspace, or one of its members, may start, do or use."""
+    """Limits on what a workspace, or a member, may start, run or use."""
 
     kind, form_of_new, form_of_old = QUOTAS, NewQuotaForm, QuotaForm
     said_once, told = ("resource", "target"), "what"
@@ -103,7 +103,7 @@ class QuotaAdmin(LimitAdmin):
     empty_text = lazy("No quotas: only the workspaces' tiers limit what is started.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """The quotas the person may see, with what is used in the present windows."""
+        """Return the quotas the user may see, with their use in the current windows."""
         now = database_now()
         used = {
             f"used_{window.value}": _used(window, start_of(window, now)) for window in QuotaWindow
@@ -118,22 +118,22 @@ class QuotaAdmin(LimitAdmin):
 
     @display(description=lazy("at once"))
     def at_once(self, row: Any) -> Any:
-        """How many steps hold a place, of how many."""
+        """The number of held slots and the limit."""
         return _bar(row.held, row.max_concurrent)
 
     @display(description=lazy("this hour"))
     def this_hour(self, row: Any) -> Any:
-        """What is used of the limit by the hour."""
+        """The use of the hourly limit."""
         return _bar(row.used_hour, row.max_per_hour)
 
     @display(description=lazy("today (UTC)"))
     def today(self, row: Any) -> Any:
-        """What is used of the limit by the day."""
+        """The use of the daily limit."""
         return _bar(row.used_day, row.max_per_day)
 
 
 def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
-    """What a quota's counter says of one window."""
+    """Return the count of one window of a quota."""
     everybodys = Q(user_id__isnull=True) & Q(IsNull(OuterRef("user_id"), True))
     rows = QuotaUse.objects.filter(
         Q(user_id=OuterRef("user_id")) | everybodys,
@@ -147,14 +147,14 @@ def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
 
 
 def _held() -> Coalesce:
-    """How many places of a quota are held."""
+    """Return how many slots of a quota are held."""
     rows = QuotaHold.objects.filter(quota=OuterRef("pk"), until__gt=ClockTimestamp()).order_by()
     counts = rows.values("quota").annotate(count=Count("pk")).values("count")
     return Coalesce(Subquery(counts), Value(0), output_field=IntegerField())
 
 
 def _bar(used: int, limit: int | None) -> Any:
-    """`37 of 100` with a bar; a dash where nothing is limited."""
+    """Return `37 of 100` with a bar; a dash for unlimited."""
     if limit is None:
         return marks.EMPTY
     return bar(

@@ -1,4 +1,4 @@
-"""Budgets: list, create, read, change, delete; each with what is spent of it."""
+"""Budgets: list, create, read, change, delete; each with its spending."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any
@@ -29,14 +29,14 @@ class Amount(serializers.DecimalField):
         )
 
     def to_internal_value(self, data: Any) -> Any:
-        """The number; raises ValidationError."""
+        """Return the number; raises ValidationError."""
         if isinstance(data, bool) or not isinstance(data, str | int | float):
             self.fail("invalid")
         return super().to_internal_value(data)
 
 
 class BudgetShape(LimitShape):
-    """A budget, and what is spent of it in the present period (`uses` in the context)."""
+    """A budget, and its spending in the current period (`uses` in the context)."""
 
     period = serializers.ChoiceField(PERIODS, help_text="When the budget resets, in UTC.")
     currency = serializers.SerializerMethodField()
@@ -57,26 +57,26 @@ class BudgetShape(LimitShape):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_currency(self, budget: Budget) -> str | None:
-        """Its currency; null: it counts tokens."""
+        """Return its currency; null means tokens."""
         return budget.currency or None
 
     @extend_schema_field(Amount)
     def get_spent(self, budget: Budget) -> Any:
-        """What is spent in the present period."""
+        """Return the spending in the current period."""
         return Amount().to_representation(self._use(budget).spent)
 
     def get_percent(self, budget: Budget) -> float:
-        """How much of the amount that is."""
+        """Return the spent percentage of the amount."""
         return self._use(budget).percent
 
     @extend_schema_field(serializers.DateTimeField)
     def get_startsAt(self, budget: Budget) -> Any:  # noqa: N802 - the JSON's name
-        """When the present period began."""
+        """Return the start of the current period."""
         return time_text(self._use(budget).starts_at)
 
     @extend_schema_field(serializers.DateTimeField(allow_null=True))
     def get_endsAt(self, budget: Budget) -> Any:  # noqa: N802
-        """When it begins anew; null: never."""
+        """Return when it resets; null means never."""
         ends_at = self._use(budget).ends_at
         return None if ends_at is None else time_text(ends_at)
 
@@ -86,11 +86,11 @@ class BudgetShape(LimitShape):
 
 
 class BudgetQuery(LimitQuery):
-    """What `listBudgets` takes."""
+    """The query of `listBudgets`."""
 
 
 class BudgetChange(Body):
-    """What `patchBudget` takes."""
+    """The body of `patchBudget`."""
 
     amount = Amount(required=False, help_text="Money, or a whole number of tokens; more than 0.")
     soft_percent = Whole(
@@ -107,7 +107,7 @@ class BudgetChange(Body):
 
 
 class NewBudget(NewLimit, BudgetChange):
-    """What `createBudget` takes."""
+    """The body of `createBudget`."""
 
     period = serializers.ChoiceField(PERIODS, required=False, help_text="`month`, unless given.")
     currency = Text(
@@ -131,7 +131,7 @@ class Budgets(BudgetEndpoint):
 
     @operation("listBudgets", "Budget", {200: BudgetShape(many=True)}, parameters=[BudgetQuery])
     def get(self, request: Request) -> Response:
-        """The budgets of your workspaces, newest first, with what is spent."""
+        """List the budgets of your workspaces, newest first, with their spending."""
         return self.listed(request, BudgetQuery)
 
     @operation(
@@ -143,7 +143,7 @@ class Budgets(BudgetEndpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Limit what a workspace, or one of its members, spends in a day, a month, or ever."""
+        """Limit the spending of a workspace, or of a member, per day, per month, or in total."""
         given = self.body(NewBudget)
         facts = {name: given[name] for name in FIELDS if name in given}
         facts["period"] = given.get("period", BudgetPeriod.MONTH.value)
@@ -156,15 +156,15 @@ class OneBudget(BudgetEndpoint):
 
     @operation("getBudget", "Budget", {200: BudgetShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One budget, with what is spent of it."""
+        """Return one budget with its spending."""
         return self.one(id)
 
     @operation("patchBudget", "Budget", {200: BudgetShape}, request=BudgetChange, errors=[403, 404])
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Set another amount, threshold or switch; what was spent stays."""
+        """Set another amount, threshold or switch; the recorded spending stays."""
         return self.changed(id, BudgetChange)
 
     @operation("deleteBudget", "Budget", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Take the budget away: it limits nothing any more, and what was spent is forgotten."""
+        """Delete a budget and its counters; it limits nothing any more."""
         return self.deleted(id)

@@ -1,4 +1,4 @@
-"""What steps cost: the entries one by one, and their sums."""
+"""Costs of steps: single entries, and their sums."""
 
 from datetime import timedelta
 from typing import Any
@@ -55,7 +55,7 @@ class CostEntryShape(CamelCase, serializers.ModelSerializer[CostEntry]):
 
 
 class CostQuery(ListQuery):
-    """What `listCosts` takes."""
+    """The query of `listCosts`."""
 
     workflowId = serializers.UUIDField(required=False)
     executionId = serializers.UUIDField(required=False)
@@ -66,7 +66,7 @@ class CostQuery(ListQuery):
 
 
 class SpendQuery(Body):
-    """What `getSpend` takes."""
+    """The query of `getSpend`."""
 
     groupBy = serializers.ChoiceField([(name, name) for name in COLUMNS])
     workspaceId = serializers.UUIDField(required=False)
@@ -78,7 +78,7 @@ class SpendQuery(Body):
     createdBefore = serializers.DateTimeField(required=False)
 
     def validate(self, attrs: Any) -> Any:
-        """The time goes forwards."""
+        """Check that the time range is not reversed."""
         first, last = attrs.get("createdAfter"), attrs.get("createdBefore")
         if first is not None and last is not None and first >= last:
             raise serializers.ValidationError(
@@ -88,7 +88,7 @@ class SpendQuery(Body):
 
 
 class SpendShape(CamelCaseSerializer):
-    """What one of a group spent in one currency."""
+    """The spending of one group in one currency."""
 
     key = serializers.CharField(
         help_text="The id of the user, workspace or workflow, the model, or the day (UTC); empty "
@@ -123,7 +123,7 @@ class Costs(Endpoint):
 
     @operation("listCosts", "CostEntry", {200: CostEntryShape(many=True)}, parameters=[CostQuery])
     def get(self, request: Request) -> Response:
-        """What steps of your workspaces spent, newest first."""
+        """List the costs of your workspaces' steps, newest first."""
         query = self.query(CostQuery)
         rows = narrowed(visible(self.user, CostEntry.objects.all()), query, FILTERS)
         found = page(request, rows, query)
@@ -135,9 +135,9 @@ class SpendReport(Endpoint):
 
     @operation("getSpend", "CostEntry", {200: SpendShape(many=True)}, parameters=[SpendQuery])
     def get(self, request: Request) -> Response:
-        """What was spent, by group and currency: the dearest first, days in order.
+        """Return the spending by group and currency: the highest first, days in order.
 
-        At most 1,000 groups. What one may see is summed, so others may get other sums.
+        At most 1,000 groups. Sums contain what you may see, so other users may get other sums.
         """
         query = self.query(SpendQuery)
         query.setdefault("createdAfter", query.get("createdBefore", database_now()) - SPAN)
@@ -147,9 +147,9 @@ class SpendReport(Endpoint):
 
 
 def nameable(user: User) -> QuerySet[Any]:
-    """The users whose names the caller may read: members of workspaces that the caller administers.
+    """Return users whose names the caller may read: members of administered workspaces.
 
-    A superuser administers them all.
+    A superuser administers all workspaces.
     """
     people = get_user_model()._default_manager.using(alias())
     workspaces = reach_of(user).workspaces(Action.ADMINISTER)

@@ -1,4 +1,4 @@
-"""What the endpoints of quotas and of budgets share: their requests, their rows, their answers."""
+"""Common parts of the endpoints of quotas and budgets: requests, rows and responses."""
 # ruff: noqa: N815 - the names are the JSON's
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ MOST = 2**31 - 1
 
 
 class LimitShape(CamelCase, serializers.ModelSerializer[Any]):
-    """A limit, and what is used of it (`uses` in the context)."""
+    """A limit and its use (`uses` in the context)."""
 
     workspace_id = serializers.UUIDField()
     user_id = shown_user_id(allow_null=True, help_text="Whom it limits; null: the whole workspace.")
@@ -40,14 +40,14 @@ class LimitShape(CamelCase, serializers.ModelSerializer[Any]):
 
 
 class LimitQuery(PageQuery):
-    """What a list of limits takes."""
+    """The query of a list of limits."""
 
     workspaceId = serializers.UUIDField(required=False)
     userId = asked_user_id(required=False)
 
 
 class NewLimit(Body):
-    """Whom a new limit is for."""
+    """The workspace or member of a new limit."""
 
     workspaceId = Id(required=False)
     userId = asked_user_id(
@@ -59,19 +59,19 @@ class NewLimit(Body):
 
 
 def rows_of(kind: LimitKind[L]) -> QuerySet[L]:
-    """Limits with the names of whom they limit."""
+    """Return limits with the names of the limited users."""
     return kind.model._default_manager.select_related("user")
 
 
 class LimitEndpoint(Endpoint):
-    """Reads and writes one kind of limit, for who may."""
+    """Reads and writes one kind of limit, for permitted callers."""
 
     kind: ClassVar[LimitKind[Any]]
     shape: ClassVar[type[LimitShape]]
     uses_of: ClassVar[Callable[[Any], Any]]
 
     def listed(self, request: Request, form: type[LimitQuery], *names: str) -> Response:
-        """A page of those that the caller sees; `names` are columns that may be asked for."""
+        """Return a page of visible limits; `names` are columns that the query may filter by."""
         query = self.query(form)
         columns = {"userId": "user_id", **{name: name for name in names}}
         rows = narrowed(visible(self.user, rows_of(self.kind)), query, columns)
@@ -79,19 +79,19 @@ class LimitEndpoint(Endpoint):
         return Response(self._shown(found.rows), headers=found.headers)
 
     def created(self, given: Mapping[str, Any], facts: Mapping[str, Any]) -> Response:
-        """The answer to who makes one that says `facts`, and `given` for whom."""
+        """Create a limit with `facts` for the target in `given`; return the response."""
         workspace = workspace_for(self.user, given.get("workspaceId"), Permission.CONFIGURE)
         made = self.kind.create(workspace, facts, user_id=given.get("userId"), actor=self.actor)
         place = addresses.api(self.kind.model._meta.model_name, made.pk)
         return Response(self._shown([made])[0], 201, headers={"Location": place})
 
     def one(self, pk: UUID) -> Response:
-        """One that the caller sees."""
+        """Return one limit that the caller may see."""
         limit, _ = obtain(self.user, rows_of(self.kind), pk, Action.VIEW)
         return Response(self._shown([limit])[0])
 
     def changed(self, pk: UUID, form: type[Body]) -> Response:
-        """The answer to who changes one; raises ValidationError where nothing is named."""
+        """Change a limit and return the response; raises ValidationError without changes."""
         obtain(self.user, rows_of(self.kind), pk, Permission.CONFIGURE)
         given = self.body(form)
         if not given:
@@ -99,7 +99,7 @@ class LimitEndpoint(Endpoint):
         return Response(self._shown([self.kind.change(pk, given, actor=self.actor)])[0])
 
     def deleted(self, pk: UUID) -> Response:
-        """The answer to who takes one away."""
+        """Delete a limit and return the response."""
         obtain(self.user, rows_of(self.kind), pk, Permission.CONFIGURE)
         self.kind.delete(pk, actor=self.actor)
         return Response(status=204)

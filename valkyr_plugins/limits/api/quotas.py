@@ -1,4 +1,4 @@
-"""Quotas: list, create, read, change, delete; each with what is used of it."""
+"""Quotas: list, create, read, change, delete; each with its use."""
 
 from typing import Any
 from uuid import UUID
@@ -21,7 +21,7 @@ MOST_COUNTED = 2**53 - 1  # what JSON's readers can tell apart
 
 
 class QuotaShape(LimitShape):
-    """A quota, and what is used of it (`uses` in the context)."""
+    """A quota and its use (`uses` in the context)."""
 
     resource = serializers.ChoiceField(Resource.choices)
     target = serializers.CharField(
@@ -43,18 +43,18 @@ class QuotaShape(LimitShape):
 
     @extend_schema_field(serializers.IntegerField(allow_null=True))
     def get_running(self, quota: Quota) -> int | None:
-        """How many steps hold a place now; null where `maxConcurrent` is."""
+        """Return how many steps hold a slot; null if `maxConcurrent` is."""
         uses: QuotaUses = self.context["uses"]
         return uses.running(quota)
 
     @extend_schema_field(WindowShape)
     def get_hour(self, quota: Quota) -> Any:
-        """This hour."""
+        """Return the use of this hour."""
         return self._window(quota, QuotaWindow.HOUR, quota.max_per_hour)
 
     @extend_schema_field(WindowShape)
     def get_day(self, quota: Quota) -> Any:
-        """Today."""
+        """Return the use of today."""
         return self._window(quota, QuotaWindow.DAY, quota.max_per_day)
 
     def _window(self, quota: Quota, name: QuotaWindow, limit: int | None) -> Any:
@@ -63,14 +63,14 @@ class QuotaShape(LimitShape):
 
 
 class QuotaQuery(LimitQuery):
-    """What `listQuotas` takes."""
+    """The query of `listQuotas`."""
 
     resource = serializers.ChoiceField(Resource.choices, required=False)
     target = serializers.CharField(required=False, max_length=MAX_TARGET)
 
 
 class QuotaChange(Body):
-    """What `patchQuota` takes."""
+    """The body of `patchQuota`."""
 
     max_concurrent = Whole(
         required=False,
@@ -96,7 +96,7 @@ class QuotaChange(Body):
 
 
 class NewQuota(NewLimit, QuotaChange):
-    """What `createQuota` takes: one limit at least."""
+    """The body of `createQuota`: at least one limit."""
 
     resource = serializers.ChoiceField(
         Resource.choices, required=False, help_text="What is counted: executions, unless given."
@@ -120,7 +120,7 @@ class Quotas(QuotaEndpoint):
 
     @operation("listQuotas", "Quota", {200: QuotaShape(many=True)}, parameters=[QuotaQuery])
     def get(self, request: Request) -> Response:
-        """The quotas of your workspaces, newest first, with what is used of them."""
+        """List the quotas of your workspaces, newest first, with their use."""
         return self.listed(request, QuotaQuery, "resource", "target")
 
     @operation(
@@ -132,7 +132,7 @@ class Quotas(QuotaEndpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Limit what a workspace, or one of its members, may use.
+        """Limit what a workspace, or a member, may use.
 
         That is executions they start, steps of one module type, or tokens of language models.
         """
@@ -146,15 +146,15 @@ class OneQuota(QuotaEndpoint):
 
     @operation("getQuota", "Quota", {200: QuotaShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One quota, with what is used of it."""
+        """Return one quota with its use."""
         return self.one(id)
 
     @operation("patchQuota", "Quota", {200: QuotaShape}, request=QuotaChange, errors=[403, 404])
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Set other limits; they hold at once, and what was used before still counts."""
+        """Set other limits, effective at once; earlier use still counts."""
         return self.changed(id, QuotaChange)
 
     @operation("deleteQuota", "Quota", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Take the limit away."""
+        """Delete a quota."""
         return self.deleted(id)

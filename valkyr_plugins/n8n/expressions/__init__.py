@@ -1,1 +1,1 @@
-"""n8n's JavaScript expressions, the simple ones, as expressions of our templates."""
+"""Translate simple JavaScript expressions of n8n into template expressions."""

@@ -1,4 +1,4 @@
-"""Methods, functions and times of JavaScript and n8n that our templates have an equal of."""
+"""Methods, functions and times of JavaScript and n8n that have an equivalent in templates."""
 
 import re
 from collections.abc import Callable
@@ -68,7 +68,7 @@ POSITIVE = frozenset({"substring"})
 
 
 def written(table: dict[str, Method], name: str, *arguments: str) -> Written:
-    """A call as our templates write it; raises Untranslatable for what they have no equal of."""
+    """Return a call in template syntax; raises Untranslatable without an equivalent."""
     if name not in table:
         raise Untranslatable(f"it calls {name}()")
     least, most, write, kind = table[name]
@@ -93,7 +93,7 @@ _PART = re.compile(r"'([^']*)'|([A-Za-z])\2*|[^A-Za-z']+")
 
 
 def formatted(pattern: str) -> str:
-    """An expression for the start written by a pattern of Luxon's; raises Untranslatable."""
+    """Return an expression for a time in a pattern of Luxon's; raises Untranslatable."""
     parts: list[str] = []
     end = 0
     for match in _PART.finditer(pattern):

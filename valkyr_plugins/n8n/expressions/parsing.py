@@ -1,4 +1,4 @@
-"""Reads one JavaScript expression into a tree; statements, functions and patterns are refused."""
+"""Parse one JavaScript expression into a tree; reject statements, functions and patterns."""
 
 import re
 from dataclasses import dataclass
@@ -128,7 +128,7 @@ class Token:
 
 
 def tokens(source: str) -> list[Token]:
-    """The pieces of an expression, `end` last; raises Untranslatable."""
+    """Return the tokens of an expression, `end` last; raises Untranslatable."""
     found: list[Token] = []
     position = 0
     while position < len(source):
@@ -147,7 +147,7 @@ def tokens(source: str) -> list[Token]:
 
 
 def unescaped(text: str) -> str:
-    """The text that a JavaScript literal's inside means."""
+    """Return the text that a JavaScript literal means."""
     return _ESCAPE.sub(_character, text)
 
 
@@ -172,7 +172,7 @@ _HOLE = re.compile(r"\$\{([^{}`]*)\}")
 
 
 def parse(source: str) -> Tree:
-    """The tree of an expression; raises Untranslatable."""
+    """Return the tree of an expression; raises Untranslatable."""
     parser = _Parser(tokens(source.strip().rstrip(";")))
     tree = parser.expression()
     parser.expect_end()
@@ -190,7 +190,7 @@ class _Parser:
         return self.pieces[self.place]
 
     def take(self, *signs: str) -> str | None:
-        """The sign that stands here, if it is one of these, and go on behind it."""
+        """Consume and return the current sign, if it is one of these."""
         if self.now.kind == "sign" and self.now.text in signs:
             self.place += 1
             return self.pieces[self.place - 1].text
@@ -314,14 +314,14 @@ class _Parser:
 
 
 def _written(token: Token) -> Tree:
-    """A text, a number or a template literal."""
+    """Parse a text, a number or a template literal."""
     if token.kind == "number":
         return Literal(float(token.text) if "." in token.text else int(token.text[:300]))
     return Literal(token.text) if token.kind == "text" else _joined(token.text)
 
 
 def _joined(text: str) -> Tree:
-    """The parts of a template literal."""
+    """Parse the parts of a template literal."""
     parts: list[Tree] = []
     position = 0
     for hole in _HOLE.finditer(text):

@@ -1,4 +1,4 @@
-"""A JavaScript expression's tree as an expression of our templates."""
+"""Translate a JavaScript expression's tree into a template expression."""
 
 import json
 
@@ -40,7 +40,7 @@ DATA = ("json", "data")
 
 
 def unfolded(tree: Tree) -> tuple[Tree, Steps]:
-    """What a chain begins with, and its steps from there."""
+    """Return the start of a chain, and its steps from there."""
     steps: Steps = []
     while isinstance(tree, (Member, FunctionCall)):
         steps.append(tree)
@@ -49,7 +49,7 @@ def unfolded(tree: Tree) -> tuple[Tree, Steps]:
 
 
 def anchor(root: Tree, steps: Steps, sight: Sight) -> tuple[Shape, Steps] | None:
-    """The data that a chain begins at, and what is left of it; None where it is no data.
+    """Return the data at the start of a chain, and the rest; None if it is not data.
 
     Raises Untranslatable.
     """
@@ -85,7 +85,7 @@ def _called(name: str, call: FunctionCall, rest: Steps, sight: Sight) -> tuple[S
 
 
 def _item(shape: Shape, steps: Steps) -> tuple[Shape, Steps]:
-    """`.item.json`, `.first().json`, `.last().json`, `.all()[0].json`."""
+    """Match `.item.json`, `.first().json`, `.last().json`, `.all()[0].json`."""
     word = _key(steps[0]) if steps else None
     if word in ITEM:
         skipped = 2 if len(steps) > 1 and isinstance(steps[1], FunctionCall) else 1
@@ -137,7 +137,7 @@ _SIGNS = {"===": "==", "!==": "!=", "&&": "and"}
 
 
 def translated(source: str, sight: Sight) -> str:
-    """Our expression for one of n8n's; raises Untranslatable."""
+    """Translate an expression of n8n; raises Untranslatable."""
     if len(source) > MAX_SOURCE:
         raise Untranslatable(f"it has more than {MAX_SOURCE:,} characters")
     text, _ = _Writer(sight).write(parse(source))
@@ -145,7 +145,7 @@ def translated(source: str, sight: Sight) -> str:
 
 
 def constant(value: object) -> str:
-    """A JSON value as an expression."""
+    """Return a JSON value as an expression."""
     if isinstance(value, list):
         return "[" + ", ".join(map(constant, value)) + "]"
     if isinstance(value, dict):
@@ -156,7 +156,7 @@ def constant(value: object) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without brackets around the whole."""
+    """Remove brackets around the whole."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
     depth, quote, skip = 0, "", False
@@ -180,7 +180,7 @@ class _Writer:
         self.sight = sight
 
     def write(self, tree: Tree) -> Written:
-        """An expression that can stand as an operand, and the kind of its value."""
+        """Return an expression that can be an operand, and the kind of its value."""
         match tree:
             case Literal() | Joined() | ListOf() | ObjectOf():
                 return self.written_out(tree)
@@ -245,7 +245,7 @@ class _Writer:
         return self.go_on(text, OTHER, rest)
 
     def other(self, root: Tree, steps: Steps) -> Written:
-        """A chain that begins with no node's data."""
+        """Translate a chain that does not begin with a node's data."""
         if not isinstance(root, Name):
             text, kind = self.write(root)
             return self.go_on(text, kind, steps)
@@ -268,7 +268,7 @@ class _Writer:
         return self.go_on(f"vars.{found}", OTHER, rest)
 
     def function(self, root: str, key: str | int | None, steps: Steps) -> Written:
-        """`String(x)`, `Math.round(x)`."""
+        """Translate `String(x)`, `Math.round(x)`."""
         if steps and isinstance(steps[0], FunctionCall):
             return self.called(root, steps[0], steps[1:])
         if isinstance(key, str) and len(steps) > 1 and isinstance(steps[1], FunctionCall):
@@ -296,7 +296,7 @@ class _Writer:
         raise Untranslatable(f"it reckons with {name}")
 
     def go_on(self, text: str, kind: str, steps: Steps) -> Written:
-        """The rest of a chain: keys, methods, lengths."""
+        """Translate the rest of a chain: keys, methods, lengths."""
         optional = False
         place = 0
         while place < len(steps):
@@ -325,7 +325,7 @@ class _Writer:
 
 
 def _plain_keys(steps: Steps) -> tuple[Keys, Steps]:
-    """The constant keys a chain begins with, up to the first method, length or `?.` after a key."""
+    """Return the leading constant keys, up to the first method, length or `?.` after a key."""
     keys: list[str | int] = []
     for place, step in enumerate(steps):
         key = _constant_key(step)

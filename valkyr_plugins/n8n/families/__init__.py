@@ -1,4 +1,4 @@
-"""What becomes of each kind of node: a file a family."""
+"""Convert each kind of node: one file per family."""
 
 from valkyr_plugins.n8n.families import (
     choices,

@@ -1,4 +1,4 @@
-"""If, Filter and Switch: gates. What goes on is what came in."""
+"""Convert If, Filter and Switch into gates, which pass their input on."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -57,7 +57,7 @@ Condition = tuple[str, str, Any, Any]  # the values' type, the operator, left, r
 
 
 def conditions_of(parameters: Mapping[str, Any]) -> tuple[list[Condition], str]:
-    """The conditions, and `and` or `or` between them."""
+    """Return the conditions, and `and` or `or` between them."""
     given = parameters.get("conditions")
     if isinstance(given, dict) and isinstance(given.get("conditions"), list):
         return list(_new(given["conditions"])), _combined(given.get("combinator"))
@@ -90,7 +90,7 @@ def _old(given: Mapping[str, Any]) -> Iterator[Condition]:
 def condition(
     texts: Texts, given: list[Condition], combinator: str, *, caseless: bool = False
 ) -> str:
-    """One expression for all of them; raises Untranslatable, with the condition that it is."""
+    """Return one expression for all; raises Untranslatable, naming the condition."""
     written = [_one(texts, one, caseless=caseless) for one in given]
     if len(written) == 1:
         return written[0]
@@ -98,7 +98,7 @@ def condition(
 
 
 def condition_template(texts: Texts, parameters: Mapping[str, Any]) -> str:
-    """The template of a node's conditions, or what is still to be written in its place."""
+    """Return the template of a node's conditions, or what is still to be written instead."""
     given, combinator = conditions_of(parameters)
     sensitive = below(parameters, "conditions.options.caseSensitive", True)
     caseless = sensitive is False or below(parameters, "options.ignoreCase") is True
@@ -111,7 +111,7 @@ def condition_template(texts: Texts, parameters: Mapping[str, Any]) -> str:
 
 
 def words(given: list[Condition], combinator: str) -> str:
-    """The conditions as people read them."""
+    """Return the conditions in words."""
     said = [
         f"{left} {name}" if name in ALONE else f"{left} {name} {right}"
         for _, name, left, right in given
@@ -136,7 +136,7 @@ def _one(texts: Texts, given: Condition, *, caseless: bool) -> str:
 
 
 def _number(value: Any) -> Any:
-    """A number that the form kept as a text."""
+    """Return a number that the form stored as text."""
     try:
         return float(value) if isinstance(value, str) and "." in value else int(value)
     except (TypeError, ValueError):
@@ -149,21 +149,21 @@ FALLBACK = "fallback"
 
 @family("if")
 def if_(work: NodeWork) -> Made:
-    """`flow.if`: the first output is `true`, the second `false`."""
+    """Make `flow.if`: the first output is `true`, the second `false`."""
     template = condition_template(work.texts, work.node.parameters)
     return Made("flow.if", {"condition": template}, work.shape, {0: "true", 1: "false"})
 
 
 @family("filter")
 def filter_(work: NodeWork) -> Made:
-    """`flow.if`, which goes on along `true` alone."""
+    """Make `flow.if`, which continues with `true` alone."""
     template = condition_template(work.texts, work.node.parameters)
     return Made("flow.if", {"condition": template}, work.shape, {0: "true", 1: "false"})
 
 
 @family("switch")
 def switch(work: NodeWork) -> Made:
-    """`flow.switch`: over a value where all cases compare it, else over what the cases come to."""
+    """Make `flow.switch` over a value if all cases compare it, else over the cases' results."""
     if work.word("mode") == "expression":
         return _by_number(work)
     cases = _new_cases(work) or _old_cases(work)
@@ -209,7 +209,7 @@ def _old_cases(work: NodeWork) -> list[Case]:
 
 
 def _outcome(name: Any, place: int, found: list[Case]) -> str:
-    """An outcome that no other output has."""
+    """Return an outcome that no other output has."""
     text = str(name).strip() if isinstance(name, (str, int, float)) else ""
     taken = {case[1] for case in found} | {"error", FALLBACK, ""}
     sound = text not in taken and len(text) <= MAX_OUTCOME and "{{" not in text
@@ -225,7 +225,7 @@ def _fallback(work: NodeWork, cases: list[Case]) -> int:
 
 
 def _over_value(work: NodeWork, cases: list[Case]) -> dict[str, Any] | None:
-    """Where every case is one comparison of the same value with a written one."""
+    """Convert cases that are each one comparison of the same value with a constant."""
     plain = all(
         len(given) == 1 and given[0][1] == "equals" and _written(given[0][3])
         for _, _, given, _ in cases
@@ -248,7 +248,7 @@ def _written(value: Any) -> bool:
 
 
 def _over_conditions(work: NodeWork, cases: list[Case]) -> dict[str, Any]:
-    """The first case that holds names the outcome."""
+    """Let the first case that holds name the outcome."""
     names = list(dict.fromkeys(case[1] for case in cases))
     written = ""
     try:
@@ -268,7 +268,7 @@ def _quoted(name: str) -> str:
 
 
 def _by_number(work: NodeWork) -> Made:
-    """An expression that yields the number of the output."""
+    """Return an expression for the number of the output."""
     count = work.get("numberOutputs", 4)
     count = count if isinstance(count, int) and 0 < count < MAX_OUTCOME else 4
     outcomes = {place: str(place) for place in range(count)}

@@ -1,4 +1,4 @@
-"""Set and Edit Fields, No Operation, Date & Time, HTML, XML, RSS: data made on the way."""
+"""Convert nodes that make data: Set, Edit Fields, No Operation, Date & Time, HTML, XML, RSS."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ OLD_KINDS = ("string", "number", "boolean")
 
 @family("set")
 def set_(work: NodeWork) -> Made:
-    """`data.set`; fields that are passed on besides are read where they came from."""
+    """Make `data.set`; other fields that are passed on are read from their source."""
     if work.word("mode") in ("raw", "json"):
         return _of_json(work)
     fields = _fields(work)
@@ -46,7 +46,7 @@ def _of_json(work: NodeWork) -> Made:
 
 
 def _fields(work: NodeWork) -> dict[str, Any]:
-    """Raw values by names, whichever version wrote them."""
+    """Return raw values by name, for every version."""
     found: dict[str, Any] = {}
     for row in (*work.names("assignments.assignments"), *work.names("fields.values")):
         kind = str(row.get("type", "stringValue"))
@@ -59,7 +59,7 @@ def _fields(work: NodeWork) -> dict[str, Any]:
 
 
 def _typed(raw: Any, kind: str) -> Any:
-    """A value of the kind that the form says; expressions stay."""
+    """Return a value of the form's kind; expressions stay."""
     if not isinstance(raw, str) or is_expression(raw):
         return raw
     try:
@@ -83,7 +83,7 @@ def _keeps_others(work: NodeWork) -> bool:
 
 
 def _put(values: dict[str, Any], keys: list[str], value: Any) -> None:
-    """A dotted name makes an object in an object."""
+    """Set a dotted name as an object in an object."""
     for key in keys[:-1]:
         inner = values.setdefault(key, {})
         if not isinstance(inner, dict):
@@ -94,7 +94,7 @@ def _put(values: dict[str, Any], keys: list[str], value: Any) -> None:
 
 @family("noOp")
 def noop(work: NodeWork) -> Made:
-    """`flow.noop`; what goes on is what came in."""
+    """Make `flow.noop`, which passes its input on."""
     if set(work.node.parameters) - {"options"}:
         names = ", ".join(list(work.node.parameters)[:6])
         raise Left(
@@ -106,7 +106,7 @@ def noop(work: NodeWork) -> Made:
 
 @family("dateTime")
 def date_time(work: NodeWork) -> Made:
-    """The execution's beginning, as it is or in a format; nothing else reckons with dates."""
+    """Return the execution's start, unchanged or formatted; other dates are not supported."""
     operation = work.word("operation", work.word("action", "format"))
     name = work.word("outputFieldName").removeprefix("=")
     if operation == "getCurrentDate":
@@ -140,7 +140,7 @@ GETS = {"text": "text", "html": "html", "attribute": "attribute", "value": "attr
 
 @family("rssFeedRead")
 def rss(work: NodeWork) -> Made:
-    """`rss.read`; its entries are the items."""
+    """Make `rss.read`; its entries are the items."""
     url = work.get("url")
     if not isinstance(url, str) or not url.strip("= "):
         raise Left("it has no address")
@@ -160,7 +160,7 @@ def xml(work: NodeWork) -> Made:
 
 @family("html", "htmlExtract")
 def html(work: NodeWork) -> Made:
-    """`data.html_extract`, or `data.template` for a page that is made."""
+    """Make `data.html_extract`, or `data.template` for a generated page."""
     operation = work.word("operation", "generateHtmlTemplate")
     if work.node.kind == "htmlExtract" or operation == "extractHtmlContent":
         return _extract(work)
@@ -201,7 +201,7 @@ def _value(work: NodeWork, row: dict[str, Any], selector: str) -> dict[str, Any]
 
 
 def _field(work: NodeWork, name: str) -> str:
-    """The text in a field of what reaches the node: a page's is the body itself."""
+    """Return the text in a field of the node's input; a page's is the body itself."""
     whole = work.shape.whole
     if name == "data" and whole is not None and whole.endswith(".body"):
         return "{{ " + whole + " }}"

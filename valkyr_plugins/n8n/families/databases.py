@@ -1,4 +1,4 @@
-"""Postgres: statements with their values as parameters."""
+"""Convert Postgres: statements with their values as parameters."""
 
 import re
 from typing import Any
@@ -17,7 +17,7 @@ _DOLLAR = re.compile(r"\$(\d{1,3})\b")
 
 @family("postgres")
 def postgres(work: NodeWork) -> Made:
-    """`sql.query` for what reads, `sql.execute` for what writes."""
+    """Make `sql.query` for reading statements, `sql.execute` for writing ones."""
     operation = work.word("operation", "insert")
     if operation == "executeQuery":
         return _query(work)
@@ -46,7 +46,7 @@ def _made(work: NodeWork, statement: str, params: dict[str, Any], *, reads: bool
 
 
 def _statement(work: NodeWork, raw: str) -> tuple[str, dict[str, Any]]:
-    """The statement, with a parameter for each expression; raises Left where one is no value."""
+    """Return the statement, one parameter per expression; raises Left for other expressions."""
     params: dict[str, Any] = {}
     pieces = parts(raw.removeprefix("=")) if is_expression(raw) else [(False, raw)]
     text = ""
@@ -69,7 +69,7 @@ def _statement(work: NodeWork, raw: str) -> tuple[str, dict[str, Any]]:
 
 
 def _replaced(work: NodeWork, text: str, params: dict[str, Any]) -> str:
-    """`$1` reads the list of replacements."""
+    """Replace `$1` with an item of the replacements."""
     given = work.get("options.queryReplacement", work.get("additionalFields.queryParams"))
     if not given or not _DOLLAR.search(text):
         return text

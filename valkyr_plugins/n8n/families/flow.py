@@ -1,4 +1,4 @@
-"""Nodes of flow: Execute Workflow, code, Wait, Stop and Error, Merge, Respond to Webhook."""
+"""Convert flow nodes: Execute Workflow, code, Wait, Stop and Error, Merge, Respond to Webhook."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from valkyr_plugins.n8n.texts import is_expression
 
 @family("executeWorkflow")
 def execute_workflow(work: NodeWork) -> Made:
-    """`flow.subworkflow`, with what reaches it as the payload."""
+    """Make `flow.subworkflow`, with the input as its payload."""
     given = work.get("workflowId")
     name = given.get("cachedResultName") if isinstance(given, dict) else None
     pk = given.get("value") if isinstance(given, dict) else given
@@ -37,7 +37,7 @@ def _payload(work: NodeWork) -> Any:
 
 @family("code", "function", "functionItem")
 def code(work: NodeWork) -> Made:
-    """Left: nobody translates programs."""
+    """Raise Left: programs are not translated."""
     raise Left(
         "it is a program in JavaScript or n8n's Python. Rewrite it: as templates of a data.set, "
         "as data.jmespath, or as python.code"
@@ -53,7 +53,7 @@ MAX_SECONDS = 365 * 86_400
 
 @family("wait")
 def wait(work: NodeWork) -> Made:
-    """`flow.delay`, or `flow.callback` where it waits to be called."""
+    """Make `flow.delay`, or `flow.callback` if it waits for a call."""
     how = work.word("resume", "timeInterval")
     if how == "specificTime":
         work.remark("The instant needs its zone, as in 2027-01-31T08:00:00+01:00.")
@@ -120,7 +120,7 @@ BY_PLACE = ("mergeByPosition", "combineByPosition", "mergeByIndex", "multiplex",
 
 @family("merge", takes=MERGE)
 def merge(work: NodeWork) -> Made:
-    """`flow.noop` with `join: all`: all items, one input's, or the objects in one."""
+    """Make `flow.noop` with `join: all`: all items, one input's, or the merged objects."""
     if work.exclusive:
         work.remark("Only one of its branches is taken, so it goes on as soon as that one is done.")
         return Made("flow.noop", {}, work.shape)
@@ -175,7 +175,7 @@ def _combined(work: NodeWork) -> Made:
 
 @family("respondToWebhook")
 def respond(work: NodeWork) -> Made:
-    """`flow.noop` with the answer as its value; `output` of the workflow reads it."""
+    """Make `flow.noop` with the response as its value, which `output` of the workflow reads."""
     kind = work.word("respondWith", "firstIncomingItem")
     status = work.get("options.responseCode", 200)
     if status not in (200, "200"):

@@ -1,4 +1,4 @@
-"""HTTP Request, of all versions, as `http.request`."""
+"""Convert all versions of HTTP Request into `http.request`."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _SECRET_IN_URL = re.compile(r"([?&]([A-Za-z_.-]+)=)([^&\s{}#]{6,})")
 
 @family("httpRequest")
 def http_request(work: NodeWork) -> Made:
-    """The answer's body is `output.body`; n8n hands on the body alone."""
+    """Make `http.request`; n8n passes on the body alone, which is `output.body` here."""
     method = work.word("method", work.word("requestMethod", "GET")).upper()
     if method not in METHODS:
         raise Left(f"it uses the method {method[:20]}")
@@ -64,7 +64,7 @@ def _secret(work: NodeWork, name: str, where: str) -> str:
 
 
 def _fields(work: NodeWork, what: str, keys: tuple[str, str], text_key: str) -> dict[str, Any]:
-    """Header or query fields, from their table or from JSON."""
+    """Return header or query fields, from their table or from JSON."""
     sends = work.get("sendQuery" if what == "query" else "sendHeaders")
     if sends is False:
         return {}
@@ -82,7 +82,7 @@ def _fields(work: NodeWork, what: str, keys: tuple[str, str], text_key: str) -> 
 
 
 def _hidden(work: NodeWork, name: str, value: Any, what: str, *, raw: bool = False) -> Any:
-    """A field's value; a secret becomes a credential's."""
+    """Return a field's value; a secret becomes a credential's."""
     if raw and isinstance(value, str) and secret_value(name, value.removeprefix("=")):
         lead, _, rest = value.removeprefix("=").partition(" ")
         before = f"{lead} " if rest else ""
@@ -117,7 +117,7 @@ def _body(work: NodeWork, headers: dict[str, Any]) -> dict[str, Any]:
 
 
 def _table(work: NodeWork, kind: str) -> dict[str, Any]:
-    """The body's fields, written one by one."""
+    """Return the body's fields, written one by one."""
     rows = [*work.names("bodyParameters.parameters"), *work.names("bodyParametersUi.parameter")]
     values = {
         str(row["name"]): work.value(row.get("value", ""), str(row["name"]))

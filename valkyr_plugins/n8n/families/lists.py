@@ -1,4 +1,4 @@
-"""What works on all items at once: Split Out, Sort, Limit, Aggregate, Summarize and their like."""
+"""Convert nodes for all items: Split Out, Sort, Limit, Aggregate, Summarize and similar ones."""
 
 import json
 import re
@@ -15,7 +15,7 @@ MAX_BATCH = 100_000
 
 @family("splitOut", takes=ITEM)
 def split_out(work: NodeWork) -> Made:
-    """The list itself; what follows is the body of a `flow.map` over it."""
+    """Return the list itself; the next nodes become a `flow.map` over it."""
     fields = [name.strip() for name in work.word("fieldToSplitOut").split(",") if name.strip()]
     if len(fields) != 1 or fields[0].startswith("="):
         raise Left("it splits several fields at once; make the list with data.jmespath")
@@ -33,7 +33,7 @@ def split_out(work: NodeWork) -> Made:
 
 @family("limit", takes=LIST)
 def limit(work: NodeWork) -> Made:
-    """The first items, or the last ones."""
+    """Return the first or the last items."""
     if work.shape.items is None:
         return Made("flow.noop", {}, work.shape)
     most = work.get("maxItems", 1)
@@ -45,7 +45,7 @@ def limit(work: NodeWork) -> Made:
 
 @family("sort", takes=LIST)
 def sort(work: NodeWork) -> Made:
-    """`data.sort`, by fields."""
+    """Make `data.sort`, by fields."""
     rows = work.names("sortFieldsUi.sortField")
     if work.word("type", "simple") != "simple" or not rows:
         raise Left("it sorts by code or at random; use data.sort, or python.code")
@@ -60,7 +60,7 @@ def sort(work: NodeWork) -> Made:
 
 @family("removeDuplicates", takes=LIST)
 def remove_duplicates(work: NodeWork) -> Made:
-    """`data.deduplicate`."""
+    """Make `data.deduplicate`."""
     if work.word("operation", "removeDuplicateInputItems") != "removeDuplicateInputItems":
         raise Left("it remembers items of earlier executions; keep what was seen in a database")
     inputs: dict[str, Any] = {"rows": "{{ " + work.items() + " }}"}
@@ -72,7 +72,7 @@ def remove_duplicates(work: NodeWork) -> Made:
 
 @family("aggregate", takes=LIST)
 def aggregate(work: NodeWork) -> Made:
-    """One object with lists in it: of all items, or of single fields."""
+    """Make one object with lists: of all items, or of single fields."""
     items = work.items()
     if work.word("aggregate") == "aggregateAllItemData":
         name = work.word("destinationFieldName", "data")
@@ -96,7 +96,7 @@ def aggregate(work: NodeWork) -> Made:
 
 @family("summarize", takes=LIST)
 def summarize(work: NodeWork) -> Made:
-    """`data.aggregate`; the names are those n8n gives."""
+    """Make `data.aggregate`, with n8n's names."""
     compute: dict[str, Any] = {}
     for row in work.names("fieldsToSummarize.values"):
         how, field = str(row.get("aggregation", "count")), str(row.get("field", ""))
@@ -118,7 +118,7 @@ def summarize(work: NodeWork) -> Made:
 
 @family("itemLists", takes=ITEM)
 def item_lists(work: NodeWork) -> Made:
-    """An older node that did all of the above, one by one."""
+    """Convert an older node that combines the ones above."""
     operation = work.word("operation", "splitOutItems")
     found = ITEM_LISTS.get(operation)
     if found is None:
@@ -137,12 +137,12 @@ ITEM_LISTS: dict[str, Family] = {
 
 
 def item_lists_take(operation: Any) -> str:
-    """Whether an old list node works on the items one by one, or on all of them."""
+    """Return whether an old list node takes single items, or all of them."""
     return ITEM if operation in (None, "splitOutItems") else LIST
 
 
 def loop_items(work: NodeWork) -> tuple[str, Shape]:
-    """What a loop goes over: an expression for the list, and what its body gets of it."""
+    """Return the list that a loop iterates over, and its body's input."""
     size = work.get("batchSize", 1 if work.node.version >= 3 else 10)
     size = size if isinstance(size, int) and 0 < size <= MAX_BATCH else 1
     items, whole = work.shape.items, work.shape.whole
@@ -157,6 +157,6 @@ def loop_items(work: NodeWork) -> tuple[str, Shape]:
 
 
 def _field(name: str) -> str:
-    """A field as our modules name it: a key that is no word stands in quotes."""
+    """Return a field for a module: a key that is not a word is quoted."""
     name = name.removeprefix("=").removeprefix("$json.")
     return name if _WORD.fullmatch(name) else json.dumps(name)

@@ -1,4 +1,4 @@
-"""Send Email and Slack."""
+"""Convert Send Email and Slack."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ from valkyr_plugins.n8n.texts import is_expression
 
 @family("emailSend")
 def email_send(work: NodeWork) -> Made:
-    """`email.send`."""
+    """Make `email.send`."""
     if work.word("operation", "send") == "sendAndWait":
         raise Left("it waits for an answer; use flow.approval, or email.send and flow.callback")
     inputs: dict[str, Any] = {
@@ -55,7 +55,7 @@ def _addresses(work: NodeWork, raw: Any) -> Any:
 
 @family("slack")
 def slack(work: NodeWork) -> Made:
-    """`slack.post`, of messages."""
+    """Make `slack.post` for messages."""
     resource, operation = work.word("resource", "message"), work.word("operation", "post")
     if resource != "message" or operation not in ("post", "create"):
         raise Left(f"slack.post posts messages; this is {resource}: {operation}. Use http.request")

@@ -1,4 +1,4 @@
-"""Language models: OpenAI, chains and agents without tools, as `llm.chat`."""
+"""Convert language models into `llm.chat`: OpenAI, chains and agents without tools."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ MODEL, MEMORY, TOOL, PARSER = "ai_languageModel", "ai_memory", "ai_tool", "ai_ou
 
 @family("openAi")
 def openai(work: NodeWork) -> Made:
-    """A message to a model, of the old node and the new one."""
+    """Convert a message to a model, of the old and the new node."""
     resource = work.word("resource", "text")
     if resource not in ("text", "chat") or work.word("operation", "message") not in (
         "message", "complete", "create",
@@ -43,7 +43,7 @@ def openai(work: NodeWork) -> Made:
 
 @family("chainLlm", "agent", "conversationalAgent")
 def chain(work: NodeWork) -> Made:
-    """A prompt to the model that is attached to the node."""
+    """Convert a prompt to the model that is attached to the node."""
     kinds = {kind for kind, _ in work.helpers}
     if TOOL in kinds:
         raise Left(

@@ -1,4 +1,4 @@
-"""What a redrive is asked with, and what is asked before it starts."""
+"""The forms that create and start a redrive."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -127,7 +127,7 @@ class RedriveForm(forms.Form):
     )
 
     def clean_version(self) -> str | int:
-        """Pinned, latest or a number."""
+        """Check for pinned, latest or a number."""
         text = str(self.cleaned_data["version"] or PINNED).strip()
         if text in (PINNED, LATEST):
             return text
@@ -140,7 +140,7 @@ class RedriveForm(forms.Form):
         return int(text)
 
     def clean(self) -> dict[str, Any]:
-        """One way of changing inputs at a time."""
+        """Check that inputs change in one way at most."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         if data.get("overrides") and data.get("expression"):
             raise forms.ValidationError(gettext("Give overrides or an expression, not both."))
@@ -148,11 +148,11 @@ class RedriveForm(forms.Form):
 
     @property
     def changes_inputs(self) -> bool:
-        """Whether entries would run with other inputs."""
+        """Return whether entries would run with other inputs."""
         return bool(self.cleaned_data.get("overrides") or self.cleaned_data.get("expression"))
 
     def wish(self, selection: Any, group_id: Any) -> RedriveOptions:
-        """The valid form's values as a wish."""
+        """Return the valid form's values as options."""
         data = self.cleaned_data
         return RedriveOptions(
             selection=selection,
@@ -171,7 +171,7 @@ class RedriveForm(forms.Form):
 
 
 class StartForm(ReasonForm):
-    """Asks for the number of entries where there are many."""
+    """Asks for the number of entries if there are many."""
 
     count = forms.IntegerField(
         label=lazy("How many entries"),
@@ -191,7 +191,7 @@ class StartForm(ReasonForm):
             del self.fields["count"]
 
     def clean_count(self) -> int:
-        """The number, if it is right."""
+        """Check the number."""
         count = int(self.cleaned_data["count"])
         if count != self.total:
             raise forms.ValidationError(
@@ -210,7 +210,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Entries that somebody chose: the rows, how it was said, and what the form re-posts."""
+    """The chosen entries: the rows, the kind of choice, and the form's hidden fields."""
 
     rows: QuerySet[DeadLetterEntry]
     selection: Mapping[str, Any]
@@ -221,7 +221,7 @@ class Chosen:
 
 
 def ask(request: HttpRequest, chosen: Chosen, *, sent: bool) -> HttpResponse:
-    """The form, or (`sent`) what came of it: on to the draft's page, or the form with errors."""
+    """Show the form, or (`sent`) its result: the draft's page, or the form with errors."""
     form = RedriveForm(data=request.POST if sent else None, initial={"scope": "STEP"})
     if sent and form.is_valid():
         made = _made(request, chosen, form)
@@ -245,7 +245,7 @@ def ask(request: HttpRequest, chosen: Chosen, *, sent: bool) -> HttpResponse:
 
 
 def _made(request: HttpRequest, chosen: Chosen, form: RedriveForm) -> Redrive | None:
-    """The draft, or None with the reason on the form."""
+    """Return the draft, or None with the reason on the form."""
     wish = form.wish(dict(chosen.selection), chosen.group_id)
     rows = chosen.rows
     for power in needed(wish):
@@ -270,7 +270,7 @@ def _made(request: HttpRequest, chosen: Chosen, form: RedriveForm) -> Redrive | 
 
 
 def _refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: RedriveForm) -> str:
-    """Why the person may not do that to these rows; "" where they may."""
+    """Return why the user may not do that to these rows; "" if they may."""
     few = FREE_IDS + 1
     count = bounded_count(rows, few)
     if count == 0:

@@ -1,4 +1,4 @@
-"""Redrives in the admin: a list, a page that previews and then follows one, a way to make one."""
+"""Redrives in the admin: a list, a page for preview and progress, and a form."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -48,7 +48,7 @@ MARKS: dict[str, tuple[str, str]] = {
 
 
 def _unless(target: str, *states: str) -> Callable[[Any], str]:
-    """Refuse rows from which `target` cannot be reached (or that are in none of `states`)."""
+    """Refuse rows that cannot move to `target` (or that are in none of `states`)."""
     allowed = states or sources(target)
 
     def refuse(row: Redrive) -> str:
@@ -66,7 +66,7 @@ def _moving(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any
 
 
 def _sending(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
-    """The move, if the person may do to each entry what the redrive does."""
+    """Return the move, if the user may do to each entry what the redrive does."""
 
     def moved(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
         check_start(user_of(actor), Redrive.objects.get(pk=pk))
@@ -145,7 +145,7 @@ class StateFilter(TabFilter):
 
 @admin.register(Redrive)
 class RedriveAdmin(OperatingAdmin, FactAdmin):
-    """Made by people, driven by a duty."""
+    """Created by users, driven by a duty."""
 
     operations = (START, PAUSE, RESUME, ABORT)
     change_form_before_template = "redrive/redrive.html"
@@ -161,19 +161,19 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     search_texts = ("reason", "created_by_name")
 
     def get_urls(self) -> Any:
-        """The list and the pages, and the one on which a redrive is made."""
+        """Return the URLs of the list and pages, and of the form."""
         view = self.admin_site.admin_view(self.new)
         return [path("new/", view, name="valkyr_redrive_redrive_new"), *super().get_urls()]
 
     def new(self, request: HttpRequest) -> HttpResponse:
-        """Make one of a group's open entries (`?group=`), or of some (`?ids=a,b`)."""
+        """Create one for a group's open entries (`?group=`), or for some (`?ids=a,b`)."""
         if not holds(request, Permission.REDRIVE):
             raise PermissionDenied(gettext("Redriving needs the permission redrive."))
         return ask(request, _named(request), sent=request.method == "POST")
 
     @display(description=lazy("what"))
     def what(self, row: Redrive) -> Any:
-        """Its group, or how many entries."""
+        """Its group, or the number of entries."""
         return (
             marks.clipped(str(row.group), 60)
             if row.group
@@ -188,7 +188,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("ended"))
     def bar(self, row: Redrive) -> Any:
-        """How much of it has ended."""
+        """The share that has ended."""
         return panels.bar(row)
 
     @display(description=lazy("failed again"))
@@ -198,7 +198,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("by"))
     def who(self, row: Redrive) -> str:
-        """Who made it."""
+        """The user who created it."""
         return row.created_by_name
 
     @display(description=lazy("why"))
@@ -208,11 +208,11 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("made"))
     def created(self, row: Redrive) -> Any:
-        """Since when it exists."""
+        """Its age."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """The preview of a draft; the progress of what was started."""
+        """Return the preview of a draft, or the progress of a started one."""
         if obj.state == RedriveState.DRAFT:
             sections = panels.sections(request, obj)
         else:
@@ -267,7 +267,7 @@ def _sentence(obj: Redrive) -> str:
 
 
 def _named(request: HttpRequest) -> Chosen:
-    """The entries that the address names; raises BadRequest, PermissionDenied."""
+    """Return the entries in the URL; raises BadRequest, PermissionDenied."""
     rows = scoped(request, DeadLetterEntry.objects.all(), Action.VIEW)
     group, ids = request.GET.get("group", ""), request.GET.get("ids", "")
     try:

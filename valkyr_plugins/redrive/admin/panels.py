@@ -1,4 +1,4 @@
-"""What became of each entry of a redrive: counts with a bar, and the newest rows of one state."""
+"""The results of a redrive: counts with a bar, and the newest items of one state."""
 
 import json
 from typing import Any
@@ -29,13 +29,13 @@ HEADERS = (lazy("Entry"), lazy("State"), lazy("Sent"), lazy("Ended"), lazy("Runs
 
 
 def item_mark(state: str) -> SafeString:
-    """An item's state as word, icon and colour."""
+    """Return an item's state as word, icon and colour."""
     icon, colour = MARKS[state]
     return marks.mark(str(ItemState(state).label), icon, colour)
 
 
 def bar(redrive: Redrive) -> SafeString:
-    """How much of it has ended, as a bar and in words."""
+    """Return the ended share as a bar and in words."""
     done = redrive.succeeded + redrive.failed_again + redrive.skipped
     return format_html(
         gettext(
@@ -50,7 +50,7 @@ def bar(redrive: Redrive) -> SafeString:
 
 
 def counts(redrive: Redrive) -> PageSection:
-    """How many are in which state, each a link to those; pace and time left."""
+    """Return the counts by state, each linked to its items; pace and time left."""
     now = progress(redrive)
     rows = [
         ("QUEUED", now.queued),
@@ -73,7 +73,7 @@ def counts(redrive: Redrive) -> PageSection:
 
 
 def chosen(request: HttpRequest, redrive: Redrive) -> PageSection:
-    """The newest items, of one state where the address names it."""
+    """Return the newest items, of one state if the URL names it."""
     state = request.GET.get("items", "")
     rows = RedriveItem.objects.filter(redrive=redrive).select_related("entry", "again")
     if state in ItemState.values:
@@ -138,7 +138,7 @@ def _pace(rate: float, left: float | None) -> str:
 
 
 def sections(request: HttpRequest, redrive: Redrive) -> list[PageSection]:
-    """The preview of a draft, made anew each time it is looked at."""
+    """Return the preview of a draft, computed at each view."""
     try:
         found = preview(redrive.pk)
     except ValkyrError as error:
@@ -244,7 +244,7 @@ def _versions(found: Preview) -> PageSection:
 
 
 def wanted(redrive: Redrive) -> str:
-    """Its overrides or expression as text; empty for none."""
+    """Return its overrides or expression as text; empty for none."""
     if redrive.overrides is not None:
         return json.dumps(masked(redrive.overrides), ensure_ascii=False)
     return redrive.expression

@@ -1,4 +1,4 @@
-"""Redrives on the pages of failure groups, and the ways from there and from lists to a new one."""
+"""Redrives on the pages of failure groups, and links from there and from lists to a new one."""
 
 from collections.abc import Iterable
 from urllib.parse import urlencode
@@ -29,14 +29,14 @@ ACTION = "redrive_many"
 
 
 def address(request: HttpRequest, group: FailureGroup) -> str:
-    """The page that plans a redrive of its open entries; empty without any, or the power to."""
+    """Return the URL of the form for its open entries; empty without entries or permission."""
     if group.open <= 0 or not holds(request, Permission.REDRIVE):
         return ""
     return f"{reverse('admin:valkyr_redrive_redrive_new')}?{urlencode({'group': group.pk})}"
 
 
 def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
-    """The newest redrives of a group."""
+    """Return the newest redrives of a group."""
     rows = scoped(request, Redrive.objects.filter(group=group)).order_by("-created_at")
     return PageSection(
         gettext("Redrives"),
@@ -67,7 +67,7 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
 def redrive_many(
     admin: DeadLetterEntryAdmin, request: HttpRequest, queryset: QuerySet[DeadLetterEntry]
 ) -> HttpResponse:
-    """Ask how the selection is to be redriven; what arrives meanwhile is not swept in."""
+    """Ask how to redrive the selection; later entries are not included."""
     across = request.POST.get("select_across", "0")
     ids = request.POST.getlist(ACTION_CHECKBOX_NAME)
     newest = newest_of(request, queryset)

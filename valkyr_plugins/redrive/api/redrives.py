@@ -1,4 +1,4 @@
-"""Redrives over HTTP: make one, see what it would do, start it, follow it."""
+"""Redrives over HTTP: create, preview, start and follow one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -57,7 +57,7 @@ from valkyr_plugins.redrive.preview import preview
 def make_permitted(
     user: User, given: dict[str, Any], wish: RedriveOptions, actor: Actor
 ) -> Redrive:
-    """A draft of what the caller chose; raises Forbidden, NotFound, InvalidRedrive."""
+    """Create a draft of the caller's choice; raises Forbidden, NotFound, InvalidRedrive."""
     with transaction.atomic():
         by_inputs = bool(given.get("filter", {}).get("inputs"))
         rows = _permitted(user, given, needed(wish, by_inputs=by_inputs))
@@ -68,7 +68,7 @@ def make_permitted(
 
 
 def require_bulk(user: User, redrive: Redrive) -> None:
-    """Raise Forbidden where there are many and the caller may not act on many at once."""
+    """Raise Forbidden for many entries without the permission for bulk actions."""
     if redrive.total <= FREE_IDS:
         return
     entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
@@ -78,9 +78,9 @@ def require_bulk(user: User, redrive: Redrive) -> None:
 
 
 def _permitted(user: User, given: dict[str, Any], powers: list[Power]) -> QuerySet[DeadLetterEntry]:
-    """The chosen rows over which the caller has all powers.
+    """Return the chosen rows over which the caller has all powers.
 
-    Of ids every one must be such a row; a group and a filter mean those that are. Raises NotFound,
+    Every named ID must be such a row; a group or a filter selects those that are. Raises NotFound,
     Forbidden, InvalidRedrive.
     """
     wanted = _wanted(user, given)
@@ -105,7 +105,7 @@ def _wanted(user: User, given: dict[str, Any]) -> QuerySet[DeadLetterEntry]:
 
 
 def _refuse(user: User, wanted: QuerySet[DeadLetterEntry], powers: list[Power]) -> None:
-    """Say why none is left: not allowed, or not there as far as the caller may know."""
+    """Raise the reason why none is left: not allowed, or not visible to the caller."""
     known = visible(user, wanted, Action.VIEW) | visible(user, wanted, Action.TRIGGER)
     entry = known.only("id", "workspace_id", "workflow_id").first()
     if entry is None:
@@ -134,19 +134,19 @@ FILTERS = {"state": "state", "groupId": "group_id"}
 
 
 def redrives() -> QuerySet[Redrive]:
-    """All redrives."""
+    """Return all redrives."""
     return Redrive.objects.all()
 
 
 def shown(redrive: Redrive, may: Powers, status: int = 200) -> Response:
-    """One redrive in full."""
+    """Return one redrive in full."""
     context = {"may": may, "now": database_now()}
     headers = {"Location": addresses.api("redrive", redrive.pk)} if status > 200 else {}
     return Response(RedriveDetail(redrive, context=context).data, status, headers=headers)
 
 
 def wish_of(given: dict[str, Any], asked: Any) -> RedriveOptions:
-    """What the body asks for; `asked` is the body as it came, of which the choice is kept."""
+    """Return the options in the body; `asked` is the original body, whose choice is stored."""
     return RedriveOptions(
         selection={name: asked[name] for name in ("ids", "filter", "groupId") if name in asked},
         group_id=given.get("groupId") or given.get("filter", {}).get("groupId"),
@@ -169,7 +169,7 @@ class Redrives(Endpoint):
 
     @operation("listRedrive", TAG, {200: RedriveSummary(many=True)}, parameters=[RedriveQuery])
     def get(self, request: Request) -> Response:
-        """The redrives of your workspaces, newest first."""
+        """List the redrives of your workspaces, newest first."""
         query = self.query(RedriveQuery)
         rows = narrowed(visible(self.user, redrives()), query, FILTERS).defer(*LARGE)
         found = page(request, rows, query)
@@ -185,9 +185,9 @@ class Redrives(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """A draft of the open dead letters that were chosen, frozen as they are now.
+        """Create a draft of the chosen open dead letters, frozen in their current state.
 
-        Nothing runs before it is started; a draft that nobody starts is deleted after a day.
+        Nothing runs before it is started; a draft that is not started is deleted after a day.
         """
         given = self.body(NewRedrive)
         made = make_permitted(self.user, given, wish_of(given, request.data), self.actor)
@@ -195,7 +195,7 @@ class Redrives(Endpoint):
 
 
 class RequeueEntries(Endpoint):
-    """Send many home."""
+    """Requeue many dead letters."""
 
     @operation(
         "requeueDeadLetterEntries",
@@ -206,7 +206,7 @@ class RequeueEntries(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """A redrive of the failed steps that starts at once; follow it where Location says."""
+        """Create and start a redrive of the failed steps; `Location` has its URL."""
         given = self.body(Choice)
         wish = wish_of(given, request.data)
         with transaction.atomic():
@@ -220,18 +220,18 @@ class OneRedrive(Endpoint):
 
     @operation("getRedrive", TAG, {200: RedriveDetail}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """One redrive, and how far it is."""
+        """Return one redrive and its progress."""
         return shown(*obtain(self.user, redrives(), id, Action.VIEW))
 
 
 class PreviewRedrive(Endpoint):
-    """What it would do."""
+    """Preview a redrive."""
 
     @operation("previewRedrive", TAG, {200: PreviewShape}, request=RedriveReason, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """How many would run, who is left out and why, what happens again outside, samples.
+        """Return how many would run, which are skipped and why, repeated side effects, and samples.
 
-        As things are now: nothing is changed, and others may be faster.
+        Based on the current state: nothing is changed, and others may change it first.
         """
         self.body(RedriveReason)
         _, may = obtain(self.user, redrives().defer(*LARGE), id, Permission.REDRIVE)
@@ -239,7 +239,7 @@ class PreviewRedrive(Endpoint):
 
 
 class Items(Endpoint):
-    """What became of each."""
+    """The result of each entry."""
 
     @operation(
         "listRedriveItems",
@@ -249,7 +249,7 @@ class Items(Endpoint):
         parameters=[ItemsQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """The entries of a redrive, in the order in which they are sent."""
+        """List the entries of a redrive, in the order of sending."""
         obtain(self.user, redrives().defer(*LARGE), id, Action.VIEW)
         query = self.query(ItemsQuery)
         rows = RedriveItem.objects.filter(redrive_id=id)
@@ -260,7 +260,7 @@ class Items(Endpoint):
 
 
 class _Move(Endpoint):
-    """A person moves it on."""
+    """A user's change of its state."""
 
     def _moved(self, id: UUID, move: Callable[..., Redrive], *, sends: bool) -> Response:  # noqa: A002
         given = self.body(RedriveReason)
@@ -278,36 +278,36 @@ def _described(name: str) -> Callable[[Any], Any]:
 
 
 class StartRedrive(_Move):
-    """Let it run."""
+    """Start a redrive."""
 
     @_described("start")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Hold its entries and send them home at its pace; those another redrive holds are left."""
+        """Hold its entries and requeue them at its pace; skip those that another redrive holds."""
         return self._moved(id, lifecycle.start, sends=True)
 
 
 class PauseRedrive(_Move):
-    """Hold it."""
+    """Pause a redrive."""
 
     @_described("pause")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Send nothing more for now; what was sent goes on."""
+        """Stop sending for now; sent entries continue."""
         return self._moved(id, lifecycle.pause, sends=False)
 
 
 class ResumeRedrive(_Move):
-    """Go on."""
+    """Resume a redrive."""
 
     @_described("resume")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Go on where a pause, or too many failures, stopped it; failures are counted anew."""
+        """Continue after a pause or a stop by failures; failures are counted from zero."""
         return self._moved(id, lifecycle.resume, sends=True)
 
 
 class AbortRedrive(_Move):
-    """End it."""
+    """Abort a redrive."""
 
     @_described("abort")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Send nothing more, ever; what was sent goes on, the rest stays open."""
+        """Stop sending permanently; sent entries continue, the rest stays open."""
         return self._moved(id, lifecycle.abort, sends=False)

@@ -1,4 +1,4 @@
-"""Redrives as JSON: what is asked for, how far one is, what became of each entry."""
+"""Redrives as JSON: the request, the progress, and the result of each entry."""
 # ruff: noqa: N815 - the names are the JSON's
 
 from datetime import datetime
@@ -34,7 +34,7 @@ from valkyr_plugins.redrive.progress import progress
 
 
 class Choice(Body):
-    """Which dead letters: one of the three; those that are open are taken, as they are now."""
+    """The dead letters, chosen in one of three ways; those open now are taken."""
 
     ids = serializers.ListField(child=Id(), required=False, min_length=1, max_length=MAX_IDS)
     filter = EntryFilters(required=False)
@@ -50,7 +50,7 @@ class Choice(Body):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Exactly one way of choosing; raises ValidationError."""
+        """Check that exactly one way is used; raises ValidationError."""
         given = [name for name in ("ids", "filter", "groupId") if name in attrs]
         if len(given) != 1:
             raise serializers.ValidationError(
@@ -60,7 +60,7 @@ class Choice(Body):
 
 
 class NewRedrive(Choice):
-    """A redrive to be made; it starts when it is told to."""
+    """A new redrive, which is started separately."""
 
     scope = serializers.ChoiceField(RedriveScope.choices, required=False, default=RedriveScope.STEP)
     fromStep = Text(
@@ -98,7 +98,7 @@ class NewRedrive(Choice):
 
 
 class RedriveReason(Body):
-    """Why."""
+    """The reason."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
@@ -117,7 +117,7 @@ class ItemsQuery(PageQuery):
 
 
 class ProgressShape(CamelCaseSerializer):
-    """How far it is."""
+    """The progress of a redrive."""
 
     queued = serializers.IntegerField()
     running = serializers.IntegerField(help_text="Sent, and not ended yet.")
@@ -158,7 +158,7 @@ class RedriveSummary(CamelCase, serializers.ModelSerializer[Redrive]):
 
     @extend_schema_field(ProgressShape)
     def get_progress(self, redrive: Redrive) -> dict[str, Any]:
-        """Counts, rate and what is left."""
+        """Return counts, rate and what is left."""
         now: datetime = self.context["now"]
         found = progress(redrive, now)
         return {
@@ -195,7 +195,7 @@ class RedriveDetail(RedriveSummary):
 
 
 class RedriveItemShape(CamelCase, serializers.ModelSerializer[RedriveItem]):
-    """What became of one entry."""
+    """The result of one entry."""
 
     entry_id = serializers.UUIDField()
     state = serializers.ChoiceField(ItemState.choices)
@@ -223,7 +223,7 @@ class SkippedShape(CamelCaseSerializer):
 
 
 class EffectShape(CamelCaseSerializer):
-    """A step with effects outside that would run again."""
+    """A step with side effects that would run again."""
 
     step = serializers.CharField()
     module = serializers.CharField()
@@ -232,7 +232,7 @@ class EffectShape(CamelCaseSerializer):
 
 
 class SampleShape(CamelCaseSerializer):
-    """What the overrides make of one entry."""
+    """The result of the overrides for one entry."""
 
     entry_id = serializers.UUIDField()
     before = Payload(allow_null=True)
@@ -240,14 +240,14 @@ class SampleShape(CamelCaseSerializer):
 
 
 class RejectedShape(CamelCaseSerializer):
-    """An entry whose changed inputs its module would not take."""
+    """An entry whose changed inputs its module would reject."""
 
     entry_id = serializers.UUIDField()
     problems = Payload(help_text="Sentences.")
 
 
 class VersionChangeShape(CamelCaseSerializer):
-    """How the definition differs from the one that failed."""
+    """The changes of the definition since the failed version."""
 
     before = serializers.IntegerField()
     after = serializers.IntegerField()
@@ -256,7 +256,7 @@ class VersionChangeShape(CamelCaseSerializer):
 
 
 class PreviewShape(CamelCaseSerializer):
-    """What a redrive would do."""
+    """The effects of a redrive."""
 
     runs = serializers.IntegerField(help_text="How many entries would run.")
     skipped = SkippedShape(many=True)

@@ -1,4 +1,4 @@
-"""What the pages of executions show and offer; importing the package adds it."""
+"""Panels and operations on the pages of executions; importing the package adds them."""
 
 from valkyr_plugins.timetravel.admin import (  # noqa: F401 - importing adds
     history,

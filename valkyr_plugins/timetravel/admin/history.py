@@ -48,7 +48,7 @@ CAN_GO_BACK = (ExecutionState.RUNNING, ExecutionState.PAUSED, ExecutionState.FAI
 
 
 class PointForm(ReasonForm):
-    """Asks where to; the newest checkpoints and finished steps are offered."""
+    """Asks for a point; the newest checkpoints and finished steps are offered."""
 
     point = forms.ChoiceField(
         widget=Select(),
@@ -58,7 +58,7 @@ class PointForm(ReasonForm):
     field_order = ("point", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Look up the points of the one execution asked about."""
+        """Load the points of the execution."""
         super().__init__(*args, **kwargs)
         field = self.fields["point"]
         assert isinstance(field, forms.ChoiceField)
@@ -66,7 +66,7 @@ class PointForm(ReasonForm):
 
 
 class ForkForm(ReasonForm):
-    """Asks where from, and what is to be different: no more than the person may change."""
+    """Asks for the point and the changes that the user may make."""
 
     step = forms.CharField(
         label=lazy("From step"),
@@ -103,7 +103,7 @@ class ForkForm(ReasonForm):
     field_order = ("step", "version", "payload", "variables", "inputs", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Begin with the step that the address names, as the monitor's button does."""
+        """Begin with the step in the URL, as the monitor's button does."""
         super().__init__(*args, **kwargs)
         self.initial.setdefault("step", self.request.GET.get("step", ""))
         self.origin = origins().filter(pk=self.object_id).first()
@@ -114,7 +114,7 @@ class ForkForm(ReasonForm):
                 self.fields[name].widget = forms.HiddenInput()
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what the person may not change, whatever the page offered."""
+        """Reject changes that the user may not make."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if self.origin is None or self.may is None or self.errors:
             return given
@@ -132,7 +132,7 @@ class ForkForm(ReasonForm):
 
 
 def _hidden(may: Powers) -> list[str]:
-    """The fields that would only be refused."""
+    """Return the fields that would be rejected."""
     inside = [] if may.allows(Action.OPERATE) else ["step", "inputs"]
     return inside if may_override(may) else [*{*inside, "variables", "inputs"}]
 
@@ -272,7 +272,7 @@ HEADERS = (
 
 
 class NameForm(DialogForm):
-    """Asks what to call it."""
+    """Asks for a name."""
 
     name = forms.CharField(
         required=False,
@@ -297,7 +297,7 @@ TAKE_CHECKPOINT = AdminOperation(
 
 
 def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """A row a checkpoint, the newest first."""
+    """Return one row per checkpoint, newest first."""
     found = (
         Checkpoint.objects.filter(execution=execution)
         .select_related("created_by")

@@ -1,4 +1,4 @@
-"""Verifying an execution, on its page: asked for by an operation, shown in a panel."""
+"""Verification of an execution, requested by an operation and shown in a panel."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ SIDES = ("recorded", "replayed")
 
 
 def verification(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """The newest verification of the last hour, if there is one."""
+    """Return the newest verification of the last hour, if any."""
     job = newest(verification_jobs.KIND, execution.pk)
     if job is None:
         return None

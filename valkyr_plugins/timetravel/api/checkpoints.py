@@ -43,11 +43,11 @@ class CheckpointSummary(CamelCase, serializers.ModelSerializer[Checkpoint]):
         ]  # fmt: skip
 
     def get_createdBy(self, checkpoint: Checkpoint) -> str | None:  # noqa: N802 - the JSON's name
-        """The name of who took it; null for the engine."""
+        """Return the name of the user who took it; null for the engine."""
         return checkpoint.created_by.get_username() if checkpoint.created_by else None
 
     def get_current(self, checkpoint: Checkpoint) -> bool:
-        """False when the execution was rolled back past it: nobody can go back to it."""
+        """Return False if the execution was rolled back to an earlier point."""
         return bool(checkpoint.epoch == self.context["epoch"])
 
 
@@ -65,7 +65,7 @@ class CheckpointQuery(PageQuery):
 
 
 class NewCheckpoint(Body):
-    """What taking a checkpoint by hand takes."""
+    """The body for taking a checkpoint."""
 
     name = Text(required=False, default="", allow_blank=True, max_length=200)
 
@@ -84,7 +84,7 @@ class Checkpoints(Endpoint):
         parameters=[CheckpointQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """The checkpoints of an execution, newest first, without their variables."""
+        """List the checkpoints of an execution, newest first, without their variables."""
         execution, _ = obtain(self.user, WorkflowExecution.objects.only(*IDENTITY), id, Action.VIEW)
         rows = (
             Checkpoint.objects.filter(execution_id=id)
@@ -104,7 +104,7 @@ class Checkpoints(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Keep the variables as they are now, under a name; at most 100 an execution."""
+        """Save the current variables under a name; at most 100 per execution."""
         rows = WorkflowExecution.objects.only(*IDENTITY)
         _, may = obtain(self.user, rows, id, Action.OPERATE)
         taken = take_by_hand(id, name=self.body(NewCheckpoint)["name"], actor=self.actor)
@@ -127,7 +127,7 @@ class OneCheckpoint(Endpoint):
         id: UUID,  # noqa: A002
         checkpointId: UUID,  # noqa: N803 - the path's name
     ) -> Response:
-        """One checkpoint, with its variables."""
+        """Return one checkpoint with its variables."""
         execution, may = obtain(
             self.user, WorkflowExecution.objects.only(*IDENTITY), id, Action.VIEW
         )

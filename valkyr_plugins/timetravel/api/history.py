@@ -1,4 +1,4 @@
-"""Going back to a point of an execution, branching off from one, and running it again."""
+"""Roll an execution back, fork it, and replay it."""
 
 from typing import Any
 from uuid import UUID
@@ -50,7 +50,7 @@ class StepInputs(JsonObject):
     }
 
     def to_internal_value(self, data: Any) -> Any:
-        """The object itself; raises ValidationError."""
+        """Return the object; raises ValidationError."""
         if not isinstance(data, dict) or not all(isinstance(v, dict) for v in data.values()):
             self.fail("inputs")
         if len(data) > MAX_STEPS:
@@ -59,7 +59,7 @@ class StepInputs(JsonObject):
 
 
 class ForkOverrides(Body):
-    """What a fork changes; everything is merged into what is there (RFC 7396)."""
+    """The changes of a fork, which are merged into the existing values (RFC 7396)."""
 
     input = Json(required=False, allow_null=True, help_text="The payload.")
     variables = JsonObject(required=False, help_text="Declared variables by name.")
@@ -69,7 +69,7 @@ class ForkOverrides(Body):
 
 
 class Rollback(Body):
-    """Where to go back to: one of both."""
+    """The target of a roll-back: a checkpoint or a step."""
 
     checkpointId = serializers.UUIDField(required=False, allow_null=True)
     stepPath = Text(
@@ -82,7 +82,7 @@ class Rollback(Body):
 
 
 class Fork(Body):
-    """Where to branch off, and what is to be different."""
+    """The start of a fork, and its changes."""
 
     checkpointId = serializers.UUIDField(required=False, allow_null=True)
     stepPath = Text(
@@ -97,14 +97,14 @@ class Fork(Body):
 
 
 class Replay(Body):
-    """Whether to run again, or only to see that it would come out the same."""
+    """Whether to run again, or only to verify that the result is the same."""
 
     verify = Flag(required=False, default=False)
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
 
 class DifferenceShape(CamelCaseSerializer):
-    """One thing that came out otherwise."""
+    """One difference in a verification."""
 
     step_path = serializers.CharField(allow_blank=True)
     field = serializers.CharField()
@@ -113,7 +113,7 @@ class DifferenceShape(CamelCaseSerializer):
 
 
 class VerificationShape(CamelCaseSerializer):
-    """What replaying with recorded results found; at most 100 differences."""
+    """The result of replaying with recorded results; at most 100 differences."""
 
     same = serializers.BooleanField()
     steps = serializers.IntegerField(help_text="How many steps were rendered again.")
@@ -155,7 +155,7 @@ def _accepted(execution: WorkflowExecution, may: Powers) -> Response:
 
 
 class RollbackExecution(Endpoint):
-    """Go back."""
+    """Roll an execution back."""
 
     @operation(
         "rollbackWorkflowExecution",
@@ -165,9 +165,9 @@ class RollbackExecution(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Go back to a checkpoint, or to right after a finished step, and on from there.
+        """Roll back to a checkpoint, or to right after a finished step, and continue from there.
 
-        Only while RUNNING, PAUSED or FAILED; what is over otherwise can be forked.
+        Only while RUNNING, PAUSED or FAILED; fork other executions instead.
         """
         _, may = obtain(self.user, _identities(), id, Action.OPERATE)
         given = self.body(Rollback)
@@ -188,7 +188,7 @@ class RollbackExecution(Endpoint):
 
 
 class ForkExecution(Endpoint):
-    """Branch off."""
+    """Fork an execution."""
 
     starts = True
 
@@ -201,7 +201,7 @@ class ForkExecution(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """A new execution from a checkpoint, or from right before a step, which runs again.
+        """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
         Without either it begins at the beginning. The origin stays as it is. *Trigger* alone gives
         another input to the latest version. A step or a checkpoint, another version than the pinned
@@ -234,7 +234,7 @@ class ForkExecution(Endpoint):
 
 
 class ReplayExecution(Endpoint):
-    """Run it again."""
+    """Replay an execution."""
 
     starts = True
 
@@ -247,12 +247,12 @@ class ReplayExecution(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """A new execution of the same version with the same input (202).
+        """Start a new execution of the same version with the same input (202).
 
-        With `verify`, no step runs: a worker renders and decides every recorded step again from
-        recorded results, and lists what comes out otherwise. The answer is that list (200). If the
-        worker needs more than three seconds, or with an `Idempotency-Key`, the answer is the
-        verification (202): get it at `Location` until its `state` is `SUCCESS` or `FAILED`.
+        With `verify`, no step runs: a worker evaluates every recorded step again from recorded
+        results, and lists the differences. The answer is that list (200). If the worker needs more
+        than three seconds, or with an `Idempotency-Key`, the answer is the verification (202): get
+        it at `Location` until its `state` is `SUCCESS` or `FAILED`.
         """
         found, may = obtain(self.user, origins(), id, Action.TRIGGER)
         given = self.body(Replay)
@@ -269,7 +269,7 @@ class OneVerification(Endpoint):
 
     @operation("getVerification", "WorkflowExecution", {200: VerificationJob}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """One verification, and its result once it has succeeded. It is kept for an hour."""
+        """Return one verification, with its result after success. It is kept for an hour."""
         job = Job.objects.filter(pk=id, kind=verification.KIND).first()
         if job is None:
             raise NotFound(f"There is no verification {id} in your workspaces.")
@@ -281,7 +281,7 @@ class OneVerification(Endpoint):
 
 
 def _verified(job: Job, may: Powers) -> Response:
-    """The result of a verification, or where to find it."""
+    """Return the result of a verification, or its URL."""
     context = {"may": may}
     if job.state == JobState.SUCCESS:
         return Response(VerificationShape(job.result, context=context).data)

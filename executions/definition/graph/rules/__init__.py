@@ -1,1 +1,1 @@
-"""What a definition must keep beyond its shape, one idea a file; each rule yields Problems."""
+"""The rules of a definition beyond its shape, one subject per file; each yields problems."""

@@ -1,4 +1,4 @@
-"""Containers: loops end within a limit, and sub-workflows have possible names."""
+"""Rules for containers: loops end within a limit, and sub-workflow names are possible."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ STEADY = frozenset({"input", "execution", "item", "index"})
 def loop_problems(
     body: BodyReading, variables: Mapping[str, Any], limits: Limits
 ) -> Iterator[DefinitionProblem]:
-    """Loops of this body that ask for too many iterations or could never end."""
+    """Yield this body's loops with too many iterations or without a possible end."""
     for task in body.tasks:
         if task.container == "loop" and len(task.modules) == 1:
             module = task.modules[0]
@@ -69,7 +69,7 @@ def _may_change(
     variables: Mapping[str, Any],
     written: frozenset[str] | None,
 ) -> bool:
-    """Whether an iteration may change what is read; also True where the reference is a mistake."""
+    """Return whether an iteration may change what is read; also True for a wrong reference."""
     root, names = reference[0], reference[1:]
     if root == "tasks" and names:
         outside = body.outside.around() if body.outside is not None else ()
@@ -82,7 +82,7 @@ def _may_change(
 
 
 def written_variables(body: BodyReading) -> frozenset[str] | None:
-    """The variables that steps of the body, at any depth, set; None when that cannot be known."""
+    """Return the variables that the body's steps set, at any depth; None if unknown."""
     names: set[str] = set()
     for inner in body.everywhere():
         for module in (module for task in inner.tasks for module in task.modules):
@@ -104,7 +104,7 @@ KEY = "workflow"
 
 
 def subworkflow_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Slugs that no workflow can have; whether one has it is known when the step runs."""
+    """Yield impossible slugs of sub-workflows; the step itself looks for the workflow."""
     for module in (module for task in body.tasks for module in task.modules):
         if module.type != SUBWORKFLOW or module.spec is None or not module.sound:
             continue

@@ -1,4 +1,4 @@
-"""The payload's JSON Schema is one: valid, self-contained, and safe to validate with."""
+"""Rules for the payload's JSON Schema: valid, self-contained, and safe to validate with."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -29,7 +29,7 @@ Schema = Mapping[str, Any]
 
 
 def reference_problems(schema: Schema) -> Iterator[DefinitionProblem]:
-    """References of a valid schema that lead nowhere, or in a circle."""
+    """Yield references of a valid schema that have no target, or form a cycle."""
     places, resolver = list(_schemas(schema)), _resolver(schema)
     index = {id(part): number for number, (_, part) in enumerate(places)}
     pairs: list[tuple[int, int]] = []
@@ -78,7 +78,7 @@ def _resolver(schema: Schema) -> Any:
 
 
 def _target(resolver: Any, reference: str) -> Any:
-    """The part that `#…` names, or None."""
+    """Return the part that `#…` names, or None."""
     from referencing.exceptions import Unresolvable
 
     try:
@@ -94,7 +94,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def input_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Every place where `input` is not a JSON Schema of draft 2020-12 that stands by itself."""
+    """Yield every place where `input` is not a self-contained JSON Schema of draft 2020-12."""
     schema = document.get("input")
     if not isinstance(schema, dict):
         return
@@ -133,7 +133,7 @@ def _meta_problems(schema: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
 
 
 def _part_problems(schema: Any) -> Iterator[DefinitionProblem]:
-    """References out of the document and patterns that cannot be matched."""
+    """Yield references out of the document and patterns that cannot be matched."""
     with spending(for_a_schema()):
         bad = list(bad_patterns(schema))
     for place, error in bad:

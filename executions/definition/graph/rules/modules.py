@@ -1,4 +1,4 @@
-"""Tasks and their modules: unique ids, known types, sound configuration, sensible queues."""
+"""Rules for tasks and modules: unique IDs, known types, valid configuration, suitable queues."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ RESERVED_QUEUES = frozenset({"control"})
 def module_problems(
     reading: BodyReading, catalog: Catalog, variables: Mapping[str, Any]
 ) -> Iterator[DefinitionProblem]:
-    """Also marks the modules whose configuration is not sound, so that edges do not judge them."""
+    """Yield problems of modules, and mark invalid modules, so that edges do not judge them."""
     for task in reading.duplicates:
         message = f'a task with the id "{task.id}" exists already; ids are unique'
         yield problem((*task.pointer, "id"), "duplicate_id", message)
@@ -93,7 +93,7 @@ def _unknown_module(module: ModuleEntry, catalog: Catalog) -> DefinitionProblem:
 
 
 def _checked(module: ModuleEntry, config: Mapping[str, Any]) -> list[ConfigProblem]:
-    """What the module says of its configuration; a module of a third party may itself be broken."""
+    """Return the module's own check of its configuration; a third-party check may itself fail."""
     assert module.spec is not None
     try:
         return list(module.spec.check(config))
@@ -108,7 +108,7 @@ def _checked(module: ModuleEntry, config: Mapping[str, Any]) -> list[ConfigProbl
 def _undeclared(
     module: ModuleEntry, config: Mapping[str, Any], variables: Mapping[str, Any]
 ) -> list[ConfigProblem]:
-    """Variables that the module would set and the workflow does not declare."""
+    """Yield variables that the module sets but the workflow does not declare."""
     values = config.get("values")
     if module.spec is None or not module.spec.writes_variables or not isinstance(values, dict):
         return []
@@ -136,7 +136,7 @@ def _gate_in_the_middle(module: ModuleEntry) -> Iterator[DefinitionProblem]:
 
 
 def cache_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Modules with a `cache`, of their own or their task's, whose results cannot be reused."""
+    """Yield modules with a `cache`, their own or their task's, whose results cannot be reused."""
     for task in body.tasks:
         yield from _task(task)
 
@@ -179,7 +179,7 @@ def _reason(spec: ModuleSpec, module: ModuleEntry) -> str:
 
 
 def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionProblem]:
-    """Modules whose queue is chosen in the definition and does not suit them."""
+    """Yield modules whose queue in the definition does not suit them."""
     for task in reading.tasks:
         for module, inherited in task.steps:
             own: Any = module.document.get("queue", inherited.get("queue"))
@@ -229,7 +229,7 @@ def _ours(spec: ModuleSpec) -> str:
 
 
 def credential_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Modules of this body with a credential that they would never look at."""
+    """Yield this body's modules with a credential that they never use."""
     for task in body.tasks:
         for module, _ in task.steps:
             yield from _not_taken(module)

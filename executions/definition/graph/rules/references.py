@@ -1,4 +1,4 @@
-"""Templates can be read, and refer only to what will be there when they are rendered."""
+"""Rules for templates: they are valid, and read only what exists when they are rendered."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ Mistake = tuple[str, str]  # code, sentence
 
 @dataclass(frozen=True, slots=True)
 class BodyView:
-    """One body as a template sees it from its place in it, or in a body within.
+    """One body as a template sees it, from its place in the body or in a nested one.
 
-    `task` is the template's own, or the container around it; None when all tasks are done.
-    `before` are the tasks done before it, as bits; None when that cannot be known. `done` says
-    that the task itself succeeded, as it has where it is undone.
+    `task` is the template's own, or the container around it; None if all tasks have ended. `before`
+    are the tasks that ended before it, as bits; None if unknown. `done` says that the task itself
+    succeeded, as it has before its undo.
     """
 
     body: BodyReading
@@ -45,11 +45,11 @@ class BodyView:
 
 @dataclass(frozen=True, slots=True)
 class TemplateScope:
-    """The bodies a template sees, innermost first: a name means the innermost task that has it.
+    """The bodies a template sees, innermost first, which also resolves names.
 
-    `elsewhere` says in which body a task of each id stands. `between_turns` is the scope of a
-    loop's condition, which is rendered when an iteration ended or before one begins; `has_event`
-    that of a filter; `takes_secrets` that of what a module gets in memory only.
+    `elsewhere` maps each task ID to its body. `between_turns` is the scope of a loop's condition,
+    which is rendered after or before an iteration; `has_event` that of a filter; `takes_secrets`
+    that of values a module gets in memory only.
     """
 
     views: tuple[BodyView, ...]
@@ -61,7 +61,7 @@ class TemplateScope:
     takes_secrets: bool = False
 
     def mistake(self, reference: Reference) -> Mistake | None:
-        """What is wrong with a reference, if anything."""
+        """Return the problem of a reference, if any."""
         root, names = reference[0], reference[1:]
         if root == "tasks":
             return self._task(names)
@@ -100,7 +100,7 @@ class TemplateScope:
         return late
 
     def _unseen(self, name: str) -> Mistake:
-        """No task of that name can be seen from here."""
+        """Return the problem of a task name that is not visible here."""
         body = self.elsewhere.get(name)
         if body is not None and body.holder is not None:
             sentence = (
@@ -111,7 +111,7 @@ class TemplateScope:
         return "unknown_task", f'there is no task "{name}"{self._task_hint(name)}'
 
     def _task_hint(self, name: str) -> str:
-        """`tasks.my-task` reads as a subtraction; say how to write it."""
+        """Explain that `tasks.my-task` means a subtraction, and how to write it."""
         dashed = next((known for known in self._names() if known.startswith(f"{name}-")), "")
         if dashed:
             return f'; an id with a dash is written tasks["{dashed}"]'
@@ -122,7 +122,7 @@ class TemplateScope:
             yield from view.body.by_id
 
     def _history(self, name: str, view: BodyView) -> Mistake | None:
-        """Earlier outputs: of the loop's tasks, from within its own body, later tasks included."""
+        """Check earlier outputs of a loop's tasks, inside its own body, later tasks included."""
         if self.between_turns:
             sentence = (
                 "a loop's condition cannot read a history; let a task of the body read it, or "
@@ -140,7 +140,7 @@ class TemplateScope:
         return "no_history", sentence
 
     def _callback_url(self, name: str, view: BodyView) -> Mistake | None:
-        """Known before the task starts, so that whoever is to call it can be told."""
+        """Check a callback URL, which is known before the task starts."""
         modules = view.body.tasks[view.body.by_id[name]].modules
         if not any(module.type == CALLBACK for module in modules):
             return "no_callback", f'"{name}" has no {CALLBACK_URL}: only a {CALLBACK} has one'
@@ -206,7 +206,7 @@ def _unknown_attribute(owner: str, name: str, known: tuple[str, ...]) -> Mistake
 def template_problems(
     document: Mapping[str, Any], reading: BodyReading, variables: Mapping[str, Any]
 ) -> Iterator[DefinitionProblem]:
-    """Every mistake in the templates of all tasks' modules, at any depth, and of the output."""
+    """Yield every problem of templates: of all tasks' modules, at any depth, and the output."""
     walk = _Walk(variables, bodies_by_task(reading))
     yield from walk.body(reading, ())
     if "output" in document:
@@ -215,7 +215,7 @@ def template_problems(
 
 
 def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
-    """The body in which a task of each id stands; of several the outermost, then the first."""
+    """Return the body of each task ID; of several the outermost, then the first."""
     found: dict[str, BodyReading] = {}
     level = [reading]
     while level:
@@ -229,7 +229,7 @@ def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
 def value_problems(
     value: Any, pointer: Pointer, scope: TemplateScope | None
 ) -> Iterator[DefinitionProblem]:
-    """The mistakes in a value's templates; without a scope, those of their text alone."""
+    """Yield the problems of a value's templates; without a scope, of their text alone."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:
         yield problem((*pointer, *mistake.pointer), mistake.code, mistake.message)
@@ -241,7 +241,7 @@ def value_problems(
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """Goes through the bodies from the outside in, with what each template can see."""
+    """Walks the bodies from the outside in, with the names that each template can see."""
 
     variables: Mapping[str, Any]
     elsewhere: Mapping[str, BodyReading]
@@ -298,7 +298,7 @@ class _Walk:
         *,
         has_previous: bool,
     ) -> TemplateScope | None:
-        """The scope of what is rendered later: a loop's condition, or else a filter of events."""
+        """Return the scope of a deferred template: a loop's condition or a filter of events."""
         if task.body is not None:
             return self.scope((BodyView(task.body, None, None), *views), between_turns=True)
         waits = module.spec is not None and not module.spec.container
@@ -311,7 +311,7 @@ class _Walk:
 def single_name_problems(
     value: Any, pointer: Pointer, name: str, code: str, reason: str
 ) -> Iterator[DefinitionProblem]:
-    """What is wrong with a template that may read `name` alone; `reason` ends the sentence."""
+    """Yield problems of a template that may read only `name`; `reason` ends the sentence."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:
         yield problem((*pointer, *mistake.pointer), mistake.code, mistake.message)
@@ -323,7 +323,7 @@ def single_name_problems(
 
 
 def settings_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """A concurrency key that reads more than the payload."""
+    """Yield the problem of a concurrency key that reads more than the payload."""
     settings = document.get("settings")
     concurrency = settings.get("concurrency") if isinstance(settings, dict) else None
     key = concurrency.get("key") if isinstance(concurrency, dict) else None

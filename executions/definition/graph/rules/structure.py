@@ -1,4 +1,4 @@
-"""The structure of a workflow: edges join existing tasks, no cycles, bodies of bounded depth."""
+"""Rules for the structure: edges join existing tasks, no cycles, bodies of bounded depth."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,9 +12,9 @@ from executions.definition.templating.errors import Pointer
 def edge_problems(
     reading: BodyReading, elsewhere: Mapping[str, BodyReading]
 ) -> Iterator[DefinitionProblem]:
-    """Edges to nowhere, given twice, without a gate's outcome, or on one that cannot come.
+    """Yield edges without a task, repeated, without a gate's outcome, or with an impossible one.
 
-    `elsewhere` says in which body a task of each id stands.
+    `elsewhere` maps each task ID to its body.
     """
     seen: set[tuple[str, str, str]] = set()
     for edge in reading.edges:
@@ -74,7 +74,7 @@ def _on_pointer(edge: EdgeEntry) -> tuple[str | int, ...]:
 
 
 def contradictions(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Tasks that wait for two outcomes of one task, of which only one can come."""
+    """Yield tasks that wait for two outcomes of one task, of which only one can occur."""
     wanted: dict[int, dict[int, set[str]]] = {}
     for edge in reading.edges:
         if edge.source is not None and edge.target is not None:
@@ -102,7 +102,7 @@ SHOWN_TASKS = 20
 
 
 def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Each cycle, named in order at its first task, and the tasks that cannot be reached."""
+    """Yield each cycle, named in order from its first task, and the unreachable tasks."""
     count, pairs = len(reading.tasks), reading.pairs
     stuck = set(range(count)) - set(topological_order(count, pairs))
     if not stuck:
@@ -140,7 +140,7 @@ OF_STEPS = {
 
 
 def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Tasks of this body whose own body is missing, empty, unexpected or too deep.
+    """Yield this body's tasks whose own body is missing, empty, unexpected or too deep.
 
     Also containers with settings that only steps can have.
     """
@@ -188,7 +188,7 @@ def _unexpected(task: TaskEntry) -> Iterator[DefinitionProblem]:
 
 
 def path_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """The longest step path of all bodies, when it is too long."""
+    """Yield the longest step path of all bodies, if it is too long."""
     length, task = max(_paths(reading), key=lambda path: path[0], default=(0, None))
     if task is not None and length > MAX_PATH:
         message = (

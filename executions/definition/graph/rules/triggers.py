@@ -1,4 +1,4 @@
-"""Triggers: each by the rules of its type."""
+"""Rules for triggers, by type."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ _ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def schedule_problems(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[DefinitionProblem]:
-    """What is wrong with the times of a CRON trigger."""
+    """Yield problems of a CRON trigger's times."""
     if isinstance(trigger.get("schedule"), str):
         yield from _schedule(trigger["schedule"], (*pointer, "schedule"))
     if isinstance(trigger.get("timezone"), str):
@@ -87,7 +87,7 @@ def _span(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[DefinitionPr
 
 
 def _instant(text: str) -> datetime | None:
-    """An ISO 8601 instant; None where it is none or says no zone."""
+    """Parse an ISO 8601 instant; None if it is invalid or has no time zone."""
     try:
         instant = datetime.fromisoformat(text)
         return instant.astimezone(UTC) if instant.tzinfo is not None else None
@@ -115,7 +115,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def trigger_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Every trigger that could never start anything, or that holds a secret."""
+    """Yield triggers that can never start anything, or that contain a secret."""
     triggers = document.get("triggers")
     for index, trigger in enumerate(triggers if isinstance(triggers, list) else []):
         pointer: Pointer = ("triggers", index)
@@ -177,7 +177,7 @@ def _broker(address: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
 
 
 def _server(address: str) -> tuple[bool, bool]:
-    """Whether that is a broker's address, and whether it holds a secret."""
+    """Return whether it is a broker's address, and whether it contains a secret."""
     try:
         parts = urlsplit(address)
         sound = parts.scheme in BROKERS and bool(parts.hostname) and (parts.port or 1) > 0

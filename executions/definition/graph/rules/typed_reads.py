@@ -1,7 +1,7 @@
-"""Templates against the modules' schemas: paths that no output has, values of the wrong kind.
+"""Check templates against the modules' schemas: unknown paths and wrong types.
 
-These are warnings, since a module may give more than it describes. Nothing is said where a schema
-leaves the answer open: containers' results, histories, outputs of any type.
+These are warnings, since a module may return more than it describes. Open schemas yield none:
+containers' results, histories, outputs of any type.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ OUTPUT = "output"
 def typed_read_warnings(
     document: Mapping[str, Any], reading: BodyReading
 ) -> Iterator[DefinitionProblem]:
-    """What the templates of all modules, at any depth, and of the output will hardly find."""
+    """Yield warnings about values that the modules' and the output's templates may not find."""
     yield from _body(reading, (reading,))
     if "output" in document:
         yield from _Reader((reading,), None).value(document["output"], (OUTPUT,), None)
@@ -60,7 +60,7 @@ def _module(
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """What templates at one place see: tasks of these bodies, innermost first, and `previous`."""
+    """The names that templates at one place see: tasks, innermost body first, and `previous`."""
 
     bodies: tuple[BodyReading, ...]
     previous: ModuleEntry | None
@@ -68,7 +68,7 @@ class _Reader:
     def value(
         self, value: Any, pointer: Pointer, wanted: Typed | None
     ) -> Iterator[DefinitionProblem]:
-        """The warnings of a value that is meant to be what `wanted` says."""
+        """Yield the warnings of a value that must match `wanted`."""
         if isinstance(value, str):
             if has_template(value):
                 yield from self._text(value, pointer, wanted)
@@ -126,7 +126,7 @@ class _Reader:
             yield problem(pointer, "type_mismatch", message)
 
     def _read(self, keys: Keys) -> tuple[ModuleEntry, Typed, int] | None:
-        """The module whose output a path reads, its type, and how many keys lead to it."""
+        """Return the module whose output a path reads, its type, and the number of leading keys."""
         if keys[0] == "previous":
             return _output(self.previous, 1)
         if keys[0] != "tasks" or len(keys) < 3 or keys[2] != OUTPUT:

@@ -1,4 +1,4 @@
-"""Undo steps: which tasks can have one, and which modules can be one."""
+"""Rules for undo steps: which tasks can have one, and which modules can be one."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEn
 
 
 def undo_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Undo steps of containers, and those whose module cannot undo anything."""
+    """Yield undo steps of containers, and those whose module cannot undo anything."""
     for task in body.tasks:
         if task.container and "undo" in task.document:
             yield _of_a_container(task)

@@ -1,8 +1,7 @@
-"""A draft becomes the definition of a test run: a part of it, with given results in place of tasks.
+"""Make the definition of a test run from a draft: a part of it, with given results.
 
-`section` says which tasks belong to it, `request` what was asked for and what stands in place of
-tasks with a given result, `build` puts the definition together. All of it is pure; the engine runs
-the result as any other.
+`section` selects the tasks, `request` has the requested part and the pinned results, `build`
+assembles the definition. All of it is pure; the engine runs the result like any other.
 """
 
 from executions.definition.graph.trial.build import Trial, trial

@@ -1,7 +1,7 @@
-"""Puts the definition of a test run together, and says of each mistake where it was made.
+"""Assemble the definition of a test run, and map each problem to the place of its cause.
 
 Triggers, the concurrency key and the error workflow are left out: a test run is started by hand,
-waits for nobody, and calls nobody.
+waits for no other execution, and starts none.
 """
 
 import re
@@ -35,7 +35,7 @@ _PLACE = re.compile(r"(tasks|edges)\[(\d+)\]")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The definition that runs, the mistakes in what was asked, and where its parts came from."""
+    """The definition to run, the problems of the request, and the origin of each part."""
 
     document: dict[str, Any]
     problems: tuple[DefinitionProblem, ...] = ()
@@ -43,7 +43,7 @@ class Trial:
     told_already: frozenset[str] = frozenset()  # where tasks are read that are not in it
 
     def told(self, found: list[DefinitionProblem]) -> list[DefinitionProblem]:
-        """These problems and those of the document, by the places of what was given."""
+        """Return these problems and those of the document, by the places in the request."""
         placed = (self._placed(one) for one in found)
         known = self.told_already
         rest = [one for one in placed if one.code not in UNKNOWN or one.path not in known]
@@ -58,7 +58,7 @@ class Trial:
 
 
 def trial(document: Mapping[str, Any], catalog: Catalog, asked: TrialRequest) -> Trial:
-    """The definition of a test run of `document`, which may have mistakes of any kind."""
+    """Return the definition of a test run of `document`, which may have problems of any kind."""
     kept = _without_company(document)
     untouched = asked.everything and not asked.pinned
     # What is past the caps is not looked at; validation says so.
@@ -94,18 +94,18 @@ class _Making:
     section: Section
 
     def body(self) -> dict[str, Any]:
-        """The tasks and edges of the section."""
+        """Return the tasks and edges of the section."""
         tasks = [self._task(task) for task in self._tasks()]
         return {"tasks": tasks, "edges": [edge for _, edge in self._edges()]}
 
     def places(self) -> dict[tuple[str, int], str]:
-        """Where each of its tasks and edges stands in what was given."""
+        """Return the place of each of its tasks and edges in the given definition."""
         tasks = {("tasks", i): key_path(t.pointer) for i, t in enumerate(self._tasks())}
         edges = {("edges", i): key_path(at) for i, (at, _) in enumerate(self._edges())}
         return tasks | edges
 
     def problems(self) -> Iterator[DefinitionProblem]:
-        """Pinned tasks of which it cannot be told which way they lead."""
+        """Yield pinned tasks whose next path is unknown."""
         for task in self._tasks():
             if task.index in self.section.pinned and self._outcome(task) is None:
                 names = ", ".join(f'"{one}"' for one in outcomes_of(task) or ())
@@ -113,14 +113,14 @@ class _Making:
                 yield problem(("pinned", task.id, "outcome"), "outcome_required", message)
 
     def reads_of_others(self) -> frozenset[str]:
-        """Where its tasks read tasks that it does not have; `problems` of the section say so."""
+        """Yield its reads of tasks outside it; `problems` of the section report them."""
         known, found = self.reading.by_id, self.section
         reads = (read for task in found.running for read in found.reads[task])
         others = (read for read in reads if known.get(read.name, -1) not in found.kept)
         return frozenset(key_path(read.pointer) for read in others if read.name in known)
 
     def reads_what_is_left_out(self, output: Any) -> bool:
-        """Whether the workflow's output cannot be had from the section."""
+        """Return whether the workflow's output needs tasks outside the section."""
         known, kept = self.reading.by_id, self.section.kept
         reads = reads_in(output, ("output",))
         return any(read.name in known and known[read.name] not in kept for read in reads)
@@ -137,7 +137,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """The outcome that is given, else the only one that leads on; None where it is open."""
+        """Return the given outcome, or the only one that leads on; None if it is open."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome
@@ -147,7 +147,7 @@ class _Making:
         return leading.pop() if len(leading) == 1 else None
 
     def _natural(self) -> Iterator[EdgeEntry]:
-        """The given edges within the section; none leads to where the run begins, or before it."""
+        """Yield the given edges within the section, except those to its start or before it."""
         kept, begins = self.section.kept, self.section.before | {self.section.start}
         for edge in self.reading.edges:
             if edge.source in kept and edge.target in kept and edge.target not in begins:
@@ -162,7 +162,7 @@ class _Making:
         return {"from": edge.from_id, "to": edge.to_id, **on}
 
     def _leading_in(self) -> Iterator[tuple[Pointer, dict[str, Any]]]:
-        """What is given of the tasks before is there when the run begins, whatever it says."""
+        """Return edges by which the results of earlier tasks exist when the run begins."""
         start = self.section.start
         if start is None:
             return

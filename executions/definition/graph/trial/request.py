@@ -1,4 +1,4 @@
-"""What a test run is asked for: its tasks, and given results that stand in for tasks."""
+"""The request of a test run: its tasks, and the pinned results that replace tasks."""
 
 import json
 import re
@@ -17,7 +17,7 @@ SKIPPED = "skipped"  # as an outcome of a pinned task: no edge from it is taken
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """The result that a task is to have; without an outcome, the only one that leads on."""
+    """The pinned result of a task; without an outcome, the only one that leads on."""
 
     output: Any = None
     outcome: str | None = None
@@ -25,7 +25,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class TrialRequest:
-    """Run up to a task, from a task on, or both; with given results in place of some tasks."""
+    """Run up to a task, from a task on, or both; with pinned results for some tasks."""
 
     up_to: str | None = None
     start: str | None = None
@@ -33,12 +33,12 @@ class TrialRequest:
 
     @property
     def everything(self) -> bool:
-        """Whether no part of the workflow is asked for."""
+        """Return whether the whole workflow is requested."""
         return self.up_to is None and self.start is None
 
 
 def asking_problems(asked: TrialRequest, reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Tasks that there are not, or that stand in a body; outcomes that a task cannot have."""
+    """Yield unknown or nested tasks, and outcomes that a task cannot have."""
     for key, name in (("upTo", asked.up_to), ("from", asked.start)):
         if name is not None and name not in reading.by_id:
             yield _no_such_task(name, (key,), reading)
@@ -85,7 +85,7 @@ _OPENING = re.compile(r"\{(?=[{%])")
 
 
 def stand_in(task: TaskEntry, pin: Pin, outcome: str) -> dict[str, Any]:
-    """The task as a `flow.pinned`: its id, its outcomes, and the result."""
+    """Return the task as a `flow.pinned`: its ID, its outcomes, and the result."""
     config = {**literal(pin.output), "outcome": outcome}
     named = [one for one in (*(outcomes_of(task) or ()), outcome) if one != ERROR]
     if possible := set(named) - {SUCCESS}:
@@ -95,10 +95,10 @@ def stand_in(task: TaskEntry, pin: Pin, outcome: str) -> dict[str, Any]:
 
 
 def literal(value: Any) -> dict[str, Any]:
-    """A value in a form in which nothing of it is taken for a template.
+    """Return a value without any text that could be read as a template.
 
-    As it is where it holds none; else as JSON text whose braces are escaped. Outside of strings
-    JSON never has a brace before another, or before a `%`.
+    Unchanged if it contains none; else as JSON text with escaped braces. Outside of strings, JSON
+    never has a brace before another, or before a `%`.
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if not has_template(text) and not _deeper(value, DEEP):
@@ -107,7 +107,7 @@ def literal(value: Any) -> dict[str, Any]:
 
 
 def without_values(definition: Any, instead: Any) -> Any:
-    """A definition, as written or resolved, in which `instead` stands for what was pinned."""
+    """Return a definition, as written or resolved, with `instead` for pinned results."""
     if not isinstance(definition, dict) or not isinstance(definition.get("tasks"), list):
         return definition
     return definition | {"tasks": [_hidden(task, instead) for task in definition["tasks"]]}
@@ -135,7 +135,7 @@ def _bare(module: Any, instead: Any) -> Any:
 
 
 def _deeper(value: Any, levels: int) -> bool:
-    """Whether a value is nested more than so many levels deep."""
+    """Return whether a value is nested more than this many levels deep."""
     pending = [(value, 0)]
     while pending:
         inner, depth = pending.pop()

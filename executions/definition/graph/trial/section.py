@@ -1,8 +1,8 @@
-"""Which tasks a test run consists of.
+"""Select the tasks of a test run.
 
-What is asked for, and whatever that needs: the tasks before it and those that it reads. A pinned
-task needs nothing. A run that begins at a task runs none of what comes before that task, so of
-these the needed ones must be pinned.
+They are the requested tasks and their requirements: the tasks before them and those that they read.
+A pinned task has no requirements. A run that begins at a task runs no earlier task, so the required
+ones of these must be pinned.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from executions.definition.templating.errors import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A task that is read, and where; of one that is `called`, only its address for a callback."""
+    """A task that is read, and where; `called` if only its callback URL is read."""
 
     pointer: Pointer
     name: str
@@ -29,7 +29,7 @@ class Read:
 
 
 def reads_of(task: TaskEntry) -> Iterator[Read]:
-    """Every read of a task beside this one; a body's own task of the same id hides that."""
+    """Yield every read of a task beside this one; a body's own task of the same ID hides it."""
     inner: Collection[str] = task.body.by_id if task.body is not None else ()
     for module in task.modules:
         later = module.spec.deferred if module.spec is not None else ()
@@ -43,7 +43,7 @@ def reads_of(task: TaskEntry) -> Iterator[Read]:
 
 
 def reads_in(value: object, pointer: Pointer) -> Iterator[Read]:
-    """The tasks that the templates of a value read."""
+    """Return the tasks that the templates of a value read."""
     for place, reference in inspect_template(value)[0].located:
         if reference[0] == "tasks" and len(reference) > 1:
             yield Read((*pointer, *place), reference[1], reference[2:] == (CALLBACK_URL,))
@@ -53,7 +53,7 @@ def reads_in(value: object, pointer: Pointer) -> Iterator[Read]:
 class Section:
     """Indexes of tasks: `kept` all of them, `pinned` those given, `before` those before `start`.
 
-    `missing` are those that must be pinned and are not, each with the task that needs it.
+    `missing` are those that must be pinned but are not, each with the task that needs it.
     """
 
     kept: frozenset[int]
@@ -70,7 +70,7 @@ class Section:
 
 
 def section(reading: BodyReading, asked: TrialRequest) -> Section:
-    """The section that is asked for; the names in `asked` are those of tasks of `reading`."""
+    """Return the requested section; the names in `asked` are those of tasks of `reading`."""
     ways = _Ways(reading)
     start = None if asked.start is None else reading.by_id[asked.start]
     pinned = frozenset(reading.by_id[name] for name in asked.pinned)
@@ -100,7 +100,7 @@ def section(reading: BodyReading, asked: TrialRequest) -> Section:
 def section_problems(
     found: Section, reading: BodyReading, asked: TrialRequest
 ) -> Iterator[DefinitionProblem]:
-    """Results that are not given, tasks read that are left out, and a section that is none."""
+    """Yield missing results, reads of excluded tasks, and an empty section."""
     if asked.up_to is not None and not found.kept:
         message = f'no way leads from "{asked.start}" to "{asked.up_to}", so nothing would run'
         yield problem(("upTo",), "no_way", message)
@@ -127,7 +127,7 @@ def _left_out(read: Read, reader: str) -> DefinitionProblem:
 
 
 def _core(ways: "_Ways", reading: BodyReading, asked: TrialRequest) -> frozenset[int]:
-    """What is asked for itself, without what it needs."""
+    """Return the requested tasks without their requirements."""
     if asked.everything:
         return ways.ends
     if asked.start is None:
@@ -139,7 +139,7 @@ def _core(ways: "_Ways", reading: BodyReading, asked: TrialRequest) -> frozenset
 
 
 class _Ways:
-    """The edges of a body, both ways; cycles do no harm."""
+    """The edges of a body, in both directions; cycles are harmless."""
 
     def __init__(self, reading: BodyReading) -> None:
         count = len(reading.tasks)
@@ -154,20 +154,20 @@ class _Ways:
 
     @property
     def ends(self) -> frozenset[int]:
-        """The tasks that no edge leaves, and those on a cycle, or after one, which has no end."""
+        """Return the tasks without outgoing edges, and those on or after a cycle."""
         last = {index for index, ahead in enumerate(self.following) if not ahead}
         return frozenset(last | (set(range(len(self.following))) - set(self._order)))
 
     def leading_to(self, tasks: Iterable[int]) -> frozenset[int]:
-        """These and all before them."""
+        """Return these tasks and all before them."""
         return _reached(tasks, self.preceding)
 
     def following_from(self, tasks: Iterable[int]) -> frozenset[int]:
-        """These and all after them."""
+        """Return these tasks and all after them."""
         return _reached(tasks, self.following)
 
     def read_before(self, task: int, reads: Iterable[Read]) -> set[int]:
-        """Of the tasks read, those that come before; of others there is nothing to read."""
+        """Return those of the read tasks that come before; others have no result to read."""
         known = self._reading.by_id
         found = {known[read.name] for read in reads if not read.called and read.name in known}
         return {other for other in found if self._before[task] >> other & 1}

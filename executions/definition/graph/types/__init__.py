@@ -1,4 +1,4 @@
-"""What is known of values before anything runs: the types that modules' schemas promise."""
+"""The types of values before anything runs, as the modules' schemas promise."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ ANY = frozenset({*CLASSES.values()})
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A schema within the document whose `$defs` it refers to."""
+    """A schema in the document whose `$defs` it refers to."""
 
     schema: Any
     root: Schema
 
     def at(self, key: Key) -> "Typed | Missing | None":
-        """What lies under a key: something known, nothing, or (None) who knows."""
+        """Return the type of a key: known, missing, or None if unknown."""
         found = [_under(branch, key) for branch in self._branches()]
         if not found or None in found:
             return None
@@ -48,7 +48,7 @@ class Typed:
         return Missing(tuple(dict.fromkeys(names)), " or ".join(sorted(kinds)))
 
     def kinds(self) -> frozenset[str]:
-        """Which of CLASSES it may be; all of them where nothing is said."""
+        """Return the possible CLASSES; all of them for an open schema."""
         found: set[str] = set()
         for branch in self._branches():
             kind = _type(branch.schema)
@@ -58,7 +58,7 @@ class Typed:
         return frozenset(found) or ANY
 
     def _branches(self) -> Iterator["Typed"]:
-        """The alternatives, references followed, without null; an open one stands for itself."""
+        """Return the alternatives without null, references resolved; an open schema is one."""
         pending, followed = [self.schema], 0
         while pending:
             schema = pending.pop(0)
@@ -79,7 +79,7 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """There is nothing under a key; `names` are the keys that there are, `kind` what it is."""
+    """A missing key; `names` are the existing keys, `kind` is the type of the value."""
 
     names: tuple[str, ...]
     kind: str
@@ -91,7 +91,7 @@ def _referred(reference: Any, root: Schema) -> Any:
 
 
 def _type(schema: Any) -> str | None:
-    """The one type that is said; None where it is open."""
+    """Return the only declared type; None if it is open."""
     kind = schema.get("type")
     if any(word in schema for word in ("$ref", "allOf", "not", "if")):
         return None

@@ -1,4 +1,4 @@
-"""The system calls that Python has no functions for."""
+"""System calls that Python has no functions for."""
 
 import ctypes
 import os
@@ -23,7 +23,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name: str, *arguments: Any) -> int:
-    """Call a function of libc by name; raises OSError where it gives -1."""
+    """Call a function of libc by name; raises OSError if it returns -1."""
     function = getattr(_libc, name)
     result = int(function(*arguments))
     if result == -1:
@@ -39,17 +39,17 @@ def system_call(number: int, *arguments: Any) -> int:
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    """As the system call of that name: `kind` is a file system's, or None."""
+    """Make the mount system call; `kind` is a file system's, or None."""
     words = [source.encode(), target.encode(), kind.encode() if kind else None]
     call("mount", *words, ctypes.c_ulong(flags), options.encode() or None)
 
 
 def prctl(option: int, value: int) -> None:
-    """As the system call of that name, with one argument."""
+    """Make the prctl system call with one argument."""
     call("prctl", option, ctypes.c_ulong(value), *[ctypes.c_ulong(0)] * 3)
 
 
 def drop_capabilities() -> None:
-    """Give up every power over the namespaces; capset(2) with three empty sets."""
+    """Drop all capabilities in the namespaces; capset(2) with three empty sets."""
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     call("capset", header, (ctypes.c_uint32 * 6)())

@@ -1,8 +1,8 @@
-"""Landlock (landlock(7)): what this process may touch from now on, and nobody can give back.
+"""Landlock (landlock(7)): irrevocably limit what this process may access.
 
-The second lock on the door, behind the namespaces: no mounts, no files but those beneath the named
-folders, no TCP, no signals to processes outside. Linux 5.13 knows the files, 6.7 TCP, 6.12 signals
-and abstract sockets; what a kernel does not know, it does not deny.
+The second defence, behind the namespaces: no mounts, no files except below the named folders, no
+TCP, no signals to processes outside. Linux 5.13 knows the files, 6.7 TCP, 6.12 signals and abstract
+sockets; a kernel does not deny what it does not know.
 """
 
 import ctypes
@@ -38,7 +38,7 @@ class Beneath(ctypes.Structure):
 
 
 def version() -> int:
-    """What of Landlock the kernel knows; 0 where it knows nothing of it, or it is off."""
+    """Return the kernel's Landlock version; 0 if it is missing or off."""
     try:
         return kernel.system_call(CREATE_RULESET, None, 0, VERSION_FLAG)
     except OSError:
@@ -46,7 +46,7 @@ def version() -> int:
 
 
 def restrict(readable: str, *, writable: str) -> None:
-    """Keep this process, and all it starts, to these two folders; needs no_new_privs."""
+    """Limit this process, and all it starts, to these two folders; needs no_new_privs."""
     known = version()
     everything = (1 << BITS_BY_VERSION.get(known, LATEST_BITS)) - 1
     rules = Ruleset(everything)

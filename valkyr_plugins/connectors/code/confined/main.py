@@ -1,10 +1,10 @@
 """The process that a step's code gets.
 
-The request comes as JSON on the standard input, the report goes to the standard output, what the
-code prints to the standard error. `main` is the supervisor of the built-in sandbox. It stays
-outside, where the code cannot reach it, and ends its child, which confines itself, when it is told
-to (SIGTERM), when the worker dies, or when its time is over. In bubblewrap, which supervises too,
-`inside` is the whole process.
+It reads the request as JSON from standard input, and writes the report to standard output and the
+code's prints to standard error. `main` is the supervisor of the built-in sandbox. It stays outside,
+where the code cannot reach it, and ends its child, which confines itself, on SIGTERM, when the
+worker dies, or when its time is over. In bubblewrap, which supervises too, `inside` is the whole
+process.
 """
 
 import json
@@ -28,9 +28,9 @@ SPARE_PROCESSOR_SECONDS = 2
 
 
 def set_limits(seconds: float, memory_mb: int) -> None:
-    """Bind this process: it can start no other, nor a thread, and grow no further.
+    """Limit this process: it can start no process or thread, and grow no further.
 
-    Processor time is a second line of defence: whoever waits for the process counts the time.
+    CPU time is a second defence: the waiting process measures the time.
     """
     processor = math.ceil(seconds) + SPARE_PROCESSOR_SECONDS
     for kind, most in (
@@ -47,7 +47,7 @@ def set_limits(seconds: float, memory_mb: int) -> None:
 
 
 def _lower(kind: int, most: int) -> None:
-    """An administrator's limit that is lower already stays."""
+    """Set a limit, unless a lower one is already set."""
     hard = resource.getrlimit(kind)[1]
     value = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(kind, (value, value))
@@ -62,7 +62,7 @@ REFUSED = (
 
 
 def main() -> NoReturn:
-    """Supervise one run; the exit code is the child's, or 128 and the signal that ended it."""
+    """Supervise one run; return the child's exit code, or 128 plus its signal."""
     request = json.loads(sys.stdin.buffer.read())
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
     try:
@@ -77,7 +77,7 @@ def main() -> NoReturn:
 
 
 def inside() -> NoReturn:
-    """Run the code in what bubblewrap made; it tells the exit code as `main` does."""
+    """Run the code inside bubblewrap; return the exit code as `main` does."""
     # Bubblewrap names its folder here, which is no part of what the code is given.
     os.environ.pop("PWD", None)
     _run(json.loads(sys.stdin.buffer.read()), _confine_inside)
@@ -108,7 +108,7 @@ def _started(request: dict[str, Any]) -> int:
 
 
 def _run(request: dict[str, Any], confine: Callable[[], None]) -> NoReturn:
-    """The first process of its table: its end ends all that it could start."""
+    """Run as the first process of its table: its end ends all descendants."""
     out = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, errors="replace", closefd=False)
@@ -127,7 +127,7 @@ def _run(request: dict[str, Any], confine: Callable[[], None]) -> NoReturn:
 
 
 def _confine() -> None:
-    """Leave everything; the end of the supervisor ends this process in any case."""
+    """Enter all namespaces; the supervisor's end also ends this process."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()  # a signal to its group would reach the supervisor
     namespaces.leave()
@@ -136,14 +136,14 @@ def _confine() -> None:
 
 
 def _confine_inside() -> None:
-    """Take what bubblewrap leaves."""
+    """Enter what bubblewrap leaves open."""
     _require_landlock()
     namespaces.bound_tmp()
     namespaces.become_nobody(saved=namespaces.ROOT)
 
 
 def _lock(request: dict[str, Any]) -> None:
-    """Give up every power, and whatever else the code has no use for."""
+    """Drop all capabilities and everything that the code does not need."""
     namespaces.count_alone()
     # Becoming another user undid it.
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""A process table, a network, users and a view of the file system of its own (namespaces(7))."""
+"""Separate processes, network, users and file system by namespaces(7)."""
 
 import os
 from pathlib import Path
@@ -11,9 +11,9 @@ APART = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.
 
 
 def leave_for_children() -> None:
-    """The next child is the first process of a table of its own; raises OSError.
+    """Make the next child the first process of a new table; raises OSError.
 
-    Whoever is not root needs a namespace of users for it, in which it stays who it is.
+    A process that is not root needs a user namespace for it, in which it keeps its identity.
     """
     if os.geteuid() == 0:
         kernel.call("unshare", kernel.CLONE_NEWPID)
@@ -27,17 +27,17 @@ def leave_for_children() -> None:
 
 
 def leave() -> None:
-    """From now on no network, no shared memory and no mounts of others; raises OSError."""
+    """Leave the network, the shared memory and the mounts of others; raises OSError."""
     kernel.call("unshare", APART)
     kernel.call("sethostname", HOST.encode(), len(HOST))
 
 
 def become_nobody(saved: int = NOBODY) -> None:
-    """Root, whom limits do not bind, becomes a user who owns nothing.
+    """Change from root, whom limits do not bind, to a user who owns nothing.
 
-    Bubblewrap, which is root without capabilities, may send its last signal to a process whose
-    saved user is root alone. The process itself cannot return to it: `count_alone` follows, and a
-    namespace without a mapping knows no user to become.
+    Bubblewrap, which is root without capabilities, may send its last signal only to a process whose
+    saved user is root. The process itself cannot return to root: `count_alone` follows, and a
+    namespace without a mapping has no user to become.
     """
     if os.geteuid() == 0:
         os.setgroups([])
@@ -46,7 +46,7 @@ def become_nobody(saved: int = NOBODY) -> None:
 
 
 def count_alone() -> None:
-    """A namespace of users in which this process is counted alone, and no power in it."""
+    """Enter a user namespace in which this process is counted alone, without capabilities."""
     kernel.call("unshare", kernel.CLONE_NEWUSER)
     kernel.drop_capabilities()
 
@@ -65,7 +65,7 @@ TMP_OPTIONS = "size=16m,nr_inodes=1000,mode=1777"
 
 
 def sources() -> list[str]:
-    """The folders that running Python needs, none inside another."""
+    """Return the folders that running Python needs, none inside another."""
     library = str(Path(os.__file__).parent)
     found: list[str] = []
     for path in sorted({*SYSTEM, library}, key=len):
@@ -76,7 +76,7 @@ def sources() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Folders of installed packages in these, which may hold anybody's files."""
+    """Return folders of installed packages in these, which may contain any files."""
     library = Path(os.__file__).parent
     found = {library / name for name in PACKAGES}
     for folder in map(Path, sources()):
@@ -86,13 +86,13 @@ def hidden() -> list[str]:
 
 
 def bound_tmp() -> None:
-    """Bound what a /tmp that is there already may hold, files without content included."""
+    """Limit the content of an existing /tmp, including files without content."""
     flags = kernel.MS_REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
     kernel.mount("none", TMP, None, flags, TMP_OPTIONS)
 
 
 def narrow() -> None:
-    """Make the view this process's root; needs a mount namespace of its own. Raises OSError."""
+    """Make the view this process's root; needs its own mount namespace. Raises OSError."""
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     kept, covered = sources(), hidden()

@@ -1,6 +1,6 @@
-"""Runs the code that a step brought, and says in JSON what came of it.
+"""Run a step's code, and report the result in JSON.
 
-Everything here happens in the confined process; whatever it reports is the code's own word.
+Everything here happens in the confined process, so its report is not trusted.
 """
 
 import errno
@@ -66,7 +66,7 @@ def _message(error: BaseException) -> str:
 
 
 def _frames(error: BaseException) -> list[dict[str, Any]]:
-    """Where in the code it happened, the innermost last; frames of libraries are left out."""
+    """Return the frames in the code, the innermost last, without libraries' frames."""
     found: TracebackType | None = error.__traceback__
     own = [frame for frame in traceback.extract_tb(found) if frame.filename == NAME]
     return [

@@ -1,9 +1,8 @@
-"""The system calls that the code may not make (seccomp(2)): a filter that nobody can take off.
+"""A permanent filter of the code's system calls (seccomp(2)).
 
-The third line of defence, behind namespaces and Landlock. It keeps the code away from parts of the
-kernel that it has no use for and in which holes are found again and again: sockets other than
-AF_UNIX, io_uring, bpf, perf, keyrings, ptrace, namespaces, mounts, System V IPC. Calls that a newer
-kernel adds are refused as unknown.
+The third line of defence, behind namespaces and Landlock. It blocks unneeded parts of the kernel
+with frequent vulnerabilities: sockets other than AF_UNIX, io_uring, bpf, perf, keyrings, ptrace,
+namespaces, mounts, System V IPC. Calls that a newer kernel adds are rejected as unknown.
 """
 
 import ctypes
@@ -107,7 +106,7 @@ class Program(ctypes.Structure):
 
 
 def restrict() -> None:
-    """Refuse these calls to this process from now on; needs no_new_privs. Raises OSError."""
+    """Block these calls for this process; needs no_new_privs. Raises OSError."""
     instructions = program(os.uname().machine)
     filter_ = (Instruction * len(instructions))(*instructions)
     kernel.call(

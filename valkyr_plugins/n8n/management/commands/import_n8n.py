@@ -20,19 +20,19 @@ MAX_FILES = 10_000
 
 
 class Command(BaseCommand):
-    """A table for each workflow, a line of sums at the end."""
+    """Prints a table for each workflow, and a line of totals."""
 
     help = "Import workflows of n8n: files, or folders of JSON files."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Which files, where to, and how to tell."""
+        """Add the options for files, destination and output."""
         parser.add_argument("files", nargs="+", metavar="FILE", help="A file, or a folder.")
         parser.add_argument("--workspace", help="Into this workspace, by its slug.")
         parser.add_argument("--dry-run", action="store_true", help="Keep nothing; only report.")
         parser.add_argument("--json", action="store_true", help="A JSON object a workflow.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import them; those that cannot be are named, and the others are imported."""
+        """Import the workflows; report those that fail, and import the others."""
         workspace = None if options["dry_run"] else _workspace(options["workspace"])
         sums = dict.fromkeys(STATUSES, 0)
         done, failed = 0, []
@@ -96,7 +96,7 @@ def _files(names: list[str]) -> list[Path]:
 
 
 def _conversions(path: Path) -> list[Conversion]:
-    """The workflows of a file; raises OSError, ValueError or DefinitionError."""
+    """Return the workflows of a file; raises OSError, ValueError or DefinitionError."""
     if path.stat().st_size > MAX_BYTES:
         raise ValueError(f"it has more than {MAX_BYTES:,} bytes")
     exports = read_text(path.read_text(encoding="utf-8-sig"))
@@ -104,7 +104,7 @@ def _conversions(path: Path) -> list[Conversion]:
 
 
 def _keep(found: Conversion, workspace: Workspace) -> str:
-    """Make the workflow; its slug, with a number where another one has it."""
+    """Create the workflow; a taken slug gets a number."""
     name = found.definition["name"]
     slug = _free(versioning.slug_of(name), workspace)
     versioning.create_workflow(

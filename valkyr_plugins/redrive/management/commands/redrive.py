@@ -43,18 +43,18 @@ and abort it in the admin or by the API.
 
 
 class Command(BaseCommand):
-    """Makes a redrive and starts it, or with --dry-run says what it would do."""
+    """Creates and starts a redrive, or with --dry-run previews it."""
 
     help = "Let dead letters run again, at a pace, as a durable redrive."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """The parser, with examples below its options."""
+        """Return the parser, with examples below its options."""
         parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
         parser.formatter_class = RawDescriptionHelpFormatter
         return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """What is chosen, what runs again, how fast."""
+        """Add the options: the choice, the scope, the pace."""
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("--group", type=_uuid, metavar="ID", help="all of a failure group")
         which.add_argument("--ids", type=_uuid, nargs="+", metavar="ID", help="these dead letters")
@@ -81,7 +81,7 @@ class Command(BaseCommand):
         parser.add_argument("--wait", action="store_true", help="print its progress until it ends")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make it, then look at it or start it."""
+        """Create it, then preview or start it."""
         try:
             if options["dry_run"]:
                 self._look(options)
@@ -114,7 +114,7 @@ class Command(BaseCommand):
             raise CommandError(_ending(redrive))
 
     def _followed(self, redrive: Redrive) -> Iterator[str]:
-        """A line whenever something moved, until it is over."""
+        """Print a line whenever something moved, until it is over."""
         last, quiet = "", 0
         while True:
             redrive.refresh_from_db()
@@ -152,7 +152,7 @@ def _made(options: dict[str, Any]) -> Redrive:
 
 
 def _chosen(options: dict[str, Any]) -> tuple[QuerySet[DeadLetterEntry], dict[str, Any]]:
-    """The rows, and how they were chosen."""
+    """Return the rows, and how they were chosen."""
     rows = DeadLetterEntry.objects.all()
     if options["group"]:
         return rows.filter(group_id=options["group"]), {"groupId": str(options["group"])}
@@ -194,7 +194,7 @@ def _ending(redrive: Redrive) -> str:
 
 
 def _of_preview(found: Preview) -> Iterator[str]:
-    """What a redrive would do; no inputs, since a terminal's scroll-back is kept."""
+    """Return the preview without inputs, since a terminal's scroll-back is kept."""
     yield f"{found.runs:,} would run, in about {found.seconds:,.0f} s."
     if found.truncated:
         yield "There are more; these are the oldest."
@@ -215,7 +215,7 @@ def _of_preview(found: Preview) -> Iterator[str]:
 
 
 def _of_progress(redrive: Redrive) -> str:
-    """One line; equal as long as nothing moves."""
+    """Return one line, equal while nothing moves."""
     now = progress(redrive)
     parts = [
         f"{now.queued:,} queued",
