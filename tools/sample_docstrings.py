@@ -1,7 +1,7 @@
 """Draw docstrings of the code at random, for an editor to judge.
 
-python tools/sample_docstrings.py --seed 24 --count 100
-python tools/sample_docstrings.py --seed 24 --count 100 --at 296f696b    # as a commit had them
+python -m tools.sample_docstrings --seed 24 --count 100
+python -m tools.sample_docstrings --seed 24 --count 100 --at 296f696b    # as a commit had them
 """
 
 import argparse
@@ -10,7 +10,7 @@ import random
 import sys
 from collections.abc import Iterator
 
-from sample_sentences import git
+from tools.sample_sentences import git
 
 ROOTS = ("dlq", "executions", "runners", "valkyr", "valkyr_plugins", "valkyr_project")
 
