@@ -1,10 +1,9 @@
 """The workspaces whose rows this request can see, as PostgreSQL is told before its statements.
 
 Within `limited` every statement of our connections runs as the role `scoped_role()`, for which the
-policies of `row_policies` hold, with the list of workspaces beside it. A connection knows which
-scope its session has; where the next statement wants another, that is set in its round trip. So no
-statement finds what a request before has left, however that ended. Behind a pooler a session is
-nobody's: there each transaction sets its scope for itself alone.
+policies of `row_policies` hold, with the list of workspaces beside it. Each transaction sets its
+scope for itself alone, in the round trip of its first statement. So no statement finds what another
+request has left, however that ended, and whoever shares the session.
 """
 
 from collections.abc import Iterator
@@ -20,7 +19,6 @@ from executions.configuration import settings as valkyr_settings
 from executions.database.connections import REPLICA
 from executions.database.names import named
 from executions.database.routing import alias
-from executions.vendor_seams.psycopg_pipeline import Due
 from executions.vendor_seams.psycopg_scoped import (
     has_failed,
     in_transaction,
@@ -31,7 +29,7 @@ from executions.vendor_seams.psycopg_scoped import (
 
 # The parameter that policies read.
 WORKSPACES = "valkyr.workspaces"
-SET = "SELECT set_config('role', {role}, {local}), set_config('valkyr.workspaces', {ids}, {local})"
+SET = "SELECT set_config('role', {role}, true), set_config('valkyr.workspaces', {ids}, true)"
 OF_MEMBER = (
     "(SELECT coalesce(array_agg(m.workspace_id), '{{}}')::text"
     " FROM executions_membership m WHERE m.user_id = {user})"
@@ -108,63 +106,46 @@ def watch_connection(connection: Any) -> None:
     """Let one of our connections ask before each statement."""
     raw = connection.connection
     if not is_watched(raw):
-        watch(raw, ScopeWatcher(pooled=bool(valkyr_settings().database_direct_url)))
+        watch(raw, ScopeWatcher())
 
 
-# What is not a scope: nothing was set, or nobody knows what.
-NOTHING, UNKNOWN = object(), object()
+# A savepoint that was undone may have taken the scope with it.
+UNKNOWN = object()
 
 
 class ScopeWatcher:
-    """Knows the scope of one session, and the one of the transaction that is open on it."""
+    """Knows the scope of the transaction that is open on one connection.
 
-    def __init__(self, *, pooled: bool) -> None:
-        """A new session sees all rows; one that is `pooled` is never told otherwise."""
-        self._pooled = pooled
-        self._session: Any = None
-        self._transaction: Any = NOTHING
-        self._due: Any = NOTHING
+    A scope lasts until its transaction ends, so no session carries it to another request, nor does
+    a pooler hand it to another client. A statement outside of a transaction is one by itself.
+    """
 
-    def __call__(self, connection: Any) -> Due | None:
-        """What has to be set before the next statement."""
-        wanted, self._due = _current.get(), NOTHING
-        if in_transaction(connection):
-            known = self._session if self._transaction is NOTHING else self._transaction
-            if known is wanted:
-                return None
-            self._transaction = wanted
-            return _due(known, wanted, apart=False)
+    def __init__(self) -> None:
+        """Begin without a transaction: all rows are seen."""
+        self._known: Any = None
+
+    def __call__(self, connection: Any) -> tuple[bytes, ...]:
+        """Return the commands that set the scope of the next statement."""
         if has_failed(connection):
             self.forget()
-            return None
-        self._transaction = NOTHING
-        if self._session is wanted:
-            return None
-        if self._pooled:
-            self._transaction = wanted
-            return _due(None, wanted, apart=False)
-        known, self._session, self._due = self._session, UNKNOWN, wanted
-        return _due(known, wanted, apart=True)
-
-    def sent(self) -> None:
-        """It is set for the session, where it was meant to be."""
-        if self._due is not NOTHING:
-            self._session, self._due = self._due, NOTHING
+            return ()
+        known, wanted = self._known if in_transaction(connection) else None, _current.get()
+        self._known = wanted
+        return () if known is wanted else _commands(known, wanted)
 
     def forget(self) -> None:
-        """A savepoint may have undone what was set; set it anew before the next statement."""
-        self._transaction = UNKNOWN
+        """A savepoint may have undone what was set; set it again before the next statement."""
+        self._known = UNKNOWN
 
     def is_at_work(self) -> bool:
         """Whether statements are limited now."""
         return _current.get() is not None
 
 
-def _due(known: Any, wanted: RowScope | None, *, apart: bool) -> Due:
+def _commands(known: Any, wanted: RowScope | None) -> tuple[bytes, ...]:
     """From the scope that is known to the one that is wanted."""
     # As another scope's role, memberships would be hidden.
-    steps = [EVERYBODY] if known is not None or wanted is None else []
+    steps = [EVERYBODY] if known is not None else []
     if wanted is not None:
         steps.append(wanted.values)
-    local = "false" if apart else "true"
-    return Due(tuple(SET.format(local=local, **step).encode() for step in steps), apart)
+    return tuple(SET.format(**step).encode() for step in steps)

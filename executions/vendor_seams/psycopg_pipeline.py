@@ -14,9 +14,8 @@ The flush stops the server's clock of `idle_in_transaction_session_timeout`, so 
 freezes at that moment keeps its locks for ever; so does one that freezes between two statements.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from weakref import proxy
@@ -26,51 +25,38 @@ from psycopg.abc import PQGen
 from psycopg.generators import send
 from psycopg.pq import TransactionStatus
 
-# The attribute of a connection that says what goes first (psycopg_scoped.py).
+# The attribute of a connection that returns the commands that are due (psycopg_scoped.py).
 DUE = "valkyr_due"
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """Commands that go first; `apart`: they are committed whatever becomes of what follows."""
-
-    commands: tuple[bytes, ...]
-    apart: bool
 
 
 @contextmanager
 def one_round_trip(
-    connection: Connection[Any], *, commit: bool = False, before: Due | None = None
+    connection: Connection[Any], *, commit: bool = False, before: Sequence[bytes] | None = None
 ) -> Iterator[None]:
     """The block whose statements are sent together; it ends when all are answered.
 
-    `commit`: the transaction that is open, or begins here, ends with the last of them. `before`
-    goes first; where it is None, what the connection says is due.
+    `commit`: the transaction that is open, or begins here, ends with the last of them. The commands
+    `before` go first; by default those that the connection says are due.
     """
-    watcher = getattr(connection, DUE, None)
-    if before is None and watcher is not None:
-        before = watcher(connection)
+    if before is None:
+        due = getattr(connection, DUE, None)
+        before = due(connection) if due is not None else ()
     with connection.pipeline() as pipeline:
         # No reference back to itself: nothing is left for the collector.
         itself: Any = proxy(pipeline)
         pipeline._exit_gen = partial(_end, itself)  # type: ignore[method-assign]
         pipeline._communicate_gen = _nothing  # type: ignore[method-assign]
-        if before is not None and before.apart:
-            _line_up_all(connection, before)
-            pipeline._enqueue_sync()
         if begins(connection):
             _line_up(connection, connection._get_tx_start_command())
             connection._start_query = _nothing  # type: ignore[method-assign]
-        if before is not None and not before.apart:
-            _line_up_all(connection, before)
+        for command in before:
+            _line_up(connection, command)
         try:
             yield
             if commit:
                 _line_up(connection, b"COMMIT")
         finally:
             vars(connection).pop("_start_query", None)
-    if before is not None and watcher is not None:
-        watcher.sent()
 
 
 def begins(connection: Connection[Any]) -> bool:
@@ -78,11 +64,6 @@ def begins(connection: Connection[Any]) -> bool:
     return not connection.autocommit and (
         connection.pgconn.transaction_status == TransactionStatus.IDLE
     )
-
-
-def _line_up_all(connection: Connection[Any], due: Due) -> None:
-    for command in due.commands:
-        _line_up(connection, command)
 
 
 def _line_up(connection: Connection[Any], command: bytes) -> None:

@@ -19,7 +19,7 @@ from psycopg import Connection, NotSupportedError
 from psycopg.pq import PipelineStatus, TransactionStatus
 from psycopg.sql import Literal
 
-from executions.vendor_seams.psycopg_pipeline import DUE, Due, one_round_trip
+from executions.vendor_seams.psycopg_pipeline import DUE, one_round_trip
 
 # They read no rows, and may undo what was set.
 SAVEPOINTS = ("SAVEPOINT", "ROLLBACK TO", "RELEASE SAVEPOINT")
@@ -28,11 +28,8 @@ SAVEPOINTS = ("SAVEPOINT", "ROLLBACK TO", "RELEASE SAVEPOINT")
 class Watcher(Protocol):
     """Says what has to be set on one connection."""
 
-    def __call__(self, connection: Connection[Any]) -> Due | None:
-        """Return what is due before the next statement."""
-
-    def sent(self) -> None:
-        """Take what was due for set."""
+    def __call__(self, connection: Connection[Any]) -> tuple[bytes, ...]:
+        """Return the commands that are due before the next statement of this transaction."""
 
     def forget(self) -> None:
         """Take for unknown what the open transaction has set."""
@@ -98,9 +95,9 @@ class _ScopedExecution:
                 watcher.forget()
             return run(query, params, **options)
         due = watcher(connection)
-        if due is None:
+        if not due:
             return run(query, params, **options)
-        if isinstance(query, str) and ";" in query and (due.apart or not connection.autocommit):
+        if isinstance(query, str) and ";" in query and not connection.autocommit:
             # Several statements in one text: they cannot go with others.
             with one_round_trip(connection, before=due):
                 pass
@@ -132,10 +129,10 @@ class _ScopedExecution:
 def _send_alone(connection: Connection[Any]) -> None:
     """Send what is due before something that cannot go with it."""
     due = getattr(connection, DUE)(connection)
-    if due is None:
+    if not due:
         return
-    if not due.apart and connection.autocommit and not in_transaction(connection):
-        raise NotSupportedError("Behind a pooler this needs a transaction: open `atomic` first.")
+    if connection.autocommit and not in_transaction(connection):
+        raise NotSupportedError("With row-level security this needs a transaction: open `atomic`.")
     with one_round_trip(connection, before=due):
         pass
 

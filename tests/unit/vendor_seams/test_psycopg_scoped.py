@@ -6,23 +6,20 @@ import psycopg
 import pytest
 from django.db import connection
 
-from executions.vendor_seams.psycopg_pipeline import Due
 from executions.vendor_seams.psycopg_scoped import is_watched, watch
 
 pytestmark = pytest.mark.django_db
+ASKED = "SELECT current_setting('valkyr.tried', true)"
 
 
 class Always:
     """Sets a parameter for each transaction."""
 
-    def __init__(self, *, apart: bool) -> None:
-        self.due, self.times = Due((b"SET valkyr.tried = 'yes'",), apart=apart), 0
+    times = 0
 
-    def __call__(self, _: Any) -> Due:
-        return self.due
-
-    def sent(self) -> None:
+    def __call__(self, _: Any) -> tuple[bytes, ...]:
         self.times += 1
+        return (b"SELECT set_config('valkyr.tried', 'yes', true)",)
 
     def forget(self) -> None:
         """Nothing is remembered."""
@@ -31,22 +28,45 @@ class Always:
         return True
 
 
-@pytest.mark.parametrize("apart", [True, False])
-def test_every_way_to_ask_sends_what_is_due_first(apart: bool) -> None:
-    given = connection.get_connection_params()
+@pytest.fixture
+def parameters() -> dict[str, Any]:
+    given: dict[str, Any] = connection.get_connection_params()
     given.pop("pool", None)
-    with psycopg.connect(**given, autocommit=True) as raw:
-        watcher = Always(apart=apart)
+    return given
+
+
+@pytest.mark.parametrize("autocommit", [True, False])
+def test_every_way_to_ask_sends_what_is_due_first(
+    parameters: dict[str, Any], autocommit: bool
+) -> None:
+    with psycopg.connect(**parameters, autocommit=autocommit) as raw:
+        watcher = Always()
         watch(raw, watcher)
-        asked = "SELECT current_setting('valkyr.tried', true)"
 
         found = [
-            raw.execute(asked).fetchone(),
-            raw.cursor(name="kept").execute(asked).fetchone(),
-            raw.cursor().execute(f"{asked};{asked}" if apart else asked).fetchone(),
+            raw.execute(ASKED).fetchone(),
+            raw.cursor(name="kept").execute(ASKED).fetchone(),
+            raw.cursor().execute(ASKED if autocommit else f"{ASKED};{ASKED}").fetchone(),
         ]
-        raw.cursor().executemany(f"{asked} WHERE %s", [(True,), (False,)])
+        raw.cursor().executemany(f"{ASKED} WHERE %s", [(True,), (False,)])
 
     assert is_watched(raw)
     assert found == [("yes",)] * 3
     assert watcher.times == 4
+
+
+def test_nothing_is_left_in_the_session(parameters: dict[str, Any]) -> None:
+    with psycopg.connect(**parameters, autocommit=True) as raw:
+        plain = raw.cursor()
+        watch(raw, Always())
+        raw.execute(ASKED)
+        assert plain.execute(ASKED).fetchone() in {("",), (None,)}
+
+
+def test_rows_that_are_streamed_need_a_transaction(parameters: dict[str, Any]) -> None:
+    with psycopg.connect(**parameters, autocommit=True) as raw:
+        watch(raw, Always())
+        with pytest.raises(psycopg.NotSupportedError, match="open `atomic`"):
+            next(iter(raw.cursor().stream(ASKED)))
+        with raw.transaction():
+            assert next(iter(raw.cursor().stream(ASKED))) == ("yes",)
