@@ -52,7 +52,7 @@ class SnoozeForm(ReasonForm):
         initial="1d",
         widget=Select,
     )
-    more = _number(lazy("Until so many more were seen"), min_value=1)
+    more = _number(lazy("Number of further failures"), min_value=1)
     version = _number(lazy("Until seen in a version later than"), min_value=0)
     field_order = ("nap", "more", "version", "reason")
 

@@ -86,7 +86,7 @@ class TokenForm(DialogForm):
             max_value=tokens.longest().days,
             initial=tokens.usual().days,
             widget=IntegerInput(),
-            help_text=gettext("After so many days it expires; {days} at most.").format(
+            help_text=gettext("Lifetime in days, at most {days}.").format(
                 days=tokens.longest().days
             ),
         )

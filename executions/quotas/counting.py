@@ -126,7 +126,7 @@ def _exceeded(
     so_far = f"{used:,} were started since {starts_at:%Y-%m-%d %H:%M}, and {asked} asked for"
     then = f"Try again from {ends_at:%Y-%m-%d %H:%M} UTC on."
     if more > limit.most:
-        then = f"So many never fit: ask for {limit.most:,} at most."
+        then = f"This number exceeds the limit: ask for {limit.most:,} at most."
     return QuotaExceeded(
         f"{what}; {so_far}. {then}",
         retry_after=(ends_at - now).total_seconds(),

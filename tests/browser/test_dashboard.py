@@ -58,7 +58,7 @@ def test_the_figures_are_renewed_in_their_range_only_while_somebody_looks(
     page = staff_page
     page.clock.install()
     page.goto(f"{page.home}/admin/?range=7d")
-    page.get_by_text("The same as a table").first.click()
+    page.get_by_text("Show as a table").first.click()
     rows.execution(busy)
     cache.clear()
 
@@ -94,7 +94,7 @@ def test_ranges_cards_and_tables_are_reached_by_keyboard(busy: Workflow, staff_p
     expect(staff_page.locator(":focus")).to_have_attribute("id", "card-1")
     for _ in range(5):
         staff_page.keyboard.press("Tab")
-    expect(staff_page.locator(":focus")).to_have_text("The same as a table")
+    expect(staff_page.locator(":focus")).to_have_text("Show as a table")
 
     staff_page.keyboard.press("Enter")
 

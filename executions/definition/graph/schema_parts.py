@@ -94,7 +94,7 @@ _CHECKPOINT = an_object(
     "When the engine takes checkpoints by itself; what is left out is the installation's.",
     {
         "enabled": yes_or_no("Whether it takes any."),
-        "everySteps": whole("One after every so many steps.", 1, MAX_CHECKPOINT_STEPS),
+        "everySteps": whole("Number of steps between two checkpoints.", 1, MAX_CHECKPOINT_STEPS),
         "onLoop": yes_or_no("Before a loop's body and after each iteration."),
         "onGate": yes_or_no("After each task that decides where to go on."),
         "keep": whole("How many are kept; the oldest go first.", 1, MAX_CHECKPOINTS),

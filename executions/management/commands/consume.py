@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """What to read, and until when."""
         parser.add_argument("trigger", help="a QUEUE trigger's id, or workflow-slug[:queue]")
-        parser.add_argument("--limit", type=_positive, help="end after so many messages")
+        parser.add_argument("--limit", type=_positive, help="end after this number of messages")
         parser.add_argument("--once", action="store_true", help="end when the queue is empty")
         parser.add_argument("--broker", help="another broker's address, or env:NAME")
         parser.add_argument(

@@ -68,7 +68,7 @@ def test_every_range_answers_on_both_pages(op: Client, workflow: Workflow) -> No
     busy_day(workflow)
 
     asked = [f"{page}?range={name}" for page in ("/admin/", page_of(workflow)) for name in RANGES]
-    assert [one for one in asked if "The same as a table" not in said(op, one)] == []
+    assert [one for one in asked if "Show as a table" not in said(op, one)] == []
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_figures_that_cannot_be_had_leave_the_rest_of_the_page(
     text = said(op)
 
     assert "Figures of this time</dt><dd>not available" in text
-    assert "The same as a table" not in text
+    assert "Show as a table" not in text
     assert (card(op, "Succeeded"), card(op, "Running")) == ("not available", "1")
 
 

@@ -61,11 +61,11 @@ HELP = {
     "enabled": lazy("Off: nothing is noticed and nobody is told."),
     "url": lazy("Webhook: where alerts are posted."),
     "interval_seconds": lazy("In seconds: nobody is notified of one thing more often than this."),
-    "rate_factor": lazy("Far more failures: so many times the usual of this hour, or more."),
-    "rate_least": lazy("And at least so many in an hour."),
-    "oldest_hours": lazy("A dead letter may be open for so many hours."),
-    "waiting_seconds": lazy("Work may wait so many seconds for a worker."),
-    "silent_seconds": lazy("Beat may be silent for so many seconds."),
+    "rate_factor": lazy("Minimum ratio of the failures to the usual number for this hour."),
+    "rate_least": lazy("Minimum number of failures in an hour."),
+    "oldest_hours": lazy("Hours that a dead letter may stay open."),
+    "waiting_seconds": lazy("Seconds that work may wait for a worker."),
+    "silent_seconds": lazy("Seconds that beat may send no sign of life."),
 }
 LABELS = {
     "url": lazy("Address"),

@@ -124,8 +124,8 @@ class AlertRuleChange(Body):
     intervalSeconds = _whole(
         "interval_seconds", "People are notified of one subject at most this often."
     )
-    rateFactor = _number("rate_factor", "RATE_HIGH: so many times the usual or more.")
-    rateLeast = _whole("rate_least", "RATE_HIGH: at least so many failures in an hour.")
+    rateFactor = _number("rate_factor", "RATE_HIGH: minimum ratio to the usual number of failures.")
+    rateLeast = _whole("rate_least", "RATE_HIGH: minimum number of failures in an hour.")
     oldestHours = _number("oldest_hours", "ENTRY_OLD: how long a dead letter may be open.")
     waitingSeconds = _whole("waiting_seconds", "NO_WORKER: how long work may wait for one.")
     silentSeconds = _whole("silent_seconds", "BEAT_SILENT: how long beat may be silent.")

@@ -101,7 +101,7 @@ class RedriveForm(forms.Form):
         required=False,
         min_value=1,
         widget=IntegerInput,
-        help_text=lazy("So many may run at once. Empty: any number."),
+        help_text=lazy("Maximum number that run at once. Leave empty for no limit."),
     )
     canary = forms.IntegerField(
         label=lazy("Canary"),

@@ -3,7 +3,7 @@ import { t } from "../words/t";
 
 export const FILTERS: Readonly<Record<string, string>> = {
   abs: t("expressions.withoutItsSign"),
-  batch: t("expressions.inListsOfSoMany"),
+  batch: t("expressions.inListsOfThisLength"),
   capitalize: t("expressions.firstLetterLarge"),
   center: t("expressions.inTheMiddleOfAWidth"),
   count: t("expressions.howMany"),
@@ -35,7 +35,7 @@ export const FILTERS: Readonly<Record<string, string>> = {
   round: t("expressions.rounded"),
   select: t("expressions.thoseThatPassATest"),
   selectattr: t("expressions.thoseWhoseAttributePassesATest"),
-  slice: t("expressions.inSoManyLists"),
+  slice: t("expressions.inThisNumberOfLists"),
   sort: t("expressions.sorted"),
   string: t("expressions.asText"),
   striptags: t("expressions.withoutHtmlTags"),

@@ -141,7 +141,7 @@ export const de = {
 
   // expressions
   "expressions.withoutItsSign": "ohne Vorzeichen",
-  "expressions.inListsOfSoMany": "in Listen dieser Länge",
+  "expressions.inListsOfThisLength": "in Listen dieser Länge",
   "expressions.firstLetterLarge": "erster Buchstabe groß",
   "expressions.inTheMiddleOfAWidth": "in der Mitte einer Breite",
   "expressions.howMany": "wie viele",
@@ -171,7 +171,7 @@ export const de = {
   "expressions.rounded": "gerundet",
   "expressions.thoseThatPassATest": "die einen Test bestehen",
   "expressions.thoseWhoseAttributePassesATest": "deren Attribut einen Test besteht",
-  "expressions.inSoManyLists": "in so vielen Listen",
+  "expressions.inThisNumberOfLists": "in so vielen Listen",
   "expressions.sorted": "sortiert",
   "expressions.asText": "als Text",
   "expressions.withoutHtmlTags": "ohne HTML-Tags",

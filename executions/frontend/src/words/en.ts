@@ -138,7 +138,7 @@ export const en = {
 
   // expressions
   "expressions.withoutItsSign": "without its sign",
-  "expressions.inListsOfSoMany": "in lists of so many",
+  "expressions.inListsOfThisLength": "in lists of this length",
   "expressions.firstLetterLarge": "first letter large",
   "expressions.inTheMiddleOfAWidth": "in the middle of a width",
   "expressions.howMany": "how many",
@@ -168,7 +168,7 @@ export const en = {
   "expressions.rounded": "rounded",
   "expressions.thoseThatPassATest": "those that pass a test",
   "expressions.thoseWhoseAttributePassesATest": "those whose attribute passes a test",
-  "expressions.inSoManyLists": "in so many lists",
+  "expressions.inThisNumberOfLists": "in this number of lists",
   "expressions.sorted": "sorted",
   "expressions.asText": "as text",
   "expressions.withoutHtmlTags": "without HTML tags",
@@ -622,7 +622,7 @@ export const en = {
   "monitor.fitTheGraph": "Fit the graph",
   "monitor.fitF": "Fit (f)",
   "monitor.theGraphOfColouredBy":
-    "The graph of {workflow}, coloured by state. The timeline below lists the same as a table; arrows move, plus and minus zoom.",
+    "Graph of {workflow}, coloured by state. The timeline below shows the same steps as a table. Move with the arrow keys, zoom with plus and minus.",
   "monitor.found": "{count} found",
   "monitor.loadingTheGraph": "Loading the graph…",
   "monitor.theExecution": "The execution",

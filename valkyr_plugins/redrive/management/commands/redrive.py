@@ -72,7 +72,9 @@ class Command(BaseCommand):
         parser.add_argument("--expression", default="", help="gives each entry's merge patch")
         parser.add_argument("--rate", type=float, help="entries a second at most")
         parser.add_argument("--max-in-flight", type=int, metavar="N", help="sent and not ended yet")
-        parser.add_argument("--canary", type=int, default=0, metavar="N", help="so many first")
+        parser.add_argument(
+            "--canary", type=int, default=0, metavar="N", help="entries to send first"
+        )
         parser.add_argument(
             "--stop-above", type=float, metavar="PERCENT", help="of failing again, of the last 100"
         )
