@@ -5,9 +5,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.db import ProgrammingError, connection, models, transaction
 
+from executions import configuration
 from executions.access.row_security import scope_of
+from executions.database import row_security
 from executions.database.row_scope import limited
 from executions.database.statements import BoundStatement, run, run_together
 from executions.models import Credential, Workflow
@@ -139,3 +142,23 @@ def test_a_superuser_and_nobody_are_not_limited(world: SimpleNamespace, rf: Any)
 
 def _ids() -> Any:
     return Workflow.objects.values_list("pk", flat=True)
+
+
+def test_a_role_that_may_not_create_roles_is_told_what_to_run(
+    world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VALKYR_ROW_LEVEL_SECURITY_ROLE", "not_yet_scoped")
+    configuration.forget()
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("CREATE ROLE may_little NOLOGIN")
+            cursor.execute("SET LOCAL ROLE may_little")
+            with pytest.raises(ImproperlyConfigured) as refused:
+                row_security.install()
+            transaction.set_rollback(True)
+    finally:
+        monkeypatch.undo()
+        configuration.forget()
+
+    assert "permission denied to create role" in str(refused.value)
+    assert 'CREATE ROLE "not_yet_scoped" NOLOGIN; GRANT "not_yet_scoped" TO' in str(refused.value)
