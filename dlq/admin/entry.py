@@ -11,20 +11,18 @@ from dlq.admin.attempts import sentence
 from dlq.admin.entry_filters import EntryFieldsFilter, InputsForm, ResolutionFilter
 from dlq.admin.entry_links import entry_links
 from dlq.admin.entry_operations import ALL
-from dlq.admin.entry_page import AROUND, entry_facts, marked, sections
+from dlq.admin.entry_page import AROUND, entry_facts, marked, reason, sections
 from dlq.admin.exporting import CopyingAdmin, ExportingAdmin
 from dlq.admin.status_labels import resolution
 from dlq.admin.triage_list import TriageList
 from dlq.browse import entry_reads
 from dlq.browse.entry_reads import REVEALED_FIELDS
 from dlq.models import DeadLetterEntry
-from executions.access import Action
-from executions.access.actor import Actor, record
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
 from executions.admin.operations import reveal_operation
-from executions.admin.scope import holds, may
+from executions.admin.scope import may
 from executions.admin.sections import Page, facts
 from executions.admin.skin import display
 from executions.language import lazy
@@ -112,43 +110,22 @@ def _without(request: HttpRequest, *names: str) -> Any:
 
 @admin.register(DeadLetterEntry)
 class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdmin, FactAdmin):
-    """The engine owns these rows; only the notes can be edited."""
+    """The engine owns these rows; users resolve them and write notes."""
 
     operations = (*ALL, reveal_operation(DeadLetterEntry, REVEALED_FIELDS))
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow editing of the notes to users who may operate executions."""
-        if obj is None:
-            return holds(request, Action.OPERATE)
-        return may(request, obj, Action.OPERATE)
-
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the notes, below the facts."""
-        return [(None, {"fields": ("notes",)})]
-
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save only the notes: the engine may have changed the row meanwhile."""
-        if "notes" not in form.changed_data:
-            return
-        rows = DeadLetterEntry.objects.filter(pk=obj.pk)
-        before = rows.values("notes").get()
-        rows.update(notes=obj.notes)
-        record(
-            Actor.of_request(request),
-            "dead_letter.note",
-            workspace_id=obj.workspace_id,
-            object_type="DeadLetterQueue",
-            object_id=obj.pk,
-            before=before,
-            after={"notes": obj.notes},
-        )
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """Return the page of one failure."""
         entry_reads.note_first_look(request, obj)
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         lead = [marked(obj), sentence(obj), entry_links(obj)]
-        return Page(lead, facts(entry_facts(obj)), list(sections(request, obj, sees=sees)))
+        return Page(
+            lead,
+            facts(entry_facts(obj)),
+            list(sections(request, obj, sees=sees)),
+            title=f"{obj.workflow} · {obj.step_path}",
+            first=list(reason(obj)),
+        )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the rows; one query fetches an entry's related rows."""

@@ -54,7 +54,6 @@ def check_entry_repair(entry_id: UUID, actor: Actor) -> None:
 # The form of "Fix with outputs…": a user gives the result of the step that failed.
 
 
-DIALOG_IDS = "dialog_%s"
 HELP = lazy("What the step's module would have given; later steps read it.")
 
 
@@ -79,8 +78,7 @@ class FixForm(NotesForm):
     field_order = ("outputs", "outcome", "notes")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # The page around the dialog has a field of that name as well.
-        super().__init__(*args, auto_id=DIALOG_IDS, **kwargs)
+        super().__init__(*args, **kwargs)
         rows = DeadLetterEntry.objects.select_related("execution")
         pk = kwargs.get("object_id")
         self.entry = None if pk is None else rows.filter(pk=pk).first()
@@ -118,9 +116,19 @@ class RequiredNotesForm(NotesForm):
     """Asks for a required reason."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # The page around the dialog has a field of that name as well.
-        super().__init__(*args, auto_id=DIALOG_IDS, **kwargs)
+        super().__init__(*args, **kwargs)
         self.fields["notes"].required = True
+
+
+class WriteNotesForm(NotesForm):
+    """Asks for the notes; begins with those of the dead letter."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        pk = kwargs.get("object_id")
+        if pk is not None and not self.is_bound:
+            rows = DeadLetterEntry.objects.filter(pk=pk).values_list("notes", flat=True)
+            self.initial["notes"] = rows.first() or ""
 
 
 REQUEUE = AdminOperation(
@@ -196,4 +204,13 @@ UNPIN = AdminOperation(
     done=lazy("unpinned"),
     question=lazy("Retention deletes it when its time is over, as any other."),
 )
-ALL = (REQUEUE, REQUEUE_WITH, FIX, SKIP, DISCARD, RESTORE, PIN, UNPIN)
+NOTE = AdminOperation(
+    operations.NOTE,
+    title=lazy("Edit notes…"),
+    icon="edit_note",
+    done=lazy("changed"),
+    question=lazy("Shown on the dead letter's page and in the API."),
+    form=WriteNotesForm,
+    bulk=False,
+)
+ALL = (REQUEUE, REQUEUE_WITH, FIX, SKIP, DISCARD, RESTORE, NOTE, PIN, UNPIN)

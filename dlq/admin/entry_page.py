@@ -16,7 +16,12 @@ from dlq.admin.status_labels import pinned, resolution
 from dlq.models import DeadLetterEntry
 from executions.admin import links, marks
 from executions.admin.activity import done_to
-from executions.admin.sections import PageSection, hidden_section, payload_section
+from executions.admin.sections import (
+    PageSection,
+    hidden_section,
+    payload_section,
+    text_section,
+)
 from executions.admin.values import as_json
 from runners.admin.run import state_of
 from runners.models import Run
@@ -34,16 +39,22 @@ def marked(entry: DeadLetterEntry) -> SafeString:
     return format_html("{} {}", resolution(entry.resolution), pinned(entry))
 
 
-def sections(request: HttpRequest, entry: DeadLetterEntry, *, sees: bool) -> Iterator[PageSection]:
-    """Return the panels in order; payloads for users who may see them."""
+def reason(entry: DeadLetterEntry) -> Iterator[PageSection]:
+    """Return the panels above the facts: the error, and users' notes."""
     error = entry.run.error or entry.failure_reason
     yield PageSection(gettext("Error"), body=copy_of(error, gettext("the error")), error=True)
+    if entry.notes:
+        yield text_section(gettext("Notes"), entry.notes)
+
+
+def sections(request: HttpRequest, entry: DeadLetterEntry, *, sees: bool) -> Iterator[PageSection]:
+    """Return the panels in order; payloads for users who may see them."""
+    yield from differences(request, entry, shown=sees)
+    yield payload_section(gettext("Inputs"), entry.original_inputs, shown=sees, folded=False)
+    yield attempts_section(entry)
     trace = traceback_section(entry.run)
     if trace is not None:
         yield trace
-    yield attempts_section(entry)
-    yield payload_section(gettext("Inputs"), entry.original_inputs, shown=sees, folded=False)
-    yield from differences(request, entry, shown=sees)
     yield payload_section(gettext("Configuration"), entry.original_config, shown=sees)
     yield _outputs(entry, shown=sees)
     yield payload_section(gettext("Variables"), entry.execution.context_data, shown=sees)
@@ -65,7 +76,7 @@ def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
         (gettext("Version"), f"v{entry.version_number}"),
         (gettext("Module"), entry.module),
         (gettext("Group"), _group(entry)),
-        (gettext("Requeued before"), _follows(entry)),
+        (gettext("Requeued before"), _follows(entry) if entry.redrives else ""),
         (gettext("First looked at"), marks.ago(entry.seen_at)),
         (gettext("Resolved"), marks.ago(entry.resolved_at)),
         (gettext("Reviewed by"), str(entry.reviewed_by or "")),
@@ -83,8 +94,6 @@ def _group(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def _follows(entry: DeadLetterEntry) -> SafeString | str:
-    if entry.redrives == 0:
-        return gettext("no")
     times = marks.times(entry.redrives)
     if entry.follows_id is None:
         return times

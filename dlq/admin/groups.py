@@ -28,6 +28,8 @@ ENTRIES = "dlq_deadletterentry"
 MANY = 50  # groups of one list of dead letters
 # The operations that a row's menu offers.
 IN_ROWS = ("acknowledge", "assign", "note", "snooze", "resolve", "ignore")
+# The operations of a group's page that are not in its menu.
+IN_SIGHT = ("acknowledge", "resolve")
 # Buttons that a key presses, by the end of their address.
 KEYS = {"acknowledge": "a", "note": "m", "snooze": "s"}
 
@@ -174,10 +176,12 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         obj: Model | None = None,
     ) -> HttpResponse:
         """Show all buttons on the page."""
-        context["buttons"] = [
-            button | {"key": KEYS.get(str(button["path"]).rstrip("/").rsplit("/", 1)[-1], "")}
+        buttons = [
+            button | {"key": KEYS.get(_name(button), "")}
             for button in context.get("actions_detail", [])
         ]
+        context["buttons"] = [button for button in buttons if _name(button) in IN_SIGHT]
+        context["more"] = [button for button in buttons if _name(button) not in IN_SIGHT]
         context["actions_detail"] = []
         context["plugin_links"] = links_of(request, obj) if isinstance(obj, FailureGroup) else []
         return super().render_change_form(request, context, add, change, form_url, obj)
@@ -190,6 +194,10 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             facts(facts_of(obj, found)),
             sections(request, obj, found),
         )
+
+
+def _name(button: Any) -> str:
+    return str(button["path"]).rstrip("/").rsplit("/", 1)[-1]
 
 
 def _versions(figures: GroupFigures) -> str:

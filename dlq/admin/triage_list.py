@@ -143,7 +143,11 @@ def filters_in(query: QueryDict) -> str:
     return urlencode(pairs)
 
 
-LISTS = (("dlq_failuregroup", lazy("Groups")), ("dlq_deadletterentry", lazy("Entries")))
+# Lists of one row of tabs: the name of the admin's page, and the title. Plugins add theirs.
+LISTS: list[tuple[str, Any]] = [
+    ("dlq_failuregroup", lazy("Failures")),
+    ("dlq_deadletterentry", lazy("Dead letters")),
+]
 
 
 class TriageList(SavedViews):

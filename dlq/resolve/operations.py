@@ -1,4 +1,4 @@
-"""Users' operations on one dead letter: requeue, fix, skip, discard, restore, pin, unpin.
+"""Users' operations on one dead letter: requeue, fix, skip, discard, restore, note, pin, unpin.
 
 After an approval, other inputs or a manual result need more than the power named here: page and API
 first ask `runners.repair.permissions.check_repair`.
@@ -11,6 +11,7 @@ from uuid import UUID
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.resolve import discard
 from dlq.resolve.fix_or_skip import fix, skip
+from dlq.resolve.notes import write_notes
 from dlq.resolve.requeue import requeue
 from executions.access import Action
 from executions.access.actor import Actor
@@ -50,6 +51,10 @@ def _pin(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
 
 def _unpin(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
     return discard.unpin(pk, actor=actor, reason=data["reason"])
+
+
+def _note(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
+    return write_notes(pk, data["notes"], actor=actor)
 
 
 def _refuse_resolved(row: DeadLetterEntry) -> str:
@@ -96,4 +101,5 @@ DISCARD = Operation(
 )
 RESTORE = Operation(name="restore", apply=_restore, needs=Permission.DISCARD, refuse=_refuse_kept)
 PIN = Operation(name="pin", apply=_pin, needs=Action.OPERATE, refuse=_refuse_pinned)
+NOTE = Operation(name="note", apply=_note, needs=Action.OPERATE)
 UNPIN = Operation(name="unpin", apply=_unpin, needs=Action.OPERATE, refuse=_refuse_unpinned)

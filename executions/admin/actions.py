@@ -1,6 +1,6 @@
 """Turns operations into Django's and Unfold's actions: bulk bar, row menu, buttons of a page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -20,10 +20,12 @@ from executions.admin.changelist import bounded_count
 from executions.admin.marks import copyable
 from executions.admin.operations import AdminOperation, OperationReport, perform
 from executions.admin.scope import holds, may
-from executions.admin.skin import ActionVariant, came_from, dialog
+from executions.admin.skin import UNFOLD, ActionVariant, came_from, dialog
 
 # Rows of one bulk request; each is a transaction of a few milliseconds.
 BULK_LIMIT = 1_000
+# Buttons of one object's page that are not in its menu.
+OUTSIDE = 2
 
 
 class OperatingAdmin(ScopedAdmin):
@@ -55,7 +57,15 @@ class OperatingAdmin(ScopedAdmin):
         cls.actions = tuple(bulk)
 
     @classmethod
-    def show(cls, name: str, title: str, icon: str, view: Callable[..., HttpResponse]) -> None:
+    def show(
+        cls,
+        name: str,
+        title: str,
+        icon: str,
+        view: Callable[..., HttpResponse],
+        *,
+        primary: bool = False,
+    ) -> None:
         """Add a page of one object, at `<id>/<name>/`, answered by `view(admin, request, id)`."""
 
         def shown(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -67,7 +77,7 @@ class OperatingAdmin(ScopedAdmin):
                 "short_description": title,
                 "url_path": name,
                 "icon": icon,
-                "variant": ActionVariant.PRIMARY,
+                "variant": ActionVariant.PRIMARY if primary else ActionVariant.DEFAULT,
                 "attrs": {},
                 "original_function_name": name,
             }
@@ -86,6 +96,15 @@ class OperatingAdmin(ScopedAdmin):
         } | set(self.views)
         offered = super().get_actions_detail(request, object_id)
         return [action for action in offered if action.method.original_function_name in can]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Put all buttons but two into a menu; without Unfold they stand in a row that wraps."""
+        if UNFOLD and context.get("actions_detail"):
+            context["actions_detail"] = with_menu(context["actions_detail"])
+        answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
+        return answer
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
         """Return whether the user may do it to this row, or to any."""
@@ -146,12 +165,39 @@ def _dialog(operation: AdminOperation) -> Callable[..., HttpResponse]:
         "icon": operation.icon,
         "dialog": {"title": operation.title},
         "sensitive": operation.sensitive,
-        "variant": ActionVariant.PRIMARY if operation.primary else ActionVariant.DEFAULT,
+        "variant": _variant(operation),
         "attrs": {},
         "original_function_name": operate.__name__,
     }
     operate.__dict__.update(marks)
     return operate
+
+
+def _variant(operation: AdminOperation) -> Any:
+    if operation.primary:
+        return ActionVariant.PRIMARY
+    return ActionVariant.DANGER if operation.danger else ActionVariant.DEFAULT
+
+
+def with_menu(buttons: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the buttons of a page: a primary one, a second one, and a menu of the others.
+
+    `buttons` are Unfold's, in order; the first with the variant PRIMARY becomes the first button.
+    """
+    ordered = sorted(buttons, key=lambda button: button["variant"] != ActionVariant.PRIMARY)
+    outside = [
+        {**button, "variant": ActionVariant.DEFAULT if place else button["variant"]}
+        for place, button in enumerate(ordered[:OUTSIDE])
+    ]
+    if len(ordered) <= OUTSIDE:
+        return outside
+    menu = {
+        "title": gettext("More"),
+        "method_name": "more",
+        "variant": ActionVariant.DEFAULT,
+        "items": ordered[OUTSIDE:],
+    }
+    return [*outside, menu]
 
 
 def _shown(

@@ -311,7 +311,9 @@ class FactAdmin(ScopedAdmin):
     ) -> HttpResponse:
         """Give the template the page's facts."""
         if obj is not None:
-            context["page"] = self.page(request, obj)
+            page: Page = self.page(request, obj)
+            obj.page_title = page.title  # type: ignore[attr-defined]
+            context["page"] = page
             context["title"] = f"{str(self.opts.verbose_name).capitalize()}"
         answer: HttpResponse = super().render_change_form(
             request, context, add, change, form_url, obj

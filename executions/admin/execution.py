@@ -108,6 +108,11 @@ def _compensation(row: WorkflowExecution) -> str:
     return label
 
 
+def title_of(row: WorkflowExecution) -> str:
+    """Return the workflow's name, and the idempotency key or the end of the ID."""
+    return f"{row.workflow} · {marks.clipped(row.idempotency_key or f'…{str(row.pk)[-8:]}', 40)}"
+
+
 def _is_test(row: WorkflowExecution) -> bool:
     return row.version.kind == VersionKind.TEST
 
@@ -177,8 +182,9 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """Return everything that happened in one execution."""
         sections: list[PageSection] = []
+        first: list[PageSection] = []
         if obj.error_message:
-            sections.append(text_section(gettext("Error"), obj.error_message, error=True))
+            first.append(text_section(gettext("Error"), obj.error_message, error=True))
         if obj.error_stack_trace and may(request, obj, Action.ADMINISTER):
             sections.append(text_section(gettext("Traceback"), obj.error_stack_trace, folded=True))
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
@@ -193,7 +199,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         ]
         state = marks.state(obj.state)
         headline = format_html("{} {}", state, marks.test_run()) if _is_test(obj) else state
-        return Page([headline], facts(self._facts(obj)), sections)
+        return Page([headline], facts(self._facts(obj)), sections, title_of(obj), first)
 
     def _facts(self, obj: WorkflowExecution) -> list[tuple[str, Any]]:
         version = links.to("executions_workflowversion", obj.version_id, f"v{obj.version.number}")

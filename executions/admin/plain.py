@@ -22,10 +22,11 @@ from executions.language import lazy
 
 
 class ActionVariant(enum.Enum):
-    """Which of several buttons is the primary one."""
+    """How a button looks: the primary one, one that destroys, any other."""
 
     DEFAULT = "default"
     PRIMARY = "primary"
+    DANGER = "danger"
 
 
 @dataclass(frozen=True, slots=True)

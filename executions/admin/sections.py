@@ -41,11 +41,16 @@ class PageSection:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A whole page; `lead` is a sentence (or a mark) that introduces it."""
+    """A whole page; `lead` is a sentence (or a mark) that introduces it.
+
+    `first` are the sections above the facts. Without a `title` the object's own text is the title.
+    """
 
     lead: Sequence[Cell]
     facts: Sequence[PageFact]
     sections: Sequence[PageSection] = field(default_factory=tuple)
+    title: str = ""
+    first: Sequence[PageSection] = ()
 
 
 def json_section(title: str, value: Any, *, folded: bool = True) -> PageSection:
@@ -73,5 +78,5 @@ def text_section(
 
 
 def facts(pairs: Iterable[tuple[str, Any]]) -> list[PageFact]:
-    """Return facts from (label, value) pairs; an empty value is shown as a dash."""
-    return [PageFact(label, EMPTY if value in (None, "") else value) for label, value in pairs]
+    """Return facts from (label, value) pairs, without those that are empty or a dash."""
+    return [PageFact(label, value) for label, value in pairs if value not in (None, "", EMPTY)]

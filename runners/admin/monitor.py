@@ -110,4 +110,4 @@ def _monitor_of(pk: UUID) -> str:
     return addresses.admin(f"{EXECUTION}_monitor", pk)
 
 
-WorkflowExecutionAdmin.show("monitor", lazy("Monitor"), "monitoring", monitor)
+WorkflowExecutionAdmin.show("monitor", lazy("Monitor"), "monitoring", monitor, primary=True)

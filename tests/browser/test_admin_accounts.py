@@ -6,6 +6,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 from executions.models import ApiToken, Membership, ServiceAccount, Tier
+from tests.browser.acting import page_action
 from tests.browser.pictures import picture
 from tests.support import admin_rows as rows
 
@@ -15,7 +16,7 @@ def test_a_token_appears_in_its_dialog_and_nowhere_else(staff_page: Any) -> None
     assert staff_page.goto(f"{staff_page.home}/admin/executions/apitoken/").ok
     expect(staff_page.get_by_text("No API tokens")).to_be_visible()
     picture(staff_page, "tokens-none")
-    staff_page.get_by_role("link", name="New token…").locator("visible=true").click()
+    page_action(staff_page, "New token…").click()
     dialog = staff_page.get_by_role("dialog")
     expect(dialog.get_by_label("Days")).to_have_value("90")
     dialog.get_by_label("Name").fill("nightly export")
@@ -53,7 +54,7 @@ def test_a_program_is_added_and_given_a_token(staff_page: Any) -> None:
     account = ServiceAccount.objects.get()
     picture(staff_page, "program")
 
-    staff_page.get_by_role("link", name="New token…").locator("visible=true").click()
+    page_action(staff_page, "New token…").click()
     dialog = staff_page.get_by_role("dialog")
     dialog.get_by_label("Name").fill("key")
     picture(staff_page, "program-token-asked")
@@ -92,12 +93,12 @@ def test_a_workspace_is_archived_and_restored(staff_page: Any) -> None:
     picture(staff_page, "workspaces")
     assert staff_page.goto(address).ok
     picture(staff_page, "workspace")
-    staff_page.get_by_role("link", name="Archive…").locator("visible=true").click()
+    page_action(staff_page, "Archive…").click()
     picture(staff_page, "workspace-archive")
     staff_page.get_by_role("dialog").get_by_role("button", name="Archive").click()
 
     expect(staff_page.get_by_text("1 archived.")).to_be_visible()
-    expect(staff_page.get_by_role("link", name="Restore…").locator("visible=true")).to_be_visible()
+    expect(page_action(staff_page, "Restore…")).to_be_visible()
     picture(staff_page, "workspace-archived")
     Tier.objects.create(name="small", max_concurrent=5)
     assert staff_page.goto(f"{staff_page.home}/admin/executions/tier/").ok

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.acting import page_action
 from tests.browser.pictures import picture, picture_in_both
 from tests.support import admin_rows as rows
 from tests.support.accessibility import findings_in_both
@@ -60,7 +61,7 @@ def test_a_rule_is_made_and_its_test_arrives(staff_page: Any, receiver: Receiver
     picture(staff_page, "alert-rule")
     for answer, said in ((500, "The test did not arrive"), (200, "1 test delivered")):
         receiver.answers = [answer]
-        staff_page.get_by_role("link", name="Send a test…").locator("visible=true").click()
+        page_action(staff_page, "Send a test…").click()
         dialog = staff_page.get_by_role("dialog")
         dialog.get_by_role("button", name="Send a test").click()
         expect(staff_page.get_by_text(said)).to_be_visible()
@@ -93,7 +94,7 @@ def test_an_alert_shows_its_messages_and_one_is_sent_again(
     given_up = AlertDelivery.objects.get(state="GIVEN_UP")
     staff_page.goto(f"{staff_page.home}/admin/valkyr_alerts/alertdelivery/{given_up.pk}/change/")
     picture(staff_page, "alert-message")
-    staff_page.get_by_role("link", name="Send again…").locator("visible=true").click()
+    page_action(staff_page, "Send again…").click()
     staff_page.get_by_role("dialog").get_by_role("button", name="Send again").click()
     expect(staff_page.get_by_text("1 queued")).to_be_visible()
 

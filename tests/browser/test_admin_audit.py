@@ -7,6 +7,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 from executions.models import Activity
+from tests.browser.acting import page_action
 from tests.support import admin_rows as rows
 
 
@@ -15,7 +16,7 @@ def test_payloads_are_revealed_in_the_dialog_for_a_reason(staff_page: Any) -> No
     page = f"{staff_page.home}/admin/executions/workflowexecution/{entry.execution_id}/change/"
     assert staff_page.goto(page).ok
 
-    staff_page.get_by_role("link", name="Reveal…").locator("visible=true").click()
+    page_action(staff_page, "Reveal…").click()
     dialog = staff_page.get_by_role("dialog")
     dialog.get_by_role("button", name="Reveal").click()
     expect(dialog.get_by_text("This field is required.")).to_be_visible()

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from dlq.models import DeadLetterEntry
 from executions.models import Workflow
+from tests.browser.acting import page_action
 from tests.browser.pictures import picture_in_both
 from tests.support import admin_rows as rows
 from tests.support.accessibility import findings_in_both
@@ -56,7 +57,7 @@ def opened(staff_page: Any, entry: DeadLetterEntry) -> Any:
 
 
 def _act(page: Any, title: str) -> Any:
-    page.get_by_role("link", name=title, exact=True).locator("visible=true").first.click()
+    page_action(page, title, exact=True).click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
     return dialog
@@ -171,7 +172,7 @@ def test_every_action_is_seen_beside_the_menu(opened: Any, width: int) -> None:
     opened.set_viewport_size({"width": width, "height": 800})
 
     assert opened.evaluate("() => document.documentElement.scrollWidth") == width
-    expect(opened.get_by_role("link", name="Reveal…")).to_be_in_viewport(ratio=1)
+    expect(page_action(opened, "Reveal…")).to_be_in_viewport(ratio=1)
 
 
 def test_the_page_has_no_findings_and_fits_a_phone(opened: Any) -> None:

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from executions.models import Trigger
 from executions.triggers.webhook import secret_of
+from tests.browser.acting import page_action
 from tests.support import admin_rows as rows
 
 
@@ -16,7 +17,7 @@ def test_a_new_secret_appears_in_the_dialog_and_is_made_once(staff_page: Any) ->
     assert staff_page.goto(f"{staff_page.home}/admin/executions/trigger/{hook.pk}/change/").ok
     expect(staff_page.get_by_text(f"/v1/hooks/{hook.pk}")).to_be_visible()
 
-    staff_page.get_by_role("link", name="New secret…").locator("visible=true").click()
+    page_action(staff_page, "New secret…").click()
     dialog = staff_page.get_by_role("dialog")
     dialog.get_by_role("button", name="New secret").click()
 

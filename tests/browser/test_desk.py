@@ -18,6 +18,7 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.acting import page_action
 from tests.browser.pictures import picture
 from tests.browser.watched import cookies_of, watched
 from tests.support.accessibility import findings
@@ -117,7 +118,7 @@ def open_group(page: Page, step: str) -> None:
 
 def act(page: Page, title: str) -> Locator:
     """Press the page's button of that title; its dialog."""
-    page.get_by_role("link", name=title, exact=True).locator("visible=true").first.click()
+    page_action(page, title, exact=True).click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
     return dialog

@@ -52,8 +52,14 @@
     const found =
       row?.querySelector(`[data-row-key="${key}"]`) ||
       (pk && OPERATIONS[key] && document.querySelector(`a[hx-get*="/${pk}/${OPERATIONS[key]}"]`)) ||
-      [...document.querySelectorAll(`[data-key="${key}"]`)].find((one) => one.offsetParent);
+      buttons(key);
     found?.click();
+  }
+
+  // One that is seen, else one of the menu.
+  function buttons(key) {
+    const all = [...document.querySelectorAll(`[data-key="${key}"]`)];
+    return all.find((one) => one.offsetParent) || all[0];
   }
 
   function dialog() {

@@ -14,6 +14,7 @@ from dlq.public.models import DeadLetterEntry, FailureGroup
 from dlq.public.triage import (
     GROUP_LINKS,
     GROUP_SECTIONS,
+    LISTS,
     DeadLetterEntryAdmin,
     GroupLink,
     add_entry_action,
@@ -89,6 +90,7 @@ def redrive_many(
 
 
 GROUP_LINKS.append(GroupLink(lazy("Redrive…"), "replay", "r", address))
+LISTS.append(("valkyr_redrive_redrive", lazy("Redrives")))
 GROUP_SECTIONS.append(redrives)
 add_entry_action(
     ACTION,

@@ -1,0 +1,13 @@
+"""Buttons of an object's page in the admin: the first two in sight, the others in a menu."""
+
+from typing import Any
+
+
+def page_action(page: Any, title: str, *, exact: bool = False) -> Any:
+    """The button of that title; the menu is opened where the button is in it."""
+    button = page.get_by_role("link", name=title, exact=exact).locator("visible=true")
+    menu = page.get_by_role("button", name="More", exact=True).locator("visible=true")
+    button.or_(menu).first.wait_for()
+    if button.count() == 0:
+        menu.click()
+    return button.first

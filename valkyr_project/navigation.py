@@ -1,0 +1,340 @@
+"""Where the admin's pages are found: the side bar, tabs over related lists, the page of the rest.
+
+The side bar has the three places of daily work: *Monitor*, *Build* and *Administer*. Lists that
+belong together share a row of tabs. All else has a card on the page *Administration*.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse, reverse_lazy
+from django.utils.translation import gettext
+
+from executions.configuration import settings as valkyr_settings
+from executions.language import lazy
+from valkyr_project import plugins
+
+Allowed = Callable[[HttpRequest], bool]
+
+
+def _anybody(request: HttpRequest) -> bool:
+    return True
+
+
+def may_view(model: str) -> Allowed:
+    """Return a check of whether the user may see the list of `app.model`."""
+
+    def permitted(request: HttpRequest) -> bool:
+        page = admin.site.get_model_admin(apps.get_model(model))
+        return bool(page.has_view_permission(request))
+
+    return permitted
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page of the admin: its title, icon, URL, and what its card says about it."""
+
+    title: Any
+    icon: str
+    link: Any
+    note: Any = ""
+    permitted: Allowed = _anybody
+    model: str = ""
+    plugin: str = ""
+
+    @property
+    def installed(self) -> bool:
+        """Whether the plugin that provides the page is chosen."""
+        return not self.plugin or self.plugin in plugins.chosen()
+
+    def address(self, request: HttpRequest) -> str:
+        """Return the page's URL."""
+        return self.link(request) if callable(self.link) else str(self.link)
+
+    def item(self) -> dict[str, Any]:
+        """Return the page as Unfold describes an entry of the side bar or a tab."""
+        return {
+            "title": self.title,
+            "icon": self.icon,
+            "link": self.link,
+            "permission": self.permitted,
+        }
+
+
+def _list_of(title: Any, icon: str, model: str, note: Any = "", plugin: str = "") -> Place:
+    link = reverse_lazy(f"admin:{model.replace('.', '_')}_changelist")
+    return Place(title, icon, link, note, may_view(model), model, plugin)
+
+
+def _flower(request: HttpRequest) -> str:
+    return valkyr_settings().flower_url
+
+
+HOME = Place(lazy("Home"), "home", reverse_lazy("admin:index"))
+EXECUTIONS = _list_of(lazy("Executions"), "play_circle", "executions.workflowexecution")
+RUNS = _list_of(lazy("Runs"), "list_alt", "runners.run")
+FAILURES = _list_of(lazy("Failures"), "report", "dlq.failuregroup")
+DEAD_LETTERS = _list_of(lazy("Dead letters"), "inbox", "dlq.deadletterentry")
+REDRIVES = _list_of(lazy("Redrives"), "replay", "valkyr_redrive.redrive", plugin="redrive")
+APPROVALS = _list_of(lazy("Approvals"), "how_to_reg", "runners.approval")
+SCHEDULES = _list_of(lazy("Schedules"), "schedule", "django_celery_beat.periodictask")
+TICKS = _list_of(lazy("Schedule ticks"), "alarm_on", "executions.crontick")
+WORKFLOWS = _list_of(lazy("Workflows"), "account_tree", "executions.workflow")
+STUDIO = Place(lazy("Studio"), "draw", reverse_lazy("valkyr-studio"))
+CREDENTIALS = _list_of(lazy("Credentials"), "password", "executions.credential")
+
+# What the page *Administration* shows, by heading.
+ADMINISTRATION: tuple[tuple[Any, tuple[Place, ...]], ...] = (
+    (
+        lazy("Operation"),
+        (
+            _list_of(
+                lazy("Workers"),
+                "memory",
+                "runners.runner",
+                lazy("Worker processes, their queues and what they execute now."),
+            ),
+            _list_of(
+                lazy("Alerts"),
+                "notifications_active",
+                "valkyr_alerts.alert",
+                lazy("Open and resolved alerts."),
+                "alerts",
+            ),
+            _list_of(
+                lazy("Alert rules"),
+                "notification_add",
+                "valkyr_alerts.alertrule",
+                lazy("What raises an alert, and where it is sent."),
+                "alerts",
+            ),
+            _list_of(
+                lazy("Alert messages"),
+                "outgoing_mail",
+                "valkyr_alerts.alertdelivery",
+                lazy("Messages about alerts, and whether they arrived."),
+                "alerts",
+            ),
+            _list_of(
+                lazy("Circuits"),
+                "electrical_services",
+                "valkyr_circuits.circuitbreaker",
+                lazy("Targets that fail, and calls to them that are held back."),
+                "circuits",
+            ),
+            _list_of(
+                lazy("Circuit rules"),
+                "rule",
+                "valkyr_circuits.circuitrule",
+                lazy("When a circuit opens, and when it closes again."),
+                "circuits",
+            ),
+            _list_of(
+                lazy("Triggers"),
+                "bolt",
+                "executions.trigger",
+                lazy("Webhooks, queues and events that start workflows."),
+            ),
+            _list_of(
+                lazy("Events"),
+                "notifications",
+                "executions.event",
+                lazy("Events that callers published."),
+            ),
+            _list_of(
+                lazy("Refused messages"),
+                "mark_email_unread",
+                "executions.refusedmessage",
+                lazy("Messages of queue triggers that could not start a workflow."),
+            ),
+            _list_of(
+                lazy("Activity"),
+                "history",
+                "executions.activity",
+                lazy("The audit trail: who changed what, and when."),
+            ),
+        ),
+    ),
+    (
+        lazy("Limits"),
+        (
+            _list_of(
+                lazy("Tiers"),
+                "speed",
+                "executions.tier",
+                lazy("Limits of workspaces: concurrency, sizes and rates."),
+            ),
+            _list_of(
+                lazy("Quotas"),
+                "data_usage",
+                "valkyr_limits.quota",
+                lazy("How many runs or calls are allowed in a period."),
+                "limits",
+            ),
+            _list_of(
+                lazy("Budgets"),
+                "savings",
+                "valkyr_limits.budget",
+                lazy("How much money steps may spend."),
+                "limits",
+            ),
+            _list_of(
+                lazy("Costs"),
+                "payments",
+                "valkyr_limits.costentry",
+                lazy("What steps cost, entry by entry."),
+                "limits",
+            ),
+        ),
+    ),
+    (
+        lazy("People and access"),
+        (
+            _list_of(
+                lazy("Workspaces"),
+                "workspaces",
+                "executions.workspace",
+                lazy("Teams with workflows, members and limits of their own."),
+            ),
+            _list_of(
+                lazy("Members"),
+                "badge",
+                "executions.membership",
+                lazy("Roles of users in workspaces."),
+            ),
+            _list_of(
+                lazy("Service accounts"),
+                "smart_toy",
+                "executions.serviceaccount",
+                lazy("Accounts of programs."),
+            ),
+            _list_of(
+                lazy("API tokens"),
+                "key",
+                "executions.apitoken",
+                lazy("Tokens, their scopes and last use."),
+            ),
+            _list_of(
+                lazy("Sessions"),
+                "devices",
+                "executions.accountsession",
+                lazy("Devices that are signed in."),
+            ),
+            _list_of(
+                lazy("Second factors"),
+                "phonelink_lock",
+                "valkyr_mfa.secondfactor",
+                lazy("Users with a second factor, and its reset."),
+                "mfa",
+            ),
+            _list_of(
+                lazy("Shared with people"),
+                "share",
+                "executions.workflowuserpermission",
+                lazy("Permissions of users on single workflows."),
+            ),
+            _list_of(
+                lazy("Shared with groups"),
+                "group_work",
+                "executions.workflowgrouppermission",
+                lazy("Permissions of groups on single workflows."),
+            ),
+            _list_of(lazy("Users"), "person", "auth.user", lazy("Accounts of this installation.")),
+            _list_of(lazy("Groups"), "group", "auth.group", lazy("Groups of users.")),
+        ),
+    ),
+    (
+        lazy("Tools"),
+        (
+            Place("Flower", "local_florist", _flower, lazy("Celery's workers, tasks and queues.")),
+            Place(
+                lazy("API pages"),
+                "api",
+                reverse_lazy("valkyr-docs"),
+                lazy("Operations of the API, with examples."),
+            ),
+        ),
+    ),
+)
+
+
+def _shown(request: HttpRequest) -> Iterator[tuple[str, list[Place]]]:
+    for title, places in ADMINISTRATION:
+        allowed = [place for place in places if place.installed and place.permitted(request)]
+        if allowed:
+            yield str(title), allowed
+
+
+def _administers(request: HttpRequest) -> bool:
+    return any(place.model for _, places in _shown(request) for place in places)
+
+
+def _is_administration(request: HttpRequest) -> bool:
+    """Return whether the page is *Administration*, or one that is reached from it."""
+    lists = (place for _, places in ADMINISTRATION for place in places if place.model)
+    found = (str(place.link) for place in lists if place.installed)
+    return request.path.startswith((reverse("valkyr-administration"), *found))
+
+
+def _tabs(*places: Place, above: tuple[Place, ...] = ()) -> dict[str, Any]:
+    """Return a row of tabs above the lists `above`, by default all of them."""
+    installed = [place for place in places if place.installed]
+    return {
+        "models": [place.model for place in above or installed],
+        "items": [place.item() for place in installed],
+    }
+
+
+TABS: list[dict[str, Any]] = [
+    _tabs(EXECUTIONS, RUNS),
+    # The two lists of triage have such a row of their own, which is there without Unfold too.
+    _tabs(FAILURES, DEAD_LETTERS, REDRIVES, above=(REDRIVES,)),
+    _tabs(SCHEDULES, TICKS),
+]
+
+SIDEBAR: list[dict[str, Any]] = [
+    {
+        "title": lazy("Monitor"),
+        "items": [
+            place.item() for place in (HOME, EXECUTIONS, FAILURES, APPROVALS, SCHEDULES)
+        ],
+    },
+    {
+        "title": lazy("Build"),
+        "separator": True,
+        "items": [place.item() for place in (WORKFLOWS, STUDIO, CREDENTIALS)],
+    },
+    {
+        "title": lazy("Administer"),
+        "separator": True,
+        "items": [
+            {
+                "title": lazy("Administration"),
+                "icon": "settings",
+                "link": reverse_lazy("valkyr-administration"),
+                "permission": _administers,
+                "active": _is_administration,
+            }
+        ],
+    },
+]
+
+
+def administration(request: HttpRequest) -> HttpResponse:
+    """Show a card for each page that is not in the side bar and that the user may open."""
+    groups = [
+        (title, [(place, place.address(request)) for place in places])
+        for title, places in _shown(request)
+    ]
+    context = {
+        **admin.site.each_context(request),
+        "title": gettext("Administration"),
+        "groups": groups,
+    }
+    return TemplateResponse(request, "admin/administration.html", context)
