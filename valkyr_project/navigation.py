@@ -301,9 +301,7 @@ TABS: list[dict[str, Any]] = [
 SIDEBAR: list[dict[str, Any]] = [
     {
         "title": lazy("Monitor"),
-        "items": [
-            place.item() for place in (HOME, EXECUTIONS, FAILURES, APPROVALS, SCHEDULES)
-        ],
+        "items": [place.item() for place in (HOME, EXECUTIONS, FAILURES, APPROVALS, SCHEDULES)],
     },
     {
         "title": lazy("Build"),

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -23,12 +24,13 @@ from dlq.public.dashboard import (
     Card,
     HomeBlock,
     HomeSection,
+    Problem,
     add_block,
     add_section,
 )
 from executions.database.clock import database_now
 from executions.models import Membership, Trigger, Workflow
-from runners.models import Runner
+from runners.models import Run, Runner
 from tests.support import admin_rows as rows
 from tests.support.sharing import assign_perm
 
@@ -220,8 +222,9 @@ def test_the_page_shows_what_runs_waits_is_dead_and_is_due(op: Client, workflow:
     page = op.get("/admin/")
 
     shown = {one.title: one.shown for one in page.context["cards"]}
-    assert shown["Running"] == shown["Waiting for a place"] == shown["Open dead letters"] == "1"
-    tables = {one.title: len(one.rows) for column in page.context["panels"] for one in column}
+    assert shown["Running"] == shown["Waiting for a slot"] == shown["Open dead letters"] == "1"
+    columns = [*page.context["problems"], *page.context["panels"]]
+    tables = {one.title: len(one.rows) for column in columns for one in column}
     assert {
         "Failures that grew most": 1, "Latest failures": 1, "Workers": 1, "Due next": 1,
     }.items() <= tables.items()  # fmt: skip
@@ -275,7 +278,6 @@ def section(gather: Any) -> HomeSection:
         name="parcels",
         title="Parcels on their way",
         headers=("Parcel",),
-        empty="No parcel is on its way.",
         gather=gather,
         rows=lambda found: [[name] for name in found],
     )
@@ -294,7 +296,6 @@ def sections() -> Iterator[None]:
     ("gather", "text"),
     [
         (lambda _: ["Lamp <1>"], "Lamp &lt;1&gt;"),
-        (lambda _: [], "No parcel is on its way."),
         (refuse, "Not available"),
     ],
 )
@@ -306,6 +307,83 @@ def test_a_plugins_section_is_on_the_home_page(op: Client, gather: Any, text: st
     assert "Parcels on their way" in page
     assert text in page
     assert card(op, "Running") == "0"
+
+
+@pytest.mark.usefixtures("sections")
+def test_a_section_without_rows_is_not_shown(op: Client) -> None:
+    add_section(section(lambda _: []))
+
+    assert "Parcels on their way" not in said(op)
+
+
+def headline(client: Client) -> str:
+    cache.clear()
+    return str(client.get("/admin/").context["verdict"].headline)
+
+
+def problems(client: Client) -> list[str]:
+    cache.clear()
+    return [one.text for one in client.get("/admin/").context["verdict"].problems]
+
+
+def live_worker() -> None:
+    Runner.objects.create(name="io@box", host="box", pid=1, pool="threads", queues=["io"])
+
+
+def test_nothing_wrong_is_said_in_one_sentence(op: Client, workflow: Workflow) -> None:
+    live_worker()
+    rows.execution(workflow, "SUCCESS")
+
+    assert headline(op) == "Nothing needs attention: 1 worker is live, and no queue is slow"
+    assert problems(op) == []
+
+
+def test_what_is_wrong_is_listed_with_the_list_behind_it(op: Client, workflow: Workflow) -> None:
+    live_worker()
+    some_of_each(workflow)
+    rows.execution(workflow, "PAUSED")
+    Trigger.objects.update(next_at=database_now() - timedelta(minutes=5))
+
+    assert headline(op) == "5 things need attention"
+    assert problems(op) == [
+        "1 new failure group in the last 24 hours",
+        "1 open dead letter",
+        "1 execution waits for a slot of its workspace",
+        "1 execution is paused",
+        "The schedule of Order import is late",
+    ]
+    assert said(op).count('href="/admin/dlq/deadletterentry/?resolution=open"') >= 2
+
+
+def test_a_slow_queue_needs_attention(op: Client, workflow: Workflow) -> None:
+    live_worker()
+    run = rows.run(rows.execution(workflow), "charge.main", "PENDING", queue="io", started_at=None)
+    Run.objects.filter(pk=run.pk).update(queued_at=database_now() - timedelta(minutes=3))
+
+    assert problems(op) == ["Queue io is slow: 1 step waits for a worker"]
+
+
+@pytest.mark.usefixtures("sections")
+def test_a_plugins_section_may_need_attention(op: Client, workflow: Workflow) -> None:
+    live_worker()
+    rows.execution(workflow, "SUCCESS")
+    lost = replace(
+        section(lambda _: ["Lamp", "Desk"]),
+        problem=lambda number: Problem(f"{number} parcels are lost", "package", "/parcels"),
+    )
+    add_section(lost)
+
+    assert problems(op) == ["2 parcels are lost"]
+
+
+def test_facts_that_are_missing_are_not_taken_for_good_news(
+    op: Client, workflow: Workflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live_worker()
+    rows.execution(workflow, "SUCCESS")
+    monkeypatch.setattr(facts, "queues", refuse)
+
+    assert "not available" in headline(op)
 
 
 @pytest.mark.usefixtures("sections")

@@ -44,9 +44,9 @@ def _entries(client: Client, address: str = "/admin/") -> dict[str, bool]:
     """Return the titles in the side bar, and whether each is marked as the current one."""
     page = client.get(address).content.decode()
     bar = page.partition('id="nav-sidebar-apps"')[2].partition('id="main"')[0]
-    found = re.findall(r'<a href="[^"]*" class="flex h-\[38px\]([^"]*)">(.*?)</a>', bar, re.S)
+    found = re.findall(r'<a href="[^"]*" class="flex h-\[38px\]([^"]*)">(.*?)</a>', bar, re.DOTALL)
     return {
-        re.findall(r"<span>(.*?)</span>", inner, re.S)[0]: " active" in classes
+        re.findall(r"<span>(.*?)</span>", inner, re.DOTALL)[0]: " active" in classes
         for classes, inner in found
     }
 

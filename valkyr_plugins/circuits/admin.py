@@ -8,9 +8,9 @@ from django.contrib import admin
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
-from dlq.public.dashboard import HomeSection, add_section
+from dlq.public.dashboard import HomeSection, Problem, add_section
 from executions.public.access import Actor, Operation
 from executions.public.admin import (
     AdminOperation,
@@ -220,13 +220,19 @@ def _rows(found: Iterable[CircuitBreaker]) -> list[list[Cell]]:
     ]
 
 
+def _problem(number: int) -> Problem:
+    text = ngettext("{number} circuit is open", "{number} circuits are open", number)
+    address = links.listing("valkyr_circuits_circuitbreaker")
+    return Problem(text.format(number=number), "electrical_services", address)
+
+
 add_section(
     HomeSection(
         name="circuits",
         title=lazy("Open circuits"),
         headers=(lazy("Target"), lazy("State"), lazy("Tried again")),
-        empty=lazy("Every target is called."),
         gather=_open,
         rows=_rows,
+        problem=_problem,
     )
 )

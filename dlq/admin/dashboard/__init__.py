@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from dlq.admin.dashboard import panels
 from dlq.admin.dashboard.blocks import BLOCKS
 from dlq.admin.dashboard.facts import collect
+from dlq.admin.dashboard.verdict import verdict
 
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -17,13 +18,16 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     now = timezone.now()
     views = [block.show(request, kept["blocks"].get(name)) for name, block in BLOCKS.items()]
     added_banners = [banner for view in views for banner in view.banners]
+    added_problems = [problem for view in views for problem in view.problems]
     added_cards = [card for view in views for card in view.cards]
     return context | {
-        "title": gettext("Dashboard"),
+        "title": gettext("Home"),
         "banners": [*panels.banners(kept, now), *added_banners],
         "cards": panels.cards(kept, now, added_cards),
         "blocks": views,
-        "panels": panels.panels(kept, now),
+        "verdict": verdict(kept, now, added_problems),
+        "problems": panels.problems(kept, now),
+        "panels": panels.panels(kept),
         "nothing_yet": kept["any"] is False,
         "taken_at": kept["at"],
     }

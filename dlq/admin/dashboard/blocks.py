@@ -25,6 +25,19 @@ class Banner:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that needs attention now: a sentence without a full stop, and the list behind it.
+
+    `note` says more, such as since when.
+    """
+
+    text: str
+    icon: str
+    address: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """A figure and the list behind it; `number` is None if it is not available."""
 
@@ -48,6 +61,7 @@ class Card:
 class BlockView:
     """The content of a block; `above` and `below` are HTML on both sides of the cards."""
 
+    problems: Sequence[Problem] = ()
     cards: Sequence[Card] = ()
     banners: Sequence[Banner] = ()
     above: SafeString = NOTHING
@@ -90,21 +104,22 @@ Column = Literal["failures", "work"]
 
 @dataclass(frozen=True, slots=True)
 class HomeSection:
-    """A table of the home page, with a unique name.
+    """A table of the home page, with a unique name; it is not shown without rows.
 
     `gather` reads data that the request's user may see, in a bounded number of rows and queries.
     What it returns is pickled into the cache for 15 seconds, and shared by users with the same
     workspaces, workflows and right to configure. `rows` makes the table's cells from it; it is not
-    called when the database did not answer in time.
+    called when the database did not answer in time. `problem` says what their number means, if
+    they need attention.
     """
 
     name: str
     title: str
     headers: tuple[str, ...]
-    empty: str
     gather: Callable[[HttpRequest], Any]
     rows: Callable[[Any], list[list[Cell]]]
     column: Column = "work"
+    problem: Callable[[int], Problem] | None = None
 
 
 SECTIONS: dict[str, HomeSection] = {}

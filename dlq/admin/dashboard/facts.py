@@ -26,7 +26,7 @@ from executions.database.clock import first_id_at
 from executions.database.time_limits import soon
 from executions.models import Trigger, Workflow, WorkflowExecution, Workspace
 from executions.states import Permission
-from runners.models import Run, Runner
+from runners.models import Approval, Run, Runner
 from runners.workers.queues import busy, queues
 
 KEPT_SECONDS = 15
@@ -61,6 +61,8 @@ def _gather(request: HttpRequest, scope: Scope) -> Facts:
         "any": executions.exists,
         "failures": lambda: list(_latest(executions, now)),
         "queues": lambda: queues(runs, workers, now),
+        "paused": lambda: bounded_count(executions.filter(in_states("PAUSED"))),
+        "approvals": lambda: _approvals(request),
         "busy": lambda: busy(runs),
         "groups": lambda: list(_groups(request, now)),
         "schedules": lambda: list(_schedules(request)),
@@ -127,6 +129,11 @@ def _latest(executions: QuerySet[WorkflowExecution], now: Any) -> QuerySet[Workf
         .only("id", "state", "error_message", "finished_at", "workflow__name")
         .order_by("-pk")[:LATEST]
     )
+
+
+def _approvals(request: HttpRequest) -> int:
+    waiting = Approval.objects.filter(in_states("WAITING"))
+    return bounded_count(scoped(request, waiting))
 
 
 def _workers(request: HttpRequest) -> list[Runner]:

@@ -25,20 +25,30 @@ UNSEEN = lazy("nothing that you may see")
 NOT_AVAILABLE = lazy("Not available: the database did not answer in time.")
 
 
-def panels(kept: Facts, now: datetime) -> list[list[PageSection]]:
-    """Return all panels in two columns; an unavailable one says so."""
+def problems(kept: Facts, now: datetime) -> list[list[PageSection]]:
+    """Return the panels above the charts, in two columns: failures, and who works on what."""
     return [
-        [
-            _section(gettext("Failures that grew most"), kept["groups"], GROUPS, _group_rows(kept)),
-            _section(gettext("Latest failures"), kept["failures"], FAILURES, _failure_rows(kept)),
-            *_plugged(kept, "failures"),
-        ],
+        [_section(gettext("Failures that grew most"), kept["groups"], GROUPS, _group_rows(kept))],
         [
             _section(gettext("Workers"), kept["workers"], WORKERS_SAID, _worker_rows(kept, now)),
             _section(gettext("Queues"), kept["queues"], QUEUES, _queue_rows(kept)),
-            _section(gettext("Due next"), kept["schedules"], SCHEDULES, _schedule_rows(kept)),
-            *_plugged(kept, "work"),
         ],
+    ]
+
+
+def panels(kept: Facts) -> list[list[PageSection]]:
+    """Return the panels below the charts, in two columns; without those that have no rows."""
+    failures = [
+        _section(gettext("Latest failures"), kept["failures"], FAILURES, _failure_rows(kept)),
+        *_plugged(kept, "failures"),
+    ]
+    work = [
+        _section(gettext("Due next"), kept["schedules"], SCHEDULES, _schedule_rows(kept)),
+        *_plugged(kept, "work"),
+    ]
+    return [
+        [one for one in column if one.rows or one.empty == NOT_AVAILABLE]
+        for column in (failures, work)
     ]
 
 
@@ -51,15 +61,12 @@ WORKERS_SAID = (
     (lazy("Name"), lazy("State"), lazy("Runs now")),
     lazy("No worker has reported. `make up` starts them together with everything else."),
 )
-FAILURES = (
-    (lazy("Workflow"), lazy("State"), lazy("Ended"), lazy("Error")),
-    lazy("No execution of the last 24 hours has failed."),
-)
+FAILURES = ((lazy("Workflow"), lazy("State"), lazy("Ended"), lazy("Error")), "")
 QUEUES = (
     (lazy("Queue"), lazy("Waiting"), lazy("Oldest"), lazy("Workers")),
     lazy("No queue has work or a worker."),
 )
-SCHEDULES = ((lazy("Workflow"), lazy("Due")), lazy("No schedule is due."))
+SCHEDULES = ((lazy("Workflow"), lazy("Due")), "")
 
 
 def _section(
@@ -78,7 +85,7 @@ def _plugged(kept: Facts, column: Column) -> list[PageSection]:
         _section(
             one.title,
             found[name],
-            (one.headers, one.empty),
+            (one.headers, ""),
             [] if found[name] is None else one.rows(found[name]),
         )
         for name, one in SECTIONS.items()
@@ -180,17 +187,21 @@ def _schedule_rows(kept: Facts) -> list[list[Cell]]:
 
 
 EXECUTIONS = "executions_workflowexecution"
+WAITING = "hourglass_empty"
 
 
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
-    """Return the cards: running, waiting, `ended` and dead; `only` narrows their lists."""
-    return [
+    """Return the cards: running, waiting, `ended` and dead; `only` narrows their lists.
+
+    Without waiting executions there is no such card.
+    """
+    all_cards = [
         Card(
             gettext("Running"), "clock_loader_40", kept["running"], gettext("now"),
             links.listing(EXECUTIONS, state="running", **only), _full(kept["running"]),
         ),
         Card(
-            gettext("Waiting for a place"), "hourglass_empty", kept["waiting"],
+            gettext("Waiting for a slot"), WAITING, kept["waiting"],
             _oldest(kept["first_waiting"], now),
             links.listing(EXECUTIONS, state="waiting", **only), _full(kept["waiting"]),
         ),
@@ -200,6 +211,7 @@ def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -
             links.listing("dlq_deadletterentry", resolution="open", **only), _full(kept["open"]),
         ),
     ]  # fmt: skip
+    return [card for card in all_cards if card.icon != WAITING or card.number != 0]
 
 
 def _full(number: int | None) -> bool:

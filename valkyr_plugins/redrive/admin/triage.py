@@ -145,7 +145,6 @@ add_section(
         name="redrives",
         title=lazy("Redrives"),
         headers=(lazy("Redrive"), lazy("State"), lazy("Done"), lazy("Failed again")),
-        empty=lazy("No redrive is under way."),
         gather=_gather,
         rows=_rows,
         column="failures",

@@ -1,0 +1,130 @@
+"""The home page's first sentences: whether something is wrong, and where. Pure: facts in, text out.
+
+Plugins add their problems by `BlockView.problems`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils.translation import gettext, ngettext
+
+from dlq.admin.dashboard.blocks import SECTIONS, Problem
+from dlq.admin.dashboard.facts import Facts
+from executions.admin import links, marks
+from executions.admin.changelist import BOUND
+from runners.workers.queues import is_live
+
+# A queue whose first step waits longer, and a schedule that is later, are told of.
+SLOW = timedelta(seconds=60)
+LATE = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The headline, and the problems found, the most urgent first; empty if nothing is wrong.
+
+    `partly` is True if facts are missing because the database did not answer in time.
+    """
+
+    headline: str
+    problems: Sequence[Problem]
+    partly: bool = False
+
+
+def verdict(kept: Facts, now: datetime, added: Iterable[Problem] = ()) -> Verdict:
+    """Return what needs attention now; `added` are the problems that plugins found."""
+    problems = [*_failures(kept, now), *added, *_sections(kept), *_stuck(kept, now)]
+    partly = any(kept[name] is None for name in ("groups", "open", "queues", "approvals"))
+    if problems:
+        headline = ngettext("{number} thing needs attention", "{number} things need attention",
+                            len(problems)).format(number=len(problems))  # fmt: skip
+    elif partly:
+        headline = gettext("Some facts are not available: the database did not answer in time")
+    else:
+        headline = _all_well(kept, now)
+    return Verdict(headline, problems, partly)
+
+
+def _all_well(kept: Facts, now: datetime) -> str:
+    live = sum(is_live(worker, now) for worker in kept["workers"] or [])
+    workers = ngettext("{number} worker is live", "{number} workers are live", live)
+    return gettext("Nothing needs attention: {workers}, and no queue is slow").format(
+        workers=workers.format(number=live)
+    )
+
+
+def _failures(kept: Facts, now: datetime) -> Iterator[Problem]:
+    new = [group for group in kept["groups"] or [] if not group.earlier]
+    if new:
+        text = ngettext(
+            "{number} new failure group in the last 24 hours",
+            "{number} new failure groups in the last 24 hours",
+            len(new),
+        )
+        address = links.listing("dlq_failuregroup", status="open")
+        yield Problem(text.format(number=len(new)), "fiber_new", address)
+    if kept["open"]:
+        text = ngettext("{number} open dead letter", "{number} open dead letters", kept["open"])
+        address = links.listing("dlq_deadletterentry", resolution="open")
+        yield Problem(text.format(number=_number(kept["open"])), "inbox", address,
+                      _for(kept["oldest"], now))  # fmt: skip
+
+
+def _sections(kept: Facts) -> Iterator[Problem]:
+    for name, section in SECTIONS.items():
+        found = kept["plugged"][name]
+        if section.problem is not None and found:
+            yield section.problem(len(section.rows(found)))
+
+
+def _stuck(kept: Facts, now: datetime) -> Iterator[Problem]:
+    for queue in kept["queues"] or []:
+        if queue.workers and queue.oldest and now - queue.oldest > SLOW:
+            text = ngettext("Queue {name} is slow: {number} step waits for a worker",
+                            "Queue {name} is slow: {number} steps wait for a worker",
+                            queue.waiting)  # fmt: skip
+            number = f"{queue.waiting:,}{'+' if queue.capped else ''}"
+            yield Problem(
+                text.format(name=queue.name, number=number), "hourglass_empty",
+                links.listing("runners_run", state="pending"),
+                _for(queue.oldest, now),
+            )  # fmt: skip
+    for state, icon, texts in (
+        ("waiting", "hourglass_empty", _waiting(kept["waiting"] or 0)),
+        ("paused", "pause_circle", _paused(kept["paused"] or 0)),
+    ):
+        if kept[state]:
+            address = links.listing("executions_workflowexecution", state=state)
+            oldest = kept["first_waiting"] if state == "waiting" else None
+            yield Problem(texts.format(number=_number(kept[state])), icon, address,
+                          _for(oldest, now))  # fmt: skip
+    if kept["approvals"]:
+        text = ngettext("{number} approval waits for a decision",
+                        "{number} approvals wait for a decision", kept["approvals"])  # fmt: skip
+        yield Problem(text.format(number=_number(kept["approvals"])), "how_to_reg",
+                      links.listing("runners_approval"))  # fmt: skip
+    for trigger in kept["schedules"] or []:
+        if trigger.next_at and now - trigger.next_at > LATE:
+            text = gettext("The schedule of {workflow} is late").format(workflow=trigger.workflow)
+            address = links.page("executions_trigger", trigger.pk)
+            yield Problem(text, "alarm", address, _for(trigger.next_at, now))
+
+
+def _waiting(number: int) -> str:
+    return ngettext("{number} execution waits for a slot of its workspace",
+                    "{number} executions wait for a slot of their workspace", number)  # fmt: skip
+
+
+def _paused(number: int) -> str:
+    return ngettext("{number} execution is paused", "{number} executions are paused", number)
+
+
+def _number(count: int) -> str:
+    return f"{count:,}+" if count >= BOUND else f"{count:,}"
+
+
+def _for(since: datetime | None, now: datetime) -> str:
+    if since is None:
+        return ""
+    return gettext("the oldest for {span}").format(span=marks.span(now - since))
