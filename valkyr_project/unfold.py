@@ -53,6 +53,7 @@ UNFOLD: dict[str, Any] = {
     ],
     "SCRIPTS": [
         lambda request: static("ui/alpine-csp.js"),
+        lambda request: static("executions/palette.js"),
         *([_health_script] if supervised() else []),
     ],
     "ACCOUNT": {
@@ -65,7 +66,7 @@ UNFOLD: dict[str, Any] = {
         ]
     },
     "SIDEBAR": {
-        "show_search": False,
+        "show_search": True,
         "show_all_applications": False,
         "navigation": navigation.SIDEBAR,
     },

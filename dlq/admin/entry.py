@@ -23,6 +23,7 @@ from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
 from executions.admin.operations import reveal_operation
 from executions.admin.scope import may
+from executions.admin.search import FINDERS, by_id
 from executions.admin.sections import Page, facts
 from executions.admin.skin import display
 from executions.language import lazy
@@ -134,3 +135,6 @@ class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdm
         if match is None or not (match.url_name or "").endswith("_change"):
             return rows
         return rows.select_related(*AROUND)
+
+
+FINDERS.append(by_id(DeadLetterEntry, lazy("dead letter"), "inbox", "execution_id"))

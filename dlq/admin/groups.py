@@ -20,6 +20,7 @@ from dlq.models import FailureGroup
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
+from executions.admin.search import FINDERS, by_id
 from executions.admin.sections import Page, facts
 from executions.admin.skin import display
 from executions.language import lazy
@@ -214,3 +215,4 @@ def _versions(figures: GroupFigures) -> str:
 # After the operations', which the class makes of itself; the rest of them are on the page.
 FailureGroupAdmin.actions = (*(FailureGroupAdmin.actions or ()), "show_entries")
 FailureGroupAdmin.actions_row = tuple(f"operate_{name}" for name in IN_ROWS)
+FINDERS.append(by_id(FailureGroup, lazy("failure group"), "report"))

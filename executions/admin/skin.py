@@ -92,7 +92,7 @@ _FONTS = (
 _STYLES = [*([] if UNFOLD else [*_FONTS, "executions/plain.css"]), "executions/valkyr.css"]
 # For pages that are not the admin's.
 FONTS = forms.Media(css={"all": _FONTS})
-MEDIA = forms.Media(css={"all": _STYLES}, js=["executions/valkyr.js"])
+MEDIA = forms.Media(css={"all": _STYLES}, js=["executions/valkyr.js", "executions/palette.js"])
 # The page a dialog was opened on, where it is a page of its own.
 BACK = "_back"
 

@@ -8,6 +8,7 @@ import yaml
 from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponseRedirect
+from django.urls import path
 from django.utils.text import slugify
 from django.utils.translation import gettext
 
@@ -21,6 +22,7 @@ from executions.admin.filters import AgeFilter, VersionKindFilter, WorkflowFilte
 from executions.admin.grants import SHARE
 from executions.admin.operations import AdminOperation, OperationReport, PayloadForm, ReasonForm
 from executions.admin.scope import may
+from executions.admin.search import search
 from executions.admin.sections import Page, facts, json_section, text_section
 from executions.admin.skin import Textarea, display
 from executions.admin.values import masked, preformatted
@@ -240,6 +242,11 @@ class WorkflowAdmin(OperatingAdmin):
     def get_queryset(self, request: HttpRequest) -> Any:
         """Return those that are not archived."""
         return super().get_queryset(request).filter(archived_at=None)
+
+    def get_urls(self) -> list[Any]:
+        """Return Django's URLs, and that of the search over all pages."""
+        view = self.admin_site.admin_view(search)
+        return [path("search/", view, name="executions_workflow_search"), *super().get_urls()]
 
     @display(description=lazy("state"))
     def switch(self, row: Workflow) -> Any:

@@ -21,6 +21,7 @@ from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, StateTabFilter, WorkflowFilter
 from executions.admin.operations import AdminOperation, reveal_operation
 from executions.admin.scope import may
+from executions.admin.search import FINDERS, by_id
 from executions.admin.sections import Page, PageSection, facts, payload_section, text_section
 from executions.admin.skin import display
 from executions.definition.graph.places import split
@@ -393,3 +394,6 @@ def error_of(row: Run) -> str:
     if not row.error:
         return marks.EMPTY
     return marks.clipped(f"{row.error_type}: {row.error}" if row.error_type else row.error)
+
+
+FINDERS.append(by_id(Run, lazy("run"), "list_alt"))

@@ -1,0 +1,133 @@
+"""Search over the admin: objects by any kind of ID, workflows by name, lists by title.
+
+The command palette (`executions/static/executions/palette.js`) asks it. Every finder is bounded: a
+few rows by an index, and only rows that the user may see.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import UUID
+
+from django.apps import apps
+from django.contrib import admin
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest, JsonResponse
+from django.utils.translation import gettext
+
+from executions.addresses import admin as admin_page
+from executions.admin import links, marks
+from executions.database.routing import is_ours
+from executions.models import Workflow, WorkflowExecution
+
+# Rows of one kind, and characters that are looked at.
+EACH = 5
+LONGEST = 200
+# Workflows among whose executions an idempotency key is looked up.
+KEYED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A result: its title, its kind in words, an icon, and the URL of its page."""
+
+    title: str
+    kind: str
+    icon: str
+    address: str
+
+
+Finder = Callable[[HttpRequest, str], Iterable[Found]]
+FINDERS: list[Finder] = []
+
+
+def visible(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
+    """Return the rows of `model` that the user may see in the admin; none without its page."""
+    if not admin.site.is_registered(model):
+        return model._default_manager.none()
+    page: Any = admin.site.get_model_admin(model)
+    if not page.has_view_permission(request):
+        return model._default_manager.none()
+    rows: QuerySet[Any] = page.get_queryset(request)
+    return rows.defer(*page.list_defer)
+
+
+def as_id(term: str) -> UUID | None:
+    """Return the term as an ID (a trace's ID has no dashes), or None."""
+    try:
+        return UUID(term)
+    except ValueError:
+        return None
+
+
+def by_id(model: type[Model], kind: Any, icon: str, *more: str) -> Finder:
+    """Return a finder of rows by their ID, and by the UUID columns `more`."""
+    label = f"{model._meta.app_label}_{model._meta.model_name}"
+
+    def find(request: HttpRequest, term: str) -> Iterator[Found]:
+        wanted = as_id(term)
+        if wanted is None:
+            return
+        for column in ("pk", *more):
+            for row in visible(request, model).filter(**{column: wanted}).order_by("-pk")[:EACH]:
+                yield Found(str(row), str(kind), icon, links.page(label, row.pk))
+
+    return find
+
+
+def _executions(request: HttpRequest, term: str) -> Iterator[Found]:
+    rows = visible(request, WorkflowExecution).select_related("workflow")
+    rows = rows.only("id", "idempotency_key", "state", "workflow__name").order_by("-pk")
+    wanted = as_id(term)
+    if wanted is None:
+        ids = visible(request, Workflow).order_by("-pk").values_list("pk", flat=True)[:KEYED]
+        matches = [rows.filter(workflow__in=list(ids), idempotency_key=term)]
+    else:
+        matches = [rows.filter(pk=wanted), rows.filter(trace_id=wanted.hex)]
+    for found in matches:
+        for row in found[:EACH]:
+            about = marks.clipped(row.idempotency_key or f"…{str(row.pk)[-8:]}", 40)
+            address = links.page("executions_workflowexecution", row.pk)
+            kind = f"{gettext('execution')}, {marks.MARKS[row.state][0]}"
+            yield Found(f"{row.workflow} · {about}", kind, "play_circle", address)
+
+
+def _workflows(request: HttpRequest, term: str) -> Iterator[Found]:
+    rows = visible(request, Workflow).order_by("name")
+    wanted = as_id(term)
+    named = Q(name__icontains=term) | Q(slug__icontains=term)
+    for row in rows.filter(Q(pk=wanted) if wanted else named)[:EACH]:
+        address = links.page("executions_workflow", row.pk)
+        yield Found(str(row), gettext("workflow"), "account_tree", address)
+
+
+def _places(request: HttpRequest, term: str) -> Iterator[Found]:
+    """Find lists by title; all of them for an empty term."""
+    words = term.casefold()
+    home = Found(gettext("Home"), gettext("page"), "home", admin_page("index"))
+    lists = (
+        Found(
+            _title(model), gettext("list"), "list",
+            admin_page(f"{model._meta.app_label}_{model._meta.model_name}_changelist"),
+        )
+        for model in apps.get_models()
+        if is_ours(model) and admin.site.is_registered(model)
+        and admin.site.get_model_admin(model).has_view_permission(request)
+    )  # fmt: skip
+    yield from (place for place in (home, *lists) if words in place.title.casefold())
+
+
+def _title(model: type[Model]) -> str:
+    text = str(model._meta.verbose_name_plural)
+    return text[:1].upper() + text[1:]
+
+
+FINDERS += [_executions, _workflows]
+
+
+def search(request: HttpRequest) -> JsonResponse:
+    """Answer `?q=` with `{"results": [{"title", "kind", "icon", "address"}]}`, best first."""
+    term = request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST]
+    finders = [*FINDERS, _places] if term else [_places]
+    found = {each.address: each for find in finders for each in find(request, term)}
+    return JsonResponse({"results": [asdict(each) for each in found.values()]})
