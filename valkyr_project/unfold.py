@@ -1,4 +1,4 @@
-"""How the admin looks and what its side bar lists."""
+"""The style of the admin and the entries of its sidebar."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def _health_script(request: HttpRequest) -> str:
 
 
 def may_view(model: str) -> Any:
-    """A side bar entry's permission: whether the person may see `app.model`."""
+    """Return a sidebar entry's permission: whether the user may see `app.model`."""
 
     def permitted(request: HttpRequest) -> bool:
         page = admin.site.get_model_admin(apps.get_model(model))
@@ -94,7 +94,7 @@ def _own_factor() -> list[dict[str, Any]]:
 
 
 def _can_switch_language(request: HttpRequest) -> bool:
-    """Whether the URLs include Django's `set_language`; a project may have its own."""
+    """Return whether the URLs include Django's `set_language`; a project may have its own."""
     try:
         reverse("set_language")
     except NoReverseMatch:
