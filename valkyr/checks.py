@@ -95,7 +95,7 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Return what is missing of the broker, workers and beat. Needs the database."""
+    """Yield what is missing of the broker, workers and beat. Needs the database."""
     from executions.health import parts
     from runners.workers.queues import served
 

@@ -1,4 +1,4 @@
-"""When a group changes its status by itself, and the allowed moves. Pure: no clock, no rows."""
+"""Automatic status changes of a group, and the allowed moves. Pure: no clock, no rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

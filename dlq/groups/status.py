@@ -22,7 +22,7 @@ from executions.database.clock import database_now
 from executions.errors import WrongState
 
 COUNTERS = Actor.system("failure counters")
-# What a status brings along, and no other status keeps.
+# Fields that belong to one status and are cleared by all others.
 TERMS = ("snoozed_until", "snoozed_total", "snoozed_version", "resolved_in")
 
 

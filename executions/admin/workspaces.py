@@ -134,27 +134,27 @@ class WorkspaceAdmin(RootAdmin):
 
     @display(description=lazy("state"))
     def standing(self, row: Workspace) -> Any:
-        """Whether triggers start anything there."""
+        """Return whether triggers start anything there."""
         if row.archived_at is None:
             return marks.mark(gettext("open"), "door_open", "green")
         return marks.mark(gettext("archived"), "archive", "grey")
 
     @display(description=lazy("members"))
     def members(self, row: Workspace) -> Any:
-        """A link to its members."""
+        """Return a link to its members."""
         return links.link(
             links.listing("executions_membership", workspace=row.pk), gettext("members")
         )
 
     @display(description=lazy("programs"))
     def programs(self, row: Workspace) -> Any:
-        """A link to its service accounts."""
+        """Return a link to its service accounts."""
         address = links.listing("executions_serviceaccount", workspace=row.pk)
         return links.link(address, gettext("service accounts"))
 
     @display(description=lazy("made"))
     def made(self, row: Workspace) -> Any:
-        """Its age."""
+        """Return its age."""
         return marks.ago(row.created_at)
 
 

@@ -54,7 +54,7 @@ ARCHIVE = Operation(name="archive", apply=_archive, needs=Action.DELETE, refuse=
 TAKE_OVER = Operation(name="take_over", apply=_take_over, needs=Action.AUTHOR, refuse=_refuse_own)
 
 
-# A test run: a version of kind `test` and its one start by hand, both or none.
+# A test run: a version of kind `test` and its only start, by hand, in one transaction.
 
 
 def start_trial(

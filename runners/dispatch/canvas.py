@@ -43,8 +43,8 @@ class Chord:
 
 
 Canvas = Chain | Chord
-# Packs of a fork from which on Celery counts them. Of fewer each looks itself whether it was the
-# last: cheaper than counters, their results, and a message to who plans.
+# Packs of a fork from which on Celery counts them. With fewer, each checks itself whether it was
+# the last: cheaper than counters, their results, and a message to the planner.
 COUNTED = 5
 
 

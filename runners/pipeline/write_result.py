@@ -29,7 +29,7 @@ from runners.states import RunState
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-ASSESSING = "quality.assess"  # `figures` reads what its runs came to
+ASSESSING = "quality.assess"  # `figures` reads the results of its runs
 
 
 @dataclass(slots=True)

@@ -65,7 +65,7 @@ def settle(actor: Actor, *, force: bool = False) -> Restored:
             object_id="",
             after={"runs": runs, "sessions": sessions},
         )
-    # The server may number transactions anew: what is unsealed gets a link, and so does this.
+    # The server may number transactions again: unsealed rows get a link, and so does this one.
     seals.seal_after_restore()
     return Restored(runs, sessions, newest)
 

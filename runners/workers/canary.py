@@ -22,7 +22,7 @@ from runners.process import signs_of_life
 
 log = logging.getLogger(__name__)
 NAME = "runners.canary"
-# The queue of a worker that is gone goes too, where the broker knows how (RabbitMQ).
+# The broker deletes the queue of a dead worker, if it supports that (RabbitMQ).
 FORGOTTEN_SECONDS = 600.0
 CONNECT_SECONDS = 2
 # How long a worker may look for a broker that is away before it counts as stuck.

@@ -74,7 +74,7 @@ def _line(text: str, link: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text without Slack's markup, so that a failure's message mentions nobody."""
+    """Return the text without Slack's markup, so that a failure's message mentions no user."""
     return text.translate(ESCAPES)
 
 
@@ -115,7 +115,10 @@ SAID = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it: `answer` is the HTTP status, where there was one; no error: it was taken."""
+    """The result of a message: `answer` is the HTTP status, if any.
+
+    Without an error it was accepted.
+    """
 
     error: str
     answer: int | None
@@ -149,14 +152,14 @@ def attempt(
             error, retry_after = failure.message, failure.retry_after
             details = failure.details if isinstance(failure.details, dict) else {}
             answer = details.get("status")
-        # Whatever a receiver provokes, the other messages go on.
+        # Whatever error a receiver causes, the other messages are sent.
         except Exception as failure:
             error = f"{type(failure).__name__}: {failure}"
     took = round(1000 * (time.monotonic() - began))
     return Outcome(clipped(scrubber.message(error), SAID), answer, took, retry_after)
 
 
-# A message in words: pure. What it holds of other people's text is one line without controls.
+# A message in words: pure. Its third-party text is one line without control characters.
 
 
 SUBJECT = 180

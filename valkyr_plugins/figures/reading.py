@@ -107,10 +107,10 @@ def _text(name: str) -> str:
     )
 
 
-# Of five minutes that are not counted ahead, so many executions at most are counted.
+# Of five minutes that are not counted ahead, at most this many executions are counted.
 MOST = 5_000
 PIECE = timedelta(minutes=5)
-# So many of the newest hours are read from rows where they are not counted yet.
+# How many of the newest hours are read from rows if they are not counted yet.
 LIVE_HOURS = 3
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Self
 
-# How long things took, as counts in fixed buckets that can be added up. Pure.
+# Durations as counts in fixed buckets, which can be summed. Pure.
 #
 # A bucket is a twentieth of a power of ten wide, from 1 ms to 10⁹ ms (11.6 days): its end is
 # 10^(1/20) ≈ 1.122 times its beginning. A percentile read from them lies in the bucket of the true

@@ -24,7 +24,7 @@ from valkyr_plugins.limits.budgets import amount, end_of, percent, plain, uses_o
 from valkyr_plugins.limits.known_limits import known
 from valkyr_plugins.limits.models import Budget, BudgetUse
 
-# After how many seconds to ask again where a budget never begins anew: somebody may raise it.
+# After how many seconds to ask again if a budget never resets: it may be raised.
 NEVER_ENDS = 86_400.0
 
 
@@ -161,7 +161,7 @@ SECONDS = 0.7  # this sweep comes every second
 def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
     """Return the spender's unfinished root executions, up to a limit; those under way first.
 
-    Those that are being undone end by themselves.
+    It omits those that are being undone, which end by themselves.
     """
     rows = WorkflowExecution.objects.filter(
         workspace_id=spent.workspace_id, parent__isnull=True, compensation=""
@@ -201,7 +201,7 @@ def sweep() -> int:
     return count
 
 
-# People are told when a budget nears its end, and when it is spent: once a period each.
+# Notify users when a budget nears its end, and when it is spent: once per period each.
 
 
 log = logging.getLogger(__name__)

@@ -34,7 +34,7 @@ def known() -> Known:
     global _known, _until  # noqa: PLW0603 - a process's cache of one value
     found, now = _known, time.monotonic()
     if found is None or now >= _until:
-        # First, so that the process's other threads use what was known while this one reads.
+        # First, so that the process's other threads use the known limits while this one reads.
         _until = now + SECONDS
         found = _known = _read()
     return found

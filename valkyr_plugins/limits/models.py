@@ -11,7 +11,7 @@ from executions.public.database import ClockTimestamp, cascade
 from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowExecution, Workspace
 
-# What quotas count, and after what budgets begin anew.
+# What quotas count, and when budgets reset.
 
 
 class Resource(TextChoices):

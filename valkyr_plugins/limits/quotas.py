@@ -167,7 +167,7 @@ def _held(quota_ids: Collection[UUID]) -> dict[UUID, int]:
     return dict(counts.values_list("quota", "count"))
 
 
-# Why a quota holds a step back: pure, from what the gate noted when it did.
+# Why a quota holds a step back: pure, from what the gate recorded.
 
 
 RAISE = "Who configures the workspace may raise the quota"

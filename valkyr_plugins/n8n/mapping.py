@@ -11,7 +11,7 @@ from valkyr_plugins.n8n.report import ImportReport
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, Sight, one
 from valkyr_plugins.n8n.texts import Texts
 
-# Ids of tasks, credentials and variables, made of what people called things.
+# Ids of tasks, credentials and variables, derived from users' names.
 
 
 MAX_ID = 60
@@ -88,7 +88,7 @@ class NodeWork:
     texts: Texts
     report: ImportReport
     helpers: list[tuple[str, Node]]
-    exclusive: bool = False  # its inputs come of branches of which one is taken
+    exclusive: bool = False  # its inputs come from branches of which one is taken
     branch: Mapping[str, frozenset[str]] = field(default_factory=dict)  # as a port's
 
     @property

@@ -91,7 +91,7 @@ class MapTurns:
         return not self.open and (self.failed is not None or not self.waiting)
 
     def closed(self, ended: Iterable[int]) -> "MapTurns":
-        """Return it without the ended items, including those that were counted as not started."""
+        """Return it without the ended items, even those that were counted as not started."""
         gone = set(ended)
         return replace(
             self,

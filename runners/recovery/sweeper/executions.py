@@ -84,7 +84,7 @@ def compensations() -> int:
     )
 
 
-# Live runs of finished executions are ended: there should be none.
+# End live runs of ended executions, which should not exist.
 
 LEFTOVERS_BATCH = 100
 
@@ -98,7 +98,7 @@ def leftover_runs() -> int:
     return len(found)
 
 
-# Parents and children that lost sight of each other: an end that nobody was told of.
+# Parents and children that lost each other: an end whose notification was lost.
 
 
 CHILDREN_BATCH = 200

@@ -15,7 +15,7 @@ def expired_results() -> int:
     return len(statements.fetch("forget_cached", {"batch": BATCH}))
 
 
-# Remote runners that nobody saw for a day are not listed any more: each may bring a new name.
+# Remove remote runners that were not seen for a day: each may bring a new name.
 
 
 AGE = timedelta(days=1)

@@ -55,7 +55,7 @@ def undelivered_events() -> int:
     return len(found)
 
 
-# Runs that fell asleep while an event came, and whose process died before it looked back.
+# Runs that were suspended while an event arrived, and whose process died before its check.
 
 MISSED_BATCH = 50
 

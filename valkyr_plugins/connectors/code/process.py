@@ -89,7 +89,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with suppress(subprocess.TimeoutExpired):
             process.wait(PATIENCE_SECONDS)
     if process.poll() is None:
-        # The code first: whoever lost its supervisor is hard to find.
+        # The code first: a process that lost its supervisor is hard to find.
         for pid in _children(process.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -120,7 +120,7 @@ def _read(handle: int) -> bytes:
     return os.pread(handle, MAX_READ_BYTES, 0)
 
 
-# What a confined process's end means for its step.
+# The meaning of a confined process's end for its step.
 
 
 MAX_LINES = 150

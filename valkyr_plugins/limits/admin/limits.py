@@ -94,12 +94,12 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("limits"))
     def whose(self, row: SpenderLimit) -> str:
-        """The user, or the whole workspace."""
+        """Return the user, or the whole workspace."""
         return str(row.user) if row.user_id else gettext("the whole workspace")
 
     @display(description=lazy("since"))
     def since(self, row: SpenderLimit) -> Any:
-        """Its age."""
+        """Return its age."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:

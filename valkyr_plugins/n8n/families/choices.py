@@ -8,7 +8,7 @@ from valkyr_plugins.n8n.expressions.parsing import Untranslatable
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, below, family
 from valkyr_plugins.n8n.texts import Texts, is_expression
 
-# n8n's conditions, of both forms it has had, as one expression.
+# n8n's conditions, in both of their formats, as one expression.
 
 
 Operator = Callable[[str, str], str]

@@ -65,7 +65,7 @@ class Section:
 
     @property
     def running(self) -> frozenset[int]:
-        """The tasks that run as they are written."""
+        """Return the tasks that run as written."""
         return self.kept - self.pinned
 
 

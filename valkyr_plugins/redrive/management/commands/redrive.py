@@ -1,4 +1,4 @@
-"""Send dead letters home from a shell, as a redrive: the same as in the admin and by the API."""
+"""Redrive dead letters from a shell, as in the admin and through the API."""
 
 import json
 import time
@@ -24,7 +24,7 @@ from valkyr_plugins.redrive.preview import Preview, preview
 from valkyr_plugins.redrive.progress import progress
 
 LOOK_SECONDS = 1.0
-# After so many looks at which nothing moved, it says who would have to move it.
+# After this many checks without progress, it reports what would have to continue.
 QUIET_LOOKS = 15
 # Entries whose inputs would not fit that a look ahead names.
 LISTED = 10
