@@ -7,9 +7,10 @@ any other message.
 Relies on: `apply_async(producer=…)` publishes one message of protocol 2 through
 `producer.publish(body, **options)`, whose body is `(arguments, keywords, canvas)`, whose headers
 hold `id`, `root_id` and `argsrepr`, and whose options hold `correlation_id` and `declare`; the
-connection's `declared_entities` (Celery 5.3 to 5.7, kombu 5.3 to 5.7). No public way: Celery builds
-each message from scratch. If it breaks: workers get messages without the ids that they log and
-trace by, or KeyError is raised and the sweeper sends every message.
+connection's `declared_entities` (Celery 5.3 to 5.7, kombu 5.3 to 5.7).
+No public way: Celery builds each message from scratch.
+If it breaks: workers get messages without the ids that they log and trace by, or KeyError is raised
+and the sweeper sends every message.
 """
 
 from collections.abc import Callable, Hashable

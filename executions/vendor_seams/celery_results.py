@@ -5,9 +5,9 @@ header, undone only when garbage is collected. A lost Redis then ends in "the ap
 restarted". Valkyr never waits for a result, so it watches none: a chord costs its messages and one
 counter.
 
-Relies on: `RedisBackend` watches results through these four methods only (Celery 5.3 to 5.7). No
-public way: no setting of the backend turns the subscriptions off. If it breaks: publishing
-processes subscribe again, or do not find the method that they call.
+Relies on: `RedisBackend` watches results through these four methods only (Celery 5.3 to 5.7).
+No public way: no setting of the backend turns the subscriptions off.
+If it breaks: publishing processes subscribe again, or do not find the method that they call.
 """
 
 from collections.abc import Iterable

@@ -2,10 +2,11 @@
 
 Relies on: `HttpResponse._handler_class`, the sender of `request_finished` when the response is
 closed (receivers may filter by it); `CsrfViewMiddleware._origin_verified(request)`, which compares
-the `Origin` header with the host and with CSRF_TRUSTED_ORIGINS (Django 5.2). No public way: only
-Django's own handlers set the first; the middleware runs the second for unsafe methods only, and a
-WebSocket's handshake is a GET. If it breaks: `request_finished` names no sender; WebSockets with a
-cookie are rejected, or, if the check always succeeded, open to foreign pages.
+the `Origin` header with the host and with CSRF_TRUSTED_ORIGINS (Django 5.2).
+No public way: only Django's own handlers set the first; the middleware runs the second for unsafe
+methods only, and a WebSocket's handshake is a GET.
+If it breaks: `request_finished` names no sender; WebSockets with a cookie are rejected, or, if the
+check always succeeded, open to foreign pages.
 """
 
 from typing import Any

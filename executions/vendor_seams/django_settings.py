@@ -1,10 +1,10 @@
 """Read Django's settings again in a process that was forked with another environment.
 
 Relies on: `django.db.connections` keeps what it derived from `DATABASES` in `settings` and
-`_settings`, and this thread's connections as attributes of `_connections` (Django 5.2). No public
-way: Django reads its settings once per process. If it breaks: every process of `make up` has the
-launcher's settings: one connection for all threads of the web process, and one name for all
-sessions in PostgreSQL.
+`_settings`, and this thread's connections as attributes of `_connections` (Django 5.2).
+No public way: Django reads its settings once per process.
+If it breaks: every process of `make up` has the launcher's settings: one connection for all threads
+of the web process, and one name for all sessions in PostgreSQL.
 """
 
 from functools import cache

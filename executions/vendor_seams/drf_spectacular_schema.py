@@ -2,10 +2,10 @@
 
 Relies on: `drf_spectacular.settings.spectacular_settings`, one object for a process, whose values
 are set and restored as its own `apply_patches` does; the caches of `drf_spectacular.plumbing` for
-values computed from them; `AutoSchema._get_format_parameters` (drf-spectacular 0.28 to 0.30). No
-public way: `custom_settings` of its views starts from the project's SPECTACULAR_SETTINGS instead of
-the defaults, and keeps the caches. If it breaks: `/v1/schema` depends on the project's settings, or
-their document on ours.
+values computed from them; `AutoSchema._get_format_parameters` (drf-spectacular 0.28 to 0.30).
+No public way: `custom_settings` of its views starts from the project's SPECTACULAR_SETTINGS instead
+of the defaults, and keeps the caches.
+If it breaks: `/v1/schema` depends on the project's settings, or their document on ours.
 """
 
 from collections.abc import Iterator, Mapping

@@ -6,11 +6,11 @@ s late after an outage of 20 s, and 30 s late after one of an hour.
 Relies on: workers and beat connect through `Connection.ensure_connection` and pass no interval of
 their own; the app makes connections of `AMQP.Connection`; a connection asks `get_transport_cls` for
 its transport; a pool, such as that of Celery's producers, is made by `Connection.Pool` and makes a
-`PooledConnection` of `connection._info(resolve=False)` (kombu 5.3 to 5.7, Celery 5.3 to 5.7). No
-public way: Celery has settings for the number of attempts, none for the wait between them. Its
-setting for a transport is ignored for addresses such as redis+socket://. If it breaks: after an
-outage of the broker, work resumes up to 30 s later, and workers end when Redis does (see
-kombu_redis).
+`PooledConnection` of `connection._info(resolve=False)` (kombu 5.3 to 5.7, Celery 5.3 to 5.7).
+No public way: Celery has settings for the number of attempts, none for the wait between them. Its
+setting for a transport is ignored for addresses such as redis+socket://.
+If it breaks: after an outage of the broker, work resumes up to 30 s later, and workers end when
+Redis does (see kombu_redis).
 """
 
 from typing import Any

@@ -25,9 +25,10 @@ that is sent or acknowledged: 0.15 ms of the 0.6 ms that a message costs.
 Relies on: `QoS.ack(delivery_tag)`, `QoS.reject(delivery_tag, requeue)`, `Channel.QoS`,
 `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,
 `Channel._has_queue(queue)`, `Channel._size(queue)`, `Channel.pool`, `Transport.Channel` and
-`Transport.connection_errors` (kombu 5.5 to 5.7). No public way: each change is a fault or a cost in
-kombu. If it breaks: workers end when Redis does, or take no messages after it rejected writes, or
-backlogs are sent twice.
+`Transport.connection_errors` (kombu 5.5 to 5.7).
+No public way: each change is a fault or a cost in kombu.
+If it breaks: workers end when Redis does, or take no messages after it rejected writes, or backlogs
+are sent twice.
 """
 
 from typing import Any

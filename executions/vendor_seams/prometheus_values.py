@@ -4,9 +4,10 @@ Relies on: `prometheus_client.values.ValueClass`, read whenever a value is made;
 `MultiProcessValue(identify)`, which asks `identify` for its file's name at every count; the
 registry's `_collector_to_names`, whose metrics make their values in `_metric_init` unless they have
 labels (`_is_parent`), which `clear` forgets; the environment's PROMETHEUS_MULTIPROC_DIR
-(prometheus-client 0.20 to 0.26). No public way: the client selects its storage by the environment
-at its first import, and names files by process id, so that each child that is replaced leaves a
-file behind. If it breaks: counts of a prefork pool's children are missing in `/metrics`.
+(prometheus-client 0.20 to 0.26).
+No public way: the client selects its storage by the environment at its first import, and names
+files by process id, so that each child that is replaced leaves a file behind.
+If it breaks: counts of a prefork pool's children are missing in `/metrics`.
 """
 
 import os

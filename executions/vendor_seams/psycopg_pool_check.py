@@ -6,9 +6,9 @@ to work. A server that ends a session sends this on the socket, so its end is de
 a server that vanished without a message is detected at the first statement instead.
 
 Relies on: `ConnectionPool.check_connection(connection)` calls `connection.execute("")`
-(psycopg-pool 3.2, 3.3); the pool's public option `connection_class`. No public way: Django passes
-`check` itself, so that the option would be given twice. If it breaks: each request costs the round
-trip again.
+(psycopg-pool 3.2, 3.3); the pool's public option `connection_class`.
+No public way: Django passes `check` itself, so that the option would be given twice.
+If it breaks: each request costs the round trip again.
 """
 
 import select

@@ -6,9 +6,10 @@ instead of a wait of 20 s). The next client makes it try again, so work resumes 
 database is back.
 
 Relies on: `ConnectionPool._waiting`, a collection of clients with `fail(error)`, guarded by
-`ConnectionPool._lock` (psycopg-pool 3.2, 3.3). No public way: the public callback
-`reconnect_failed` is called on the failure, but cannot reach the clients that wait. If it breaks:
-requests wait 20 s for a response while the database is down.
+`ConnectionPool._lock` (psycopg-pool 3.2, 3.3).
+No public way: the public callback `reconnect_failed` is called on the failure, but cannot reach the
+clients that wait.
+If it breaks: requests wait 20 s for a response while the database is down.
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
 """Return the Django request behind a request of REST framework.
 
-Relies on: `rest_framework.request.Request._request` (REST framework 3.15 to 3.18). No public way:
-attributes are proxied to it, except those that REST framework provides itself, such as the raw body
-and the user of the browser's session. If it breaks: webhooks, callbacks, exports and streams
-respond with 500.
+Relies on: `rest_framework.request.Request._request` (REST framework 3.15 to 3.18).
+No public way: attributes are proxied to it, except those that REST framework provides itself, such
+as the raw body and the user of the browser's session.
+If it breaks: webhooks, callbacks, exports and streams respond with 500.
 """
 
 from typing import Any
