@@ -39,7 +39,7 @@ executions_asked = Signal()
 class ReportedCondition:
     """A condition of an object, of a `kind` for which users may request notifications.
 
-    The code that detects its begin reports it in that transaction. The code that notifies users
+    The code that detects its start reports it in that transaction. The code that notifies users
     listens, and queries later which conditions last. Neither imports the other.
 
     `noun` is the object's in a word, `path` its page; `sentence` is for users and holds no payload,

@@ -42,7 +42,7 @@ def bound(**more: object) -> Iterator[None]:
 
 
 def set_all(them: Mapping[str, object]) -> Token[Mapping[str, object]]:
-    """Replace all ids until `reset`, for callers that handle begin and end separately."""
+    """Replace all ids until `reset`, for callers that handle start and end separately."""
     return _ids.set(them)
 
 

@@ -82,7 +82,7 @@ def recorded(work: Work, unit: Unit, state: str, *, retried: bool) -> None:
 
 
 def compensated(event: str) -> None:
-    """Count the begin or the end of a compensation when the transaction commits."""
+    """Count the start or the end of a compensation when the transaction commits."""
     transaction.on_commit(partial(COMPENSATIONS.labels(event).inc), robust=True)
 
 

@@ -151,4 +151,4 @@ class LiveRun:
     expired: bool
     waits_for: str = ""
     wake: Any = None  # what ended its wait
-    inputs: Any = None  # those at the begin of the wait
+    inputs: Any = None  # those at the start of the wait

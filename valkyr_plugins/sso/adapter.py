@@ -34,7 +34,7 @@ class Accounts(DefaultAccountAdapter):
 
 
 class SocialAccounts(DefaultSocialAccountAdapter):
-    """The begin and the end of a sign-in."""
+    """The start and the end of a sign-in."""
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None

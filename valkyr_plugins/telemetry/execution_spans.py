@@ -1,4 +1,4 @@
-"""The spans of an execution's begin and end, and the trace of an execution.
+"""The spans of an execution's start and end, and the trace of an execution.
 
 A child of a workflow has a trace of its own and a link to its parent's run.
 """
