@@ -6,7 +6,7 @@ from executions.messaging import broker_priority, task
 
 @task("dlq.expire")
 def expire() -> dict[str, int]:
-    """Delete what has expired, once a day, and again while there is more."""
+    """Delete expired rows once a day, and again while there are more."""
     from dlq.retention import pruning
 
     turn = pruning.turn()

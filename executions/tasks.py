@@ -20,13 +20,13 @@ from executions.triggers import cron, retention, webhook
     max_retries=8,
 )
 def fire_cron(trigger_id: str) -> None:
-    """Start what is due by a schedule."""
+    """Start the due times of a schedule."""
     cron.fire(UUID(trigger_id))
 
 
 @task("executions.run_job")
 def run_job(job_id: str) -> None:
-    """Compute what a request asked for."""
+    """Compute a job that a request created."""
     worker.run(UUID(job_id))
 
 

@@ -121,7 +121,7 @@ def what_is_missing() -> Iterator[CheckMessage]:
 
 
 def _disabled_entries(app: Celery) -> Iterator[CheckMessage]:
-    """Return Valkyr's entries that somebody disabled in beat's admin."""
+    """Yield Valkyr's entries that are disabled in beat's admin."""
     if not apps.is_installed("django_celery_beat") or not _keeps_rows(app):
         return
     from django_celery_beat.models import PeriodicTask

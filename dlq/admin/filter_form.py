@@ -111,7 +111,7 @@ OFFERED = 100
 
 
 def workflows(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return any, or one of the first hundred by name."""
+    """Return an empty choice, and the first hundred workflows by name."""
     rows = scoped(request, Workflow.objects.filter(archived_at=None)).order_by("name")
     return [
         ("", gettext("any")),

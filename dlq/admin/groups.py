@@ -173,7 +173,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         form_url: str = "",
         obj: Model | None = None,
     ) -> HttpResponse:
-        """Show all buttons on the page."""
+        """Show all buttons on the object's page."""
         context["buttons"] = [
             button | {"key": KEYS.get(str(button["path"]).rstrip("/").rsplit("/", 1)[-1], "")}
             for button in context.get("actions_detail", [])

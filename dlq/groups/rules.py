@@ -74,7 +74,7 @@ def wakes(standing: GroupStanding, seen: Occurrence, now: datetime) -> bool:
 
 
 def back(standing: GroupStanding) -> GroupStatus:
-    """Return the status after a snooze, or after redrives that left something open."""
+    """Return the status after a snooze, or after redrives that left open entries."""
     return standing.before or _S.NEW
 
 

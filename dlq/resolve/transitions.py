@@ -118,7 +118,7 @@ def requeue_many(
     object_type: str,
     object_id: UUID,
 ) -> set[UUID]:
-    """Move many from PENDING to REQUEUED in the caller's transaction; return the moved IDs.
+    """Move many entries from PENDING to REQUEUED in the caller's transaction; return their IDs.
 
     Resolved entries stay unchanged: lock them before, or undo your work for them. Each group is
     notified once, and one line in the audit trail names all, under the object that caused it.

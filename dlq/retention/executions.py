@@ -233,7 +233,7 @@ def _drop(
     tally: PruningTally,
     ends: dict[UUID, datetime],
 ) -> None:
-    """Delete a pack, in as many transactions as it takes or the time allows."""
+    """Delete a pack, in as many transactions as necessary or as time allows."""
     while pack:
         with pace.transaction():
             pack = _locked(pack, wanted, before)

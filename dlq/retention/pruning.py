@@ -53,7 +53,7 @@ def kinds() -> tuple[str, ...]:
 def prune(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Delete what is due of each kind, from the beginning; yield a tally each."""
+    """Delete expired rows of each kind, from the beginning; yield a tally each."""
     for kind in kinds():
         if kind not in chosen:
             continue
@@ -91,7 +91,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """Delete what is due by the settings, from where the last turn stopped."""
+    """Delete what has expired by the settings, from where the last turn stopped."""
     done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)

@@ -90,7 +90,7 @@ def _aged(wanted: RetentionPeriods, before: datetime) -> RetentionPeriods:
 
 
 def _drop(versions: dict[UUID, datetime], pace: PruningPace, tally: PruningTally) -> None:
-    """Delete versions of which nothing is left.
+    """Delete versions without remaining executions.
 
     Locked, so that no execution of one starts meanwhile.
     """

@@ -201,7 +201,7 @@ SCOPE_SQL = (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A scope that counts no execution twice: `workflows` are outside of `workspaces`."""
+    """A scope without double counts: `workflows` are outside of `workspaces`."""
 
     everything: bool = False
     workspaces: tuple[UUID, ...] = ()

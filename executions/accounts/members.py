@@ -110,7 +110,7 @@ def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> Non
 
 
 def _delete(membership: Membership, actor: Actor, reason: str) -> None:
-    """Delete it and revoke the user's tokens for its workspace; audited."""
+    """Delete a membership and revoke the user's tokens for its workspace; audited."""
     tokens = ApiToken.objects.filter(
         user_id=membership.user_id, workspace_id=membership.workspace_id, revoked_at=None
     )

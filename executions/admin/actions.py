@@ -56,7 +56,7 @@ class OperatingAdmin(ScopedAdmin):
 
     @classmethod
     def show(cls, name: str, title: str, icon: str, view: Callable[..., HttpResponse]) -> None:
-        """Add a page of one object, at `<id>/<name>/`, answered by `view(admin, request, id)`."""
+        """Add a page of one object at `<id>/<name>/`; the view is `view(admin, request, id)`."""
 
         def shown(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
             return view(admin, request, object_id)

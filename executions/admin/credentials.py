@@ -60,7 +60,7 @@ class ReachFilter(admin.SimpleListFilter):
     parameter_name = "reach"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Return both kinds."""
+        """Return both choices: any host, or named hosts."""
         return [("any", gettext("any host")), ("named", gettext("named hosts"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -192,11 +192,11 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         )  # fmt: skip
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: only the operation checks the published workflows."""
+        """Forbid deletion here: only the operation checks the published workflows."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Credential:
-        """Create it, or set the entered values."""
+        """Create the credential, or set the entered values."""
         actor, data = Actor.of_request(request), form.cleaned_data
         if not change:
             return credentials.create(

@@ -199,7 +199,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
         return super().get_form(request, obj, change, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: the operation keeps the last administrator."""
+        """Forbid deletion here: the operation keeps the last administrator."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Membership:

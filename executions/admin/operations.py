@@ -178,7 +178,10 @@ class OperationReport:
 def perform(
     operation: AdminOperation, ids: Iterable[UUID], actor: Actor, data: Mapping[str, Any]
 ) -> OperationReport:
-    """Perform it on each row in its own transaction; a failure does not stop the others."""
+    """Perform an operation on each row in its own transaction.
+
+    A failure does not stop the others.
+    """
     report = OperationReport()
     for pk in ids:
         try:

@@ -137,11 +137,11 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
         return () if obj is None else ("workspace", "state", "tokens")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: accounts are disabled, so that the audit trail keeps their names."""
+        """Forbid deletion: accounts are disabled, so that the audit trail keeps their names."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> ServiceAccount:
-        """Create it, or change it."""
+        """Create or change the service account."""
         actor, data = Actor.of_request(request), dict(form.cleaned_data)
         if change:
             return accounts.change_service_account(obj.pk, data, actor=actor)

@@ -268,7 +268,7 @@ class WorkflowAdmin(OperatingAdmin):
         return links.link(address, gettext("executions"))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: workflows are archived, never deleted."""
+        """Forbid deletion: workflows are archived, never deleted."""
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
@@ -319,7 +319,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Allow it as usual; a copy is a new workflow of the workspace, which needs more."""
+        """Allow the operation as usual; a copy is a new workflow, which needs more permissions."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)

@@ -161,7 +161,7 @@ def admit_next(ended_id: UUID) -> None:
 
 
 def release_slot(*execution_ids: UUID) -> None:
-    """Free the slots of fully suspended executions until something wakes them.
+    """Free the slots of fully suspended executions until an event or timer wakes them.
 
     The caller holds the executions' locks and saw that all their live runs wait, none of them for a
     child. After the commit, waiting executions get the slots.

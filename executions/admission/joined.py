@@ -37,7 +37,7 @@ def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
 
 
 def enter(workspace_id: UUID) -> int:
-    """Queue as many as there is room for, and run them in free slots; return how many may run."""
+    """Queue executions up to the limits and run them in free slots; return how many may run."""
     running = 0
     for _ in range(ROUNDS):
         entered = _enter(workspace_id)

@@ -52,7 +52,7 @@ return found
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """At most `most` of something per minute; 0 means no limit.
+    """A limit per minute: at most `most`; 0 means no limit.
 
     `what` is for messages ("sign-ins from your address"), `whom` distinguishes counters. `strict`
     ones bind all processes together even without Redis.
@@ -89,7 +89,7 @@ class Excess:
 
 
 def count(rates: Sequence[Rate]) -> Excess | None:
-    """Count one for each rate; return the exceeded one that lasts longest, or None.
+    """Increment the counter of each rate; return the exceeded one that lasts longest, or None.
 
     One round trip to Redis; none if nothing is limited, or an excess is known already.
     """
@@ -160,7 +160,7 @@ class _Memory:
         self._found: dict[str, tuple[int, float]] = {}
 
     def count(self, name: str) -> tuple[int, float]:
-        """Count one for a name; return its count and the seconds left of its minute."""
+        """Increment a name's counter; return its count and the seconds left of its minute."""
         now = monotonic()
         with self._lock:
             number, until = self._found.get(name, (0, 0.0))

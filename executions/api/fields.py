@@ -207,10 +207,10 @@ class Json(serializers.JSONField):
 
 
 class Payload(Json):
-    """A value of somebody's business: inputs, outputs, variables.
+    """A user's data: inputs, outputs, variables.
 
-    Shown to who has the permission view_payloads on the object (`may` in the serializer's
-    context); anybody else gets `HIDDEN` in its place.
+    Shown to users with the permission view_payloads on the object (`may` in the serializer's
+    context); others get `HIDDEN` in its place.
     """
 
     def to_representation(self, value: Any) -> Any:

@@ -77,7 +77,7 @@ def administered(user: User) -> Readable:
 
 
 def readable(user: User, object_id: str = "") -> Readable:
-    """Return what the user may read; about one object also by permission to view it."""
+    """Return the rows that the user may read; about one object also by permission to view it."""
     own = administered(user)
     if own.workspaces is None or not object_id:
         return own

@@ -57,7 +57,7 @@ def _migrated(using: str, **_: Any) -> None:
 
 
 def install() -> list[str]:
-    """Create what is missing; return the tables whose policies were created.
+    """Create missing policies; return the tables whose policies were created.
 
     Raises ImproperlyConfigured with the statements to run if this role of PostgreSQL lacks the
     rights.

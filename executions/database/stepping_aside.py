@@ -1,4 +1,4 @@
-"""Release what a request holds while it waits for something slow."""
+"""Release a request's resources while it waits for something slow."""
 
 from collections.abc import Callable
 from contextvars import ContextVar

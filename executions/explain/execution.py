@@ -1,4 +1,4 @@
-"""Why an execution as a whole is in its state, from its row and what was looked up for it."""
+"""Why an execution as a whole is in its state, from its row and additional queries."""
 
 from dataclasses import dataclass
 from datetime import datetime

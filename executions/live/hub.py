@@ -191,7 +191,7 @@ class Hub:
         self._hand(list(watched.viewers), told, ended=news.ended)
 
     def _begin_anew(self, watched: Watched) -> None:
-        """Send everybody a new snapshot: too much changed for one frame."""
+        """Send all viewers a new snapshot: too much changed for one frame."""
         watched.memory = RowFingerprints()
         for viewer in watched.viewers:
             viewer.last = None

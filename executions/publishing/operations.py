@@ -22,7 +22,7 @@ def _publish(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowVersion
 
 
 def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
-    """Archive it; with `expected_revision`, only at this revision of the draft."""
+    """Archive a workflow; with `expected_revision`, only at this revision of the draft."""
     return versioning.archive_workflow(
         pk,
         actor=actor,

@@ -23,7 +23,7 @@ class Sealed:
 
 
 def place_of(row: Model, column: str = "sealed") -> str:
-    """Return what a row's sealed column is bound to: `executions.Credential.sealed:<id>`."""
+    """Return the binding of a row's sealed column: `executions.Credential.sealed:<id>`."""
     return f"{row._meta.label}.{column}:{row.pk}"
 
 

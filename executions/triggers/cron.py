@@ -255,7 +255,7 @@ TRIGGERS_AT_ONCE, SECONDS = 100, 4.0
 
 
 def fire(trigger_id: UUID) -> CronTick | None:
-    """Note what is due and start what may start; a time with a tick is left alone.
+    """Record due times and start what may start; a time with a tick is left alone.
 
     Returns the newest new tick, which says what started or why not; None if nothing was due.
     """

@@ -132,7 +132,7 @@ def _locals(times: croniter, *, forwards: bool) -> Iterator[datetime]:
 
 
 def _passed(waiting: list[datetime], limit: datetime | None) -> Iterator[datetime]:
-    """Remove and return what is due before `limit` from the heap."""
+    """Remove from the heap and yield the times before `limit`."""
     while limit is not None and waiting and waiting[0] < limit:
         yield heapq.heappop(waiting)
 

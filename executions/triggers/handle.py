@@ -83,7 +83,7 @@ class Handle:
         return self._result()
 
     def cancel(self, reason: str = "") -> None:
-        """End it and cancel its steps. Raises NotFound, and WrongState after its end."""
+        """Cancel the execution and its steps. Raises NotFound, and WrongState after its end."""
         lifecycle.cancel(self.id, actor=ACTOR, reason=reason)
 
     def __await__(self) -> Generator[Any, None, Any]:

@@ -74,7 +74,7 @@ def link(place: Place, step: Step, *others: Step) -> SegmentLink:
 def arrange(
     place: Place, ready: list[int], *, headers: int, links: int, rules: Packing = packing.NONE
 ) -> list[Canvas]:
-    """Arrange these ready steps for sending; `headers` and `links` limit chords and chains.
+    """Arrange ready steps for sending; `headers` and `links` limit chords and chains.
 
     Branches of one join that must all end before it are packed by `rules`.
     """

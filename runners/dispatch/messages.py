@@ -124,7 +124,7 @@ def prepare_remote(parcels: Sequence[Parcel]) -> None:
 
 
 def _unsend(parcels: Sequence[Parcel]) -> None:
-    """Mark these as unsent, or they would count as sent for a while.
+    """Mark the messages as unsent; otherwise they would count as sent for a while.
 
     Some messages may have arrived; a duplicate is harmless.
     """
@@ -149,7 +149,7 @@ def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
 
 
 def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
-    """Send them to the broker in batches of a hundred, if it takes batches, as Redis does."""
+    """Send the messages in batches of a hundred, if the broker takes batches, as Redis does."""
     if not hasattr(producer, "batch"):  # kombu before 5.7
         _send(parcels, producer)
         return

@@ -1,4 +1,4 @@
-"""Why a run is in its state: pure, from its row and what was looked up around it.
+"""Why a run is in its state: pure, from its row and the results of queries.
 
 The checks of a pending run are ordered; the first that applies is the reason.
 """

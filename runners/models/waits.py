@@ -71,7 +71,7 @@ class Approval(Run):
 
     @property
     def title(self) -> str:
-        """Return what is to be decided."""
+        """Return the question of the approval."""
         return str(self._asked.get("title", ""))
 
     @property

@@ -128,7 +128,7 @@ class Registry:
             return frozenset({*declared(), *self._modules})
 
     def describe(self, type_name: str) -> ModuleSpec | None:
-        """Return what the graph needs to know of a module.
+        """Return the graph's view of a module.
 
         None for a broken module of a third party.
         """
@@ -264,7 +264,7 @@ class Described(Mapping[str, ModuleSpec]):
 
 
 def spec(module: Module[Any]) -> ModuleSpec:
-    """Return what the graph needs to know of a module."""
+    """Return the graph's view of a module."""
     outputs = module.Outputs
     return ModuleSpec(
         type=module.type,

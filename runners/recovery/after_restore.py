@@ -32,7 +32,7 @@ class StillConnected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was done, and the time that the backup reaches."""
+    """The result of the command, and the time that the backup reaches."""
 
     runs: int
     sessions: int

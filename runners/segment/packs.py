@@ -112,7 +112,7 @@ class ExecutionPack(Pack[UUID], Generic[State]):
         return None
 
     def put_back(self, execution_id: UUID, state: State, seen: LiveRun) -> None:
-        """Put this unclaimed execution back as the next one."""
+        """Return an unclaimed execution to the front of the pack."""
         self.seen[execution_id] = state, seen
         self.left.appendleft(execution_id)
 

@@ -88,7 +88,7 @@ class SegmentState:
         return self.data.place.prefix + step.path
 
     def ended(self, step: Step, outcome: str, outputs: Any, error: Any = None) -> None:
-        """Note that a step ended for good, and what follows it."""
+        """Note that a step ended permanently, and what follows it."""
         if step.following is not None and error is None:
             self.data.chain[step.index] = outputs
             self.frontier.ready.append(step.following)

@@ -100,7 +100,7 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
 
 
 def catch_up(run_id: UUID) -> None:
-    """Deliver events to a suspended run that came between its clock reading and its commit.
+    """Deliver events that arrived between a suspended run's clock reading and its commit.
 
     Such an event may have been delivered before the run was visible. `deliver_missed` does what
     this process misses, by a crash or beyond MISSED events.

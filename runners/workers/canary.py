@@ -80,7 +80,7 @@ class Consuming(bootsteps.StartStopStep):
             self._send(parent, name)
 
     def _hear(self, errors: tuple[type[Exception], ...], message: Any, *_: Any, **__: Any) -> None:
-        """Note that the own message came back."""
+        """Note that this worker's own message came back."""
         message.ack_log_error(log, errors)
         self._heard_at = time.monotonic()
 

@@ -27,7 +27,10 @@ HEADER = "x-valkyr-signature"
 
 
 def send_webhook(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Post it, signed; return the response's status. Raises StepError unless it is 200 to 299."""
+    """Post the message, signed; return the response's status.
+
+    Raises StepError unless the status is 200 to 299.
+    """
     content = json_content({"id": ctx.idempotency_key, "headline": headline(message), **message})
     secret = (ctx.credential or {}).get("secret", "")
     call = Call(
@@ -62,7 +65,7 @@ ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def send_slack(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Post it; raises StepError."""
+    """Post the message; raises StepError."""
     said = [_line(text, link) for text, link in lines(message)]
     body = "\n".join([f"*{_plain(headline(message))}*", *said, f"_{_plain(footer(message))}_"])
     slack_exchange(SlackPostInputs(text=body[:LONGEST], unfurlLinks=False), ctx)
@@ -86,7 +89,7 @@ SECONDS = 5.0
 
 
 def send_mail(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Send it to the mail server; raises StepError if every recipient is rejected."""
+    """Send the message to the mail server; raises StepError if every recipient is rejected."""
     text = [f"{said}\n{link}".strip() for said, link in lines(message)]
     inputs = EmailSendInputs.model_validate(
         {
@@ -132,7 +135,10 @@ def attempt(
     message: Mapping[str, Any],
     delivery_id: UUID,
 ) -> Outcome:
-    """Send it once, within the timeout; an error becomes an outcome, without the secret."""
+    """Send the message once, within the timeout.
+
+    An error becomes an outcome, without the secret.
+    """
     scrubber = Scrubber(dict.fromkeys((credential or {}).values(), "(secret)"))
     ctx = Context(
         execution_id=delivery_id,

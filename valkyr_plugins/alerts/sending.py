@@ -44,7 +44,7 @@ _dragging: set[Future[Outcome]] = set()
 
 
 def send_due() -> int:
-    """Send what is due, unless another process does; return how many attempts were made."""
+    """Send due messages, unless another process does; return how many attempts were made."""
     until, count = time.monotonic() + SECONDS, 0
     with alone(AdvisoryLock.ALERT_SENDING) as mine:
         while mine and (taken := take(min(AT_ONCE, MOST_DRAGGING - len(_dragging)))):
@@ -138,7 +138,7 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
 
 
 def _send(taken: Sequence[AlertDelivery]) -> None:
-    """Send all at once, each in its own thread; slow ones finish in their thread."""
+    """Send all messages concurrently, each in a thread of its own; slow ones finish in theirs."""
     threads = ThreadPoolExecutor(len(taken), thread_name_prefix="alert")
     under_way: dict[Future[Outcome], AlertDelivery] = {}
     for row in taken:

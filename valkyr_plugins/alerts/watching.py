@@ -159,7 +159,7 @@ def _over(rule: AlertRule, kind: str, holding: set[UUID]) -> int:
 
 
 def _drop(rule: AlertRule) -> int:
-    """Close, without notification, what the rule no longer covers."""
+    """Close, without notification, alerts that the rule no longer covers."""
     opened = Alert.objects.filter(rule=rule, state=AlertState.OPEN)
     if rule.enabled:
         opened = opened.exclude(kind__in=rule.kinds)
@@ -178,7 +178,7 @@ def _dealt_with() -> int:
 
 
 def deliver() -> dict[str, int]:
-    """Turn news into alerts, and send what is due."""
+    """Turn news into alerts, and send due messages."""
     return {"told": fold(), "attempts": send_due()}
 
 

@@ -156,7 +156,10 @@ class DurableResult:
         return [_task_state(found[path]) for path in _in_order(found)]
 
     def revoke(self, *_: Any, **__: Any) -> None:
-        """Cancel it; running tasks are told to stop. Raises WrongState once it has ended."""
+        """Cancel the execution; running tasks are told to stop.
+
+        Raises WrongState once it has ended.
+        """
         self.handle.cancel("revoked")
 
     def _retries(self) -> bool:

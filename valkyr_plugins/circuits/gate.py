@@ -54,7 +54,7 @@ def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
 
 
 def wake_some(key: Key, limits: TargetLimits) -> int:
-    """Wake as many as the circuit has room for, and wait for them before waking more."""
+    """Wake as many held runs as the circuit allows, and wait for them before waking more."""
     patience = timedelta(seconds=engine().patience)
     done = breaker_rows.change(key, lambda circuit, now: called(circuit, now + patience, now))
     places = room(done.before, limits, done.now)
@@ -208,7 +208,7 @@ class Passing:
             self._move(partial(_undone, [self]))
 
     def lost(self) -> None:
-        """Handle a call with an unknown end: others may call in its place."""
+        """Handle a call with an unknown end: other calls may take its place."""
         self.undo()
 
     def ended(self, failure: Failure | None) -> None:

@@ -200,7 +200,7 @@ class FiguresOf(Endpoint):
         return Response(FiguresShape(replica.read(request, counted)).data)
 
     def _scope(self, query: dict[str, Any], reach: Reach) -> tuple[Scope, dict[str, Any]]:
-        """Return whose executions are counted, and the same as a filter of rows."""
+        """Return the scope of the counted executions, and the filter of rows for it."""
         scope = Scope.of(self.user, reach)
         workflow_id, workspace_id = query.get("workflowId"), query.get("workspaceId")
         if workflow_id is not None:

@@ -46,7 +46,7 @@ class Histogram:
 
     @classmethod
     def stored(cls, numbers: Mapping[str, int]) -> Self:
-        """Read it from JSON, whose keys are text."""
+        """Read a histogram from JSON, whose keys are text."""
         return cls({int(bucket): number for bucket, number in numbers.items()})
 
     @classmethod
@@ -58,7 +58,7 @@ class Histogram:
         return made
 
     def as_json(self) -> dict[str, int]:
-        """Return it for JSON, without empty buckets."""
+        """Return the histogram for JSON, without empty buckets."""
         return {str(bucket): number for bucket, number in sorted(self.numbers.items()) if number}
 
     def add(self, bucket: int, number: int = 1) -> None:

@@ -75,7 +75,7 @@ class Spent:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return the same facts for programs."""
+        """Return the budget's state for programs."""
         ends_at = self.ends_at
         return {
             "budgetId": str(self.id),
@@ -177,7 +177,7 @@ def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
 
 
 def stop(execution_id: UUID, spent: Spent) -> int:
-    """Cancel one of them with its children; return 0 if it has ended meanwhile."""
+    """Cancel one execution with its children; return 0 if it has ended meanwhile."""
     try:
         cancel(execution_id, actor=ACTOR, reason=f"Budget {spent.id} is spent. {spent.sentence}")
     except WrongState:
@@ -186,7 +186,7 @@ def stop(execution_id: UUID, spent: Spent) -> int:
 
 
 def sweep() -> int:
-    """Cancel them in batches while there is time; return how many."""
+    """Cancel executions of spent budgets in batches while there is time; return how many."""
     until, count = time.monotonic() + SECONDS, 0
     for spent in all_killing():
         while found := unfinished(spent, BATCH):
@@ -269,7 +269,7 @@ def _condition(budget: Budget, over: bool, spent: Decimal) -> ReportedCondition:
 
 
 def _lasts(reached: Callable[[Budget], float]) -> Lasting:
-    """Return those budgets of which a percentage is spent in the current period."""
+    """Return the budgets of which a percentage is spent in the current period."""
 
     def still(ids: Collection[UUID]) -> set[UUID]:
         budgets = list(Budget.objects.filter(pk__in=ids))

@@ -186,7 +186,7 @@ class Budget(SpenderLimit):
 
 
 class BudgetUse(models.Model):
-    """What was spent of a budget in one period, which began at `starts_at` (UTC)."""
+    """The spending of a budget in one period, which began at `starts_at` (UTC)."""
 
     budget = models.ForeignKey(Budget, on_delete=models.CASCADE, related_name="uses")
     starts_at = models.DateTimeField()

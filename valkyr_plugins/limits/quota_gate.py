@@ -40,7 +40,7 @@ class QuotaPermit:
         return {} if self.taken.holds else None
 
     def undo(self) -> None:
-        """Undo it, because another gate held the step back."""
+        """Return the slots, because another gate held the step back."""
         _wake_next(undo(self.taken))
 
     def ended(self, failure: Failure | None) -> None:
@@ -67,7 +67,7 @@ class LeasedPlaces:
         return {}
 
     def undo(self) -> None:
-        """Undo it for a step that did not run."""
+        """Return the slots of a step that did not run."""
         self.lost()
 
     def ended(self, failure: Failure | None) -> None:

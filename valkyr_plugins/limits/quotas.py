@@ -43,7 +43,7 @@ def check(quota: Quota) -> None:
 
 
 def described(quota: Quota) -> str:
-    """Return what it limits, in a sentence."""
+    """Return a sentence about what the quota limits."""
     if quota.resource == Resource.MODULE:
         return f"steps of {quota.target}"
     if quota.resource == Resource.TOKENS:

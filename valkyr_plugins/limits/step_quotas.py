@@ -93,7 +93,7 @@ class _Rule:
 
 
 def take(asking: Asking) -> StepQuotaUse | Over | None:
-    """Take what the step needs of its quotas, all or nothing; None if none concerns it.
+    """Take a step's slots and counts, all or nothing; None if no quota applies.
 
     Call it outside a transaction: others wait for the counters until it commits.
     """

@@ -94,12 +94,12 @@ class Builder(Nodes):
         return ports
 
     def is_output(self, inner: Level, port: NodePort) -> bool:
-        """Return whether what leaves a body is already its output."""
+        """Return whether the result of a body is already its output."""
         plain_way = port.on == (SUCCESS,) and port.shape.whole == f"tasks.{port.task}.output"
         return plain_way and inner.leaves() == [port.task]
 
     def collected(self, inner: Level, port: NodePort) -> str:
-        """Add a last task to a body that returns what leaves it."""
+        """Add a last task to a body that returns the body's results."""
         task = self.ids.take("out")
         whole = port.shape.whole or port.shape.items or f"tasks.{port.task}.output"
         last = next((one["ui"] for one in inner.tasks if one["id"] == port.task), {"x": 0, "y": 0})

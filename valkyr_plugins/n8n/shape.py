@@ -93,7 +93,7 @@ class Sight:
     remarks: dict[str, None] = field(default_factory=dict)
 
     def remark(self, sentence: str) -> None:
-        """Note something once."""
+        """Add a remark, once."""
         self.remarks[sentence] = None
 
 

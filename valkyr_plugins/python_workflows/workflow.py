@@ -104,7 +104,10 @@ class PythonWorkflow(Generic[P, R]):
         return start_many(self, payloads, priority=priority)
 
     def run_here(self, *args: P.args, **kwargs: P.kwargs) -> "WorkflowRun":
-        """Run it in a test, on the testing kit: no worker, no broker; see `runners.testing`."""
+        """Run the workflow in a test, on the testing kit: no worker, no broker.
+
+        See `runners.testing`.
+        """
         from valkyr_plugins.python_workflows.starting import run_here
 
         return run_here(self, self.input.dumped(args, kwargs))

@@ -142,7 +142,7 @@ def _giver(redrive: Redrive) -> Callable[[DeadLetterEntry], dict[str, Any]]:
 
 
 def subject(redrive: Redrive, entry: DeadLetterEntry) -> Any:
-    """Return what a patch of the entry applies to; None if unknown."""
+    """Return the value that an entry's patch applies to; None if unknown."""
     return _subject(redrive, entry)[0]
 
 

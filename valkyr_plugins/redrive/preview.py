@@ -112,7 +112,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The overrides' result for one entry's inputs; payloads, so only for permitted users."""
+    """The result of the overrides for one entry's inputs: payloads, for permitted users only."""
 
     entry_id: UUID
     before: Any

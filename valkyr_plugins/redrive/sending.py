@@ -152,7 +152,7 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
 def _send_together(
     redrive: Redrive, queue: list[Queued], patches: dict[UUID, patching.Patched], batch: Batch
 ) -> list[tuple[int, str]]:
-    """Send what is free now; return steps without a next attempt, with the reason.
+    """Send the free items; return steps without a next attempt, with the reason.
 
     Locked items stay, and come with the next turn.
     """

@@ -316,7 +316,7 @@ LONGEST_PAUSE = 1.0
 
 
 def poll(look: Callable[[], list[T]], seconds: float, gone: Callable[[], bool]) -> list[T]:
-    """Return what `look` finds, as soon as it finds something; [] after `seconds`.
+    """Return the result of `look` as soon as it is not empty; [] after `seconds`.
 
     If too many requests wait already, it returns the first result. Once the client is `gone`, it
     stops looking: what it found would be leased to no runner until the lease expired.

@@ -26,7 +26,7 @@ LONGEST_SLUG, LONGEST_ORIGIN = 80, 200
 
 @dataclass(frozen=True, slots=True)
 class TaskShape:
-    """What the workflow of a task depends on; `queue` is the engine's."""
+    """The properties of a task that determine its workflow; `queue` is the engine's."""
 
     backend: str
     path: str

@@ -131,7 +131,7 @@ def change_of(
     version: str | int = PINNED,
     overrides: Overrides | None = None,
 ) -> AccessChange:
-    """Return a fork's change; a replay has none. One of `origins()`: no query."""
+    """Return a fork's change, one of `origins()`; a replay has none. No query."""
     overrides = overrides or Overrides()
     return AccessChange(
         base=_base(origin, version),

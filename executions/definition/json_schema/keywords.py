@@ -198,7 +198,7 @@ def _is_one_of(instance: Any, options: Any) -> bool:
 
 
 def _kind(value: Any) -> type | None:
-    """Return what a value must be to equal it: an object, a list, or neither."""
+    """Return the type that a value must have to equal it: an object, a list, or neither."""
     return dict if isinstance(value, dict) else list if isinstance(value, list) else None
 
 

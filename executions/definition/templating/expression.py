@@ -105,7 +105,7 @@ def compile_expression(source: str) -> Expression:
 
 
 def _reference(keys: tuple[str | int, ...]) -> Reference:
-    """Return the leading names of a path that identify what it reads."""
+    """Return the leading names of a path, which identify what it reads."""
     names = []
     for key in keys[: _REFERENCE_LENGTH.get(str(keys[0]), 1)]:
         if not isinstance(key, str):

@@ -254,7 +254,7 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
         return item_of(obj, argument)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Call an operator that may build something large."""
+        """Call an operator whose result may be large."""
         return _OPERATORS[operator](context.budget, left, right)  # type: ignore[attr-defined]
 
     # The names start with underscores so that they cannot clash with a call's keyword arguments.

@@ -69,5 +69,5 @@ def _depth(link: Connection, queue: str) -> int:
 
 
 def due_runs() -> int:
-    """Send what is due and unsent; return how many."""
+    """Send due, unsent runs; return how many."""
     return resend(statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience}))

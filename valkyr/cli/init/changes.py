@@ -49,7 +49,7 @@ class ProjectChanges:
 
 
 def plan(project: DjangoProject, prefix: str, broker: str) -> ProjectChanges:
-    """Return what is missing, without writing it."""
+    """Return the missing parts, without writing them."""
     found = ProjectChanges()
     steps: list[Callable[[], ByHand | None]] = [
         lambda: _apps(project),

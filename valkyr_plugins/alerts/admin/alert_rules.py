@@ -347,11 +347,11 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: the operation records a reason."""
+        """Forbid deletion here: the operation records a reason."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> AlertRule:
-        """Create it, or change the given fields."""
+        """Create the rule, or change the given fields."""
         actor = Actor.of_request(request)
         if change:
             return change_rule(obj.pk, form.facts(), secret=form.given_secret, actor=actor)

@@ -24,7 +24,10 @@ MAX_NAME = 1_000
 
 
 def safe_name(name: str) -> str:
-    """Return the name, if it stays inside; raises StepError for others ("zip slip")."""
+    """Return a name that stays inside the target folder.
+
+    Raises StepError for others ("zip slip").
+    """
     parts = name.removesuffix("/").split("/")
     climbs = name.startswith("/") or ".." in parts or "\\" in name or DRIVE.match(name)
     if climbs:

@@ -30,7 +30,7 @@ class ProcessExit:
 
 
 def run(request: dict[str, Any], ctx: StepContext) -> ProcessExit:
-    """Run it for at most `request["seconds"]`; raises StepError after that."""
+    """Run the code for at most `request["seconds"]`; raises StepError after that."""
     sandbox = chosen()
     until = time.monotonic() + min(request["seconds"], ctx.remaining())
     with _memory("request") as given, _memory("report") as report, _memory("printed") as printed:

@@ -62,7 +62,7 @@ class PythonCodeInputs(ModuleInputs):
 
 
 class PythonCodeOutputs(ModuleOutputs):
-    """What came of it."""
+    """The function's result."""
 
     result: Any = Field(None, description="What main returned.")
 

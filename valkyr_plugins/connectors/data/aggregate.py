@@ -137,7 +137,7 @@ class AggregateInputs(ModuleInputs):
 
 
 class AggregateOutputs(ModuleOutputs):
-    """What came out."""
+    """The aggregated rows."""
 
     groups: list[dict[str, Any]] = Field(
         description="An object a group, with its fields and what was worked out, in the order in "

@@ -131,7 +131,7 @@ def _permitted(host: str, port: int) -> list[str]:
 def deliver(
     message: EmailMessage, recipients: list[str], to: SmtpServer | Path, *, seconds: float
 ) -> dict[str, str]:
-    """Send it, each network operation within `seconds`.
+    """Send the message, each network operation within `seconds`.
 
     Return the rejected recipients with reasons. Raises StepError if the server cannot be reached or
     accepts no recipient.

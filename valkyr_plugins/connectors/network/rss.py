@@ -9,7 +9,7 @@ from valkyr_plugins.connectors.network.request_parts import MEBIBYTE, AddressedI
 
 
 class RssReadInputs(AddressedInputs):
-    """The feed, and what is known of it already."""
+    """The feed, and the validators of the last read."""
 
     limit: int = Field(100, ge=1, le=1_000, description="Maximum number of entries.")
     etag: str | None = Field(

@@ -1,4 +1,4 @@
-"""Budgets, what was spent and on what, for users who configure a workspace."""
+"""Budgets and their spending, for users who configure a workspace."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -123,7 +123,7 @@ class BudgetAdmin(LimitAdmin):
 
 
 def _use(row: Budget) -> Use:
-    """Return what was spent, looked up once per row."""
+    """Return the spending, looked up once per row."""
     found: Use | None = getattr(row, "present_use", None)
     if found is None:
         found = uses_of([row])[row.pk]
@@ -139,7 +139,7 @@ SHOWN = 8
 
 
 def _gather(request: HttpRequest) -> list[tuple[Budget, Use]]:
-    """Return those that are spent, or past their alert threshold."""
+    """Return the budgets that are spent, or past their alert threshold."""
     rows = scoped(request, Budget.objects.select_related("workspace", "user"), Permission.CONFIGURE)
     chosen = list(rows[:READ])
     uses = uses_of(chosen)

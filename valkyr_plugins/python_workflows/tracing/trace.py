@@ -92,7 +92,7 @@ class Trace:
         task: TracedTask | None = None,
         shape: Any = Any,
     ) -> TracedTask:
-        """Add a task of the module `use` with these inputs, after what it reads and what is above.
+        """Add a task of the module `use` with these inputs, after the tasks that it reads.
 
         `name` is the base of its id if neither `id=` nor a variable gives one. `task` is a reserved
         task whose id is already in use, `shape` the annotation of its output.

@@ -83,7 +83,7 @@ class Command(BaseCommand):
         parser.add_argument("--wait", action="store_true", help="print its progress until it ends")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Create it, then preview or start it."""
+        """Create the redrive, then preview or start it."""
         try:
             if options["dry_run"]:
                 self._look(options)
@@ -116,7 +116,7 @@ class Command(BaseCommand):
             raise CommandError(_ending(redrive))
 
     def _followed(self, redrive: Redrive) -> Iterator[str]:
-        """Print a line whenever something moved, until it is over."""
+        """Yield a line whenever the progress changes, until the redrive ends."""
         last, quiet = "", 0
         while True:
             redrive.refresh_from_db()
@@ -217,7 +217,7 @@ def _of_preview(found: Preview) -> Iterator[str]:
 
 
 def _of_progress(redrive: Redrive) -> str:
-    """Return one line, equal while nothing moves."""
+    """Return one line, which stays equal without progress."""
     now = progress(redrive)
     parts = [
         f"{now.queued:,} queued",

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("subject")
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Link them, and record it in the audit trail."""
+        """Link the account, and record it in the audit trail."""
         sso = configured()
         if sso is None:
             raise CommandError("VALKYR_OIDC_ISSUER is not set; there is nothing to link with.")
