@@ -1,7 +1,8 @@
-"""Lists as GitHub reads them, written so that MkDocs' Python-Markdown reads them alike.
+"""Convert GitHub's Markdown lists to the form that MkDocs' Python-Markdown reads the same way.
 
-CommonMark takes what is indented as far as an item's text for a part of the item; Python-Markdown
-wants four spaces a level, and an empty line before a list and after an item of several blocks.
+CommonMark treats text that is indented as far as an item's text as a part of the item;
+Python-Markdown requires four spaces per level, and an empty line before a list and after an item of
+several blocks.
 """
 
 import re
@@ -13,7 +14,7 @@ LEVEL = "    "
 
 
 def four_spaces(markdown: str) -> str:
-    """The page with each level of its lists indented by four spaces."""
+    """Return the page with each level of its lists indented by four spaces."""
     page = _Page()
     for line in markdown.split("\n"):
         page.add(line)
@@ -23,15 +24,15 @@ def four_spaces(markdown: str) -> str:
 @dataclass
 class _Item:
     column: int  # where its text begins
-    blocks: bool = False  # whether it holds more than one
+    blocks: bool = False  # whether it has more than one
 
 
 @dataclass
 class _Page:
     lines: list[str] = field(default_factory=list)
-    items: list[_Item] = field(default_factory=list)  # those that are open, the innermost last
+    items: list[_Item] = field(default_factory=list)  # the open ones, the innermost last
     fence: str = ""
-    listed: bool = False  # whether the line before belongs to a list
+    listed: bool = False  # whether the previous line belongs to a list
 
     def add(self, line: str) -> None:
         item = None if self.fence else ITEM.match(line)
@@ -66,7 +67,7 @@ class _Page:
             self.fence = "" if self.fence else fence[1]
 
     def _close(self, indent: int) -> list[_Item]:
-        """Leave the items that a block indented so far is no part of."""
+        """Close the items that a block with this indentation does not belong to."""
         kept = [item for item in self.items if item.column <= indent]
         closed, self.items = self.items[len(kept) :], kept
         return closed

@@ -1,7 +1,7 @@
-"""What MkDocs does with our pages beyond its own: pages from outside docs/, and diagrams offline.
+"""Our extensions of MkDocs: pages from outside docs/, and diagrams without a network.
 
-Links are written for those who read the files where they lie. The site takes the pages named in
-`OUTSIDE` in as well; a link to any other file of the repository becomes its bare text.
+Links are written for readers of the repository. The site also includes the pages in `OUTSIDE`; a
+link to any other file of the repository becomes plain text.
 """
 
 import os
@@ -20,7 +20,7 @@ from lists import four_spaces
 ROOT = Path(__file__).parents[1]
 OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "deploy/README.md")
 OUTSIDE_PATTERN = "examples/**/README.md"
-# `.ci/docs` puts it there. Without it the theme would load Mermaid from elsewhere.
+# `.ci/docs` sets it. Without it, the theme would load Mermaid from a CDN.
 MERMAID = Path(os.environ.get("VALKYR_MERMAID", ""))
 MERMAID_URI = "assets/mermaid.min.js"
 FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
@@ -28,7 +28,7 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?![a-z]+:|#|/)([^)#\s]+)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Draw diagrams where Mermaid is at hand; elsewhere they are shown as they are written."""
+    """Draw diagrams if Mermaid is available; otherwise show their source."""
     if MERMAID.is_file():
         config.extra_javascript.append(MERMAID_URI)
         config.mdx_configs["pymdownx.superfences"] = {"custom_fences": [_diagrams()]}
@@ -42,10 +42,10 @@ def _diagrams() -> dict[str, object]:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Take in the pages that lie outside docs/, by their paths in the repository."""
+    """Add the pages outside docs/, by their paths in the repository."""
     inner = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob(OUTSIDE_PATTERN))]
     for name in (*OUTSIDE, *inner):
-        # README.md beside an index.md would be the same address.
+        # README.md beside an index.md would have the same address.
         uri = "about.md" if name == "README.md" else name
         files.append(File.generated(config, uri, abs_src_path=str(ROOT / name)))
     if MERMAID.is_file():
@@ -54,7 +54,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The page with its links as they are on the site."""
+    """Return the page with its links as they are on the site."""
     known = {_path(file): file.src_uri for file in files}
     here = posixpath.dirname(_path(page.file))
 
@@ -75,6 +75,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _path(file: File) -> str:
-    """Where the file lies in the repository; what is not in it lies nowhere."""
+    """Return the file's path in the repository; "" if it is outside."""
     source = Path(file.abs_src_path or "")
     return source.relative_to(ROOT).as_posix() if source.is_relative_to(ROOT) else ""

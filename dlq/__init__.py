@@ -1,1 +1,1 @@
-"""A dead run becomes a dead letter and, mended, goes home."""
+"""Dead letters: permanently failed runs that users fix and requeue."""

@@ -17,7 +17,7 @@ class DlqConfig(ApiConfig):
     }
 
     def ready(self) -> None:
-        """Take in dead runs; close those that a roll-back made history."""
+        """Register the intake of dead runs; close dead letters that a roll-back made obsolete."""
         from dlq import health  # noqa: F401 - connects on import
         from dlq.browse import entry_reads  # noqa: F401 - connects on import
         from dlq.intake import receive  # noqa: F401 - connects on import

@@ -1,13 +1,16 @@
-"""The numbers of this app."""
+"""The configuration of this app."""
 
 from executions.configuration import settings as valkyr_settings
 
 
 def retention_days() -> float:
-    """How long a resolved dead letter is kept (VALKYR_DLQ_RETENTION_DAYS); open ones stay."""
+    """Return how long a resolved dead letter is kept (VALKYR_DLQ_RETENTION_DAYS).
+
+    Open ones stay.
+    """
     return valkyr_settings().dlq_retention_days
 
 
 def sentry_template() -> str:
-    """A search for an execution in Sentry, with `{execution_id}` (VALKYR_SENTRY_URL)."""
+    """Return the URL of a search in Sentry, with `{execution_id}` (VALKYR_SENTRY_URL)."""
     return valkyr_settings().sentry_url

@@ -1,13 +1,13 @@
-"""What this app says of itself, inside the transaction in which it happens."""
+"""The signals of this app, sent inside the transaction of the event."""
 
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.dispatch import Signal
 
-# group_id - the first failures of its kind were counted
+# group_id - the first failures of a new kind were counted
 group_new = Signal()
-# group_id, version_number - a resolved group was seen again in a version it was resolved in
+# group_id, version_number - a resolved group occurred again in a version that was to resolve it
 group_regressed = Signal()
 # group_id, merged_ids - failure groups were merged into another one
 groups_merged = Signal()
@@ -17,9 +17,9 @@ redrive_stopped = Signal()
 
 @dataclass(frozen=True, slots=True)
 class StoppedRedrive:
-    """A redrive that its failures stopped; `path` is the page about it.
+    """A redrive that stopped because of its failures; `path` is its page.
 
-    `group_id` is the failure group of which it was made, if it was.
+    `group_id` is the failure group that it redrives, if any.
     """
 
     redrive_id: UUID

@@ -1,4 +1,4 @@
-"""What `/metrics` reads from the database, and what this app counts."""
+"""The metrics that `/metrics` reads from the database, and those that this app counts."""
 
 import logging
 import threading
@@ -28,14 +28,14 @@ from runners.models import Approval, Run, Runner
 from runners.states import LIVE, RunState
 from runners.workers.queues import is_live, queues
 
-# The state of the installation, read from its tables: a bounded query or two a reading.
+# The state of the installation, read from its tables: one or two bounded queries per reading.
 #
-# None scans what has ended: each uses an index of what lives or is open and counts to a bound.
-# Labels have closed lists of values; of workspaces so many are named, and the other workspaces are
-# summed up as `(others)`.
+# None scans ended rows: each uses an index of live or open rows and counts up to a bound. Labels
+# have closed lists of values; a limited number of workspaces is named, and the others are summed up
+# as `(others)`.
 
 
-# Rows that one reading counts, of each state that it tells apart.
+# Rows that one reading counts at most, for each state.
 BOUND = 20_000
 NAMED = 20
 OTHERS = "(others)"
@@ -45,7 +45,7 @@ Reading = Callable[[datetime], Iterable[Family]]
 
 
 def executions(now: datetime) -> Iterator[Family]:
-    """Executions that have not ended, by state; by workspace for those with the most."""
+    """Yield executions that have not ended, by state; by workspace for the largest."""
     found = statements.fetch("live_executions", {"most": BOUND})
     states = Counter(dict.fromkeys(("PENDING", "RUNNING", "PAUSED"), 0))
     spaces: Counter[UUID] = Counter()
@@ -65,7 +65,7 @@ def executions(now: datetime) -> Iterator[Family]:
 
 
 def steps(now: datetime) -> Iterator[Family]:
-    """Runs that have not ended, by state and queue."""
+    """Yield runs that have not ended, by state and queue."""
     family = Family(
         "valkyr_steps",
         f"Steps that have not ended; of a state at most {BOUND:,} are counted.",
@@ -83,7 +83,7 @@ def steps(now: datetime) -> Iterator[Family]:
 
 
 def waiting(now: datetime) -> Iterator[Family]:
-    """What waits in each queue for a worker, for how long, and how many workers serve it."""
+    """Yield each queue's depth, the age of its oldest entry, and its number of workers."""
     live = [runner for runner in Runner.objects.all()[:BOUND] if is_live(runner, now)]
     found = {each.name: each for each in queues(Run.objects.all(), live, now)}
     depth = Family("valkyr_queue_depth", "Steps due that wait for a worker.", labels=["queue"])
@@ -101,7 +101,7 @@ def waiting(now: datetime) -> Iterator[Family]:
 
 
 def failures(now: datetime) -> Iterator[Family]:
-    """Failure groups by status, and the dead letters in them."""
+    """Yield failure groups by status, and their dead letters."""
     groups = FailureGroup.objects.filter(merged_into=None).order_by()
     rows = list(groups.values_list("status").annotate(Count("pk"), Sum("open")))
     statuses = dict.fromkeys(GroupStatus.values, 0)
@@ -118,7 +118,7 @@ def failures(now: datetime) -> Iterator[Family]:
 
 
 def beat(now: datetime) -> Iterator[Family]:
-    """When a duty of beat's last ran, nothing where none ever did; how far sealing has come."""
+    """Yield when a duty of beat's last ran, if any did, and the progress of sealing."""
     last = last_beat()
     if last is not None:
         yield Family(
@@ -139,23 +139,23 @@ def beat(now: datetime) -> Iterator[Family]:
 
 
 def schedules(now: datetime) -> Iterator[Family]:
-    """Schedules whose time has passed without being looked at."""
+    """Yield schedules whose time has passed without a check."""
     late = Trigger.objects.filter(enabled=True, next_at__lt=now - LATE).order_by()[:BOUND].count()
     yield Family("valkyr_schedules_late", "Schedules more than 30 s behind their time.", late)
 
 
 def approvals(now: datetime) -> Iterator[Family]:
-    """Steps that wait for a person."""
+    """Yield steps that wait for an approval."""
     asked = Approval.objects.filter(state=RunState.WAITING).order_by()[:BOUND].count()
     yield Family("valkyr_approvals_waiting", "Steps that wait for a person's decision.", asked)
 
 
-# What people look after; plugins add to it.
+# Readings of work for users; plugins add theirs.
 TRIAGE: list[Reading] = [approvals]
 
 
 def triage(now: datetime) -> Iterator[Family]:
-    """What people look after, in one reading."""
+    """Yield the readings of work for users."""
     for part in TRIAGE:
         yield from part(now)
 
@@ -173,7 +173,7 @@ READINGS: dict[str, Reading] = {
 
 
 def _queue_names(found: Counter[str]) -> list[str]:
-    """The queues that are set up, and of those that only definitions name the fullest."""
+    """Return the configured queues, and the fullest of those that only definitions name."""
     known = OWN_QUEUES | limits().remote_queues
     others = [name for name, _ in found.most_common() if name not in known]
     left = [OTHERS] if len(others) > NAMED else []
@@ -195,11 +195,11 @@ def _family(name: str, text: str, label: str, numbers: Mapping[str, float]) -> F
     return family
 
 
-# The readings together: taken at most every twelve seconds, by one request at a time.
+# All readings together: taken at most every 12 s, by one request at a time.
 #
-# Ten scrapers cost as one: whoever comes meanwhile gets what was last read, however many they are.
-# A reading that fails or takes too long is left out and said to be (`valkyr_reading_up`); after six
-# seconds the rest is left out too, so that a scrape ends in time whatever the database does.
+# Ten scrapers cost as much as one: concurrent requests get the last readings. A reading that fails
+# or takes too long is left out and reported (`valkyr_reading_up`); after 6 s the rest is left out
+# too, so that a scrape ends in time even if the database hangs.
 
 
 log = logging.getLogger(__name__)
@@ -208,17 +208,17 @@ PATIENCE_SECONDS = 6.0
 
 
 class DatabaseCollector(Collector):
-    """The last readings, renewed where they are old."""
+    """The last readings, renewed when they are old."""
 
     def __init__(self) -> None:
-        """Nothing is read yet."""
+        """Start without readings."""
         self._lock = threading.Lock()
         self._families: list[Family] = []
         self._read_at = float("-inf")
 
     def collect(self) -> Iterable[Family]:
-        """What is known now."""
-        # Only the very first scrapes wait for each other; later ones take what there is.
+        """Return the current readings."""
+        # Only the very first scrapes wait for each other; later ones get the last readings.
         if self._old() and self._lock.acquire(blocking=not self._families):
             try:
                 if self._old():
@@ -229,7 +229,7 @@ class DatabaseCollector(Collector):
         return self._families
 
     def forget(self) -> None:
-        """Read anew at the next scrape."""
+        """Read again at the next scrape."""
         self._read_at = float("-inf")
 
     def _old(self) -> bool:
@@ -237,7 +237,7 @@ class DatabaseCollector(Collector):
 
 
 def read() -> list[Family]:
-    """Everything, now: what answers, and the readings if the database does."""
+    """Return all readings now: which parts answer, and the database's readings if it does."""
     began = time.monotonic()
     up = Family("valkyr_up", "Whether a part answers: 1 or 0.", labels=["part"])
     found = checking.statuses("database", "broker")
@@ -260,7 +260,7 @@ def _take(name: str, reading: Reading, families: list[Family]) -> bool:
     try:
         with hurried():
             with connection.cursor() as cursor:
-                # An index, or nothing: these are not worth a scan of what has ended.
+                # By an index, or not at all: these are not worth a scan of ended rows.
                 cursor.execute("SET LOCAL enable_seqscan = off")
             families.extend(list(reading(database_now())))
     except DatabaseError as error:

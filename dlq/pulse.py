@@ -1,16 +1,16 @@
-"""Beat's pulse: written by a duty that beat sends, so that others see when beat is silent."""
+"""Beat's pulse: written by a duty that beat sends, so that other processes detect a silent beat."""
 
 from datetime import datetime, timedelta
 
 from dlq.models import BeatPulse
 from executions.database.clock import ClockTimestamp, database_now
 
-# A pulse is not written more often than this.
+# The minimum interval between two writes of the pulse.
 EVERY = timedelta(seconds=4)
 
 
 def beat() -> None:
-    """Say that a duty of beat's runs."""
+    """Record that a duty of beat's runs."""
     now = database_now()
     present = BeatPulse.objects.filter(pk=1)
     if present.filter(ticked_at__lte=now - EVERY).update(ticked_at=ClockTimestamp()):
@@ -20,5 +20,5 @@ def beat() -> None:
 
 
 def last_beat() -> datetime | None:
-    """When a duty of beat's last ran; None where none ever did."""
+    """Return when a duty of beat's last ran, or None."""
     return BeatPulse.objects.filter(pk=1).values_list("ticked_at", flat=True).first()

@@ -1,4 +1,4 @@
-"""What people and the counters make of a failure group; `dlq.groups.status` makes the moves."""
+"""The states of a failure group; `dlq.groups.status` makes the moves."""
 
 from django.db.models import TextChoices
 

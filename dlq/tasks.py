@@ -1,4 +1,4 @@
-"""Celery's way in."""
+"""The Celery tasks of this app."""
 
 from executions import messaging
 from executions.messaging import broker_priority, task
@@ -6,12 +6,12 @@ from executions.messaging import broker_priority, task
 
 @task("dlq.expire")
 def expire() -> dict[str, int]:
-    """Once a day, and again while there is more: delete what is past its time."""
+    """Delete expired rows once a day, and again while there are more."""
     from dlq.retention import pruning
 
     turn = pruning.turn()
     if turn.more:
-        # Behind all other duties.
+        # After all other duties.
         messaging.send(
             expire.name, (), messaging.CONTROL, expires=3600.0, priority=broker_priority(0)
         )
@@ -20,7 +20,7 @@ def expire() -> dict[str, int]:
 
 @task("dlq.tally")
 def tally() -> dict[str, int]:
-    """Each second: count what failed, group by group."""
+    """Count new failures every second, group by group."""
     from dlq.groups.tally import turn
 
     return turn()
@@ -28,7 +28,7 @@ def tally() -> dict[str, int]:
 
 @task("dlq.pulse")
 def pulse() -> None:
-    """Every five seconds: note that beat ticks."""
+    """Note, every five seconds, that beat runs."""
     from dlq.pulse import beat
 
     beat()

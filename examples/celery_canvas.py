@@ -1,4 +1,4 @@
-"""Five canvases as people write them; `durable(...)` in front is all that makes them durable.
+"""Five ordinary canvases; `durable(...)` alone makes them durable.
 
 In a project these tasks are in its apps. To try them with `make up`, let the workers import this
 file: `VALKYR_EXTRA_MODULES=examples.celery_canvas make up`. Then, in another terminal, open a shell
@@ -20,30 +20,30 @@ from valkyr import DurableTask, durable
 
 @shared_task
 def fetch(picture: int) -> dict[str, Any]:
-    """Where a picture is, as its store says."""
+    """Return where a picture is stored."""
     return {"id": picture, "path": f"pictures/{picture}.jpg"}
 
 
 @shared_task
 def resize(picture: dict[str, Any], width: int) -> str:
-    """The path of a picture of that width."""
+    """Return the path of a picture of that width."""
     return f"{picture['path'].removesuffix('.jpg')}-{width}.jpg"
 
 
 @shared_task
 def publish(paths: list[str]) -> int:
-    """How many pictures are public now."""
+    """Publish the pictures; return how many."""
     return len(paths)
 
 
 @shared_task
 def reserve(order: int) -> int:
-    """Take an order's lines from the stock."""
+    """Reserve an order's items in the stock."""
     return order
 
 
 class BusyError(Exception):
-    """The bank asks to come back later."""
+    """The bank is busy; call again later."""
 
 
 @shared_task(
@@ -58,7 +58,7 @@ def charge(self: "Task[Any, Any]", order: int, currency: str = "EUR") -> str:
 
 @shared_task
 def ship(receipt: str, carrier: str) -> str:
-    """Ship what was paid."""
+    """Ship a paid order."""
     return f"{receipt} by {carrier}"
 
 
@@ -70,13 +70,13 @@ def tell_support(request: Any, exc: BaseException, traceback: Any) -> None:
 
 @shared_task
 def count_words(text: str) -> int:
-    """How many words a text has."""
+    """Return how many words a text has."""
     return len(text.split())
 
 
 @shared_task
 def summarise(counts: list[int], title: str) -> str:
-    """One line for a report."""
+    """Return one line for a report."""
     return f"{title}: {sum(counts)} words in {len(counts)} texts"
 
 
@@ -88,25 +88,25 @@ def send_mail(address: str, letter: str) -> str:
 
 @shared_task
 def download(country: str) -> list[int]:
-    """The prices of a country."""
+    """Return the prices of a country."""
     return {"de": [3, 4], "fr": [5], "ch": []}[country]
 
 
 @shared_task
 def convert(prices: list[int], rate: float) -> float:
-    """Their sum in another currency."""
+    """Return the sum in another currency."""
     return sum(prices) * rate
 
 
 @shared_task
 def store(sums: list[float]) -> float:
-    """Keep what all countries come to."""
+    """Store the sum of each country."""
     return sum(sums)
 
 
 @shared_task(base=DurableTask)
 def send_invoice(order: int, copies: int = 1) -> str:
-    """A task whose every `delay()` is durable."""
+    """Send an invoice; every `delay()` of this task is durable."""
     return f"invoice {order} x{copies}"
 
 
@@ -114,30 +114,30 @@ def send_invoice(order: int, copies: int = 1) -> str:
 
 
 def thumbnails() -> Any:
-    """One after another, several at once, and all together again."""
+    """Return a chain with a group in the middle: one task, several in parallel, one again."""
     return chain(fetch.s(7), group(resize.s(width) for width in (100, 500)), publish.s())
 
 
 def order() -> Any:
-    """A pipe whose second task retries by itself, with somebody told of what fails for good."""
+    """Return a chain whose second task retries itself, with an errback for permanent failures."""
     return (reserve.s(7) | charge.s(currency="EUR") | ship.s(carrier="post")).on_error(
         tell_support.s()
     )
 
 
 def report() -> Any:
-    """A header of any number of tasks, and a body that gets all results."""
+    """Return a chord: a header of any number of tasks, and a body that gets all results."""
     texts = ("one two three", "four", "five six")
     return chord((count_words.s(text) for text in texts), summarise.s(title="Monday"))
 
 
 def newsletter() -> Any:
-    """Many calls of one task, a few at a time."""
+    """Return many calls of one task, in chunks."""
     return send_mail.chunks([(f"{name}@example.org", "news") for name in "abcdefg"], 3)
 
 
 def prices() -> Any:
-    """A chord of chains, begun after a moment."""
+    """Return a chord of chains with a countdown."""
     countries = ("de", "fr", "ch")
     header = [chain(download.s(country), convert.s(1.5)) for country in countries]
     return chord(header, store.s()).set(countdown=0.5)

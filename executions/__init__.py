@@ -1,1 +1,1 @@
-"""Something asks for an execution; it is admitted, planned and ends: the truth in rows."""
+"""Requests for executions: admitted, planned and ended, with rows as the source of truth."""

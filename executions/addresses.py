@@ -1,10 +1,10 @@
-"""Addresses of our operations and pages, wherever a project's urlconf includes `valkyr.urls`.
+"""Addresses of our operations and pages, below the prefix under which `valkyr.urls` is included.
 
-No address is written in code: each comes from the name of its route. What a client of this request
-gets begins with the script name that the server runs under (`FORCE_SCRIPT_NAME`). What others get
-begins with `PUBLIC_URL`, which is where the outside reaches the project's root.
+No address is hard-coded: each comes from the name of its route. Addresses for this request's client
+begin with the script name of the server (`FORCE_SCRIPT_NAME`). Addresses for others begin with
+`PUBLIC_URL`, which is the outside address of the project's root.
 
-Workers should not load a project's urlconf, which imports all of its views. They do only for a
+Workers should not load a project's urlconf, which imports all of its views. They load it only for a
 prefix that `VALKYR["URL_PREFIX"]` or `VALKYR["ADMIN_PREFIX"]` does not name.
 """
 
@@ -17,39 +17,39 @@ from django.urls import NoReverseMatch, get_script_prefix, reverse
 from executions.configuration import settings as valkyr_settings
 from executions.configuration.labels import translated
 
-# The names of all routes of ours begin so.
+# The names of all our routes begin with this.
 PREFIX = "valkyr-"
-# The one route whose path is known to end so: what stands before it is the prefix of all.
+# The route whose path always ends so; the part before it is the prefix of all routes.
 _KNOWN, _KNOWN_PATH = "schema", "v1/schema"
-# Shared with the route, since workers write this address without the urlconf.
+# Shared with the route, because workers build this address without the urlconf.
 CALLBACKS = "v1/callbacks/"
 
 
 def api(name: str, *args: Any, **named: Any) -> str:
-    """The address of a route of ours, such as `api("workflow", id=…)`, for this request's client.
+    """Return the address of one of our routes for this client: `api("workflow", id=…)`.
 
-    Raises NoReverseMatch where the urlconf does not include `valkyr.urls`, or the plugin is absent.
+    Raises NoReverseMatch if the urlconf does not include `valkyr.urls`, or the plugin is absent.
     """
     return reverse(f"{PREFIX}{name}", args=args or None, kwargs=named or None)
 
 
 def explanation(code: str) -> str:
-    """The `type` of a problem: where this installation explains its code."""
+    """Return the `type` of a problem: the address at which this installation explains its code."""
     return f"{api('errors')}#{code}"
 
 
 def below_root(name: str, *args: Any, **named: Any) -> str:
-    """As `api`, without what all our addresses begin with: `v1/Workflow/…`."""
+    """Return the address as `api` does, without the prefix of all addresses: `v1/Workflow/…`."""
     return api(name, *args, **named).removeprefix(root())
 
 
 def admin(name: str, *args: Any) -> str:
-    """The address of a page of the admin, such as `admin("dlq_failuregroup_change", pk)`."""
+    """Return the address of an admin page, such as `admin("dlq_failuregroup_change", pk)`."""
     return reverse(f"admin:{translated(name)}", args=args or None)
 
 
 def admin_or_none(name: str, *args: Any) -> str:
-    """As `admin`; empty where the project has no such page."""
+    """Return the address as `admin` does; "" if the project has no such page."""
     try:
         return admin(name, *args)
     except NoReverseMatch:
@@ -57,31 +57,31 @@ def admin_or_none(name: str, *args: Any) -> str:
 
 
 def sign_in() -> str:
-    """Where people sign in: the admin's page, or LOGIN_URL in a project without an admin."""
+    """Return the sign-in page: the admin's, or LOGIN_URL in a project without an admin."""
     from django.shortcuts import resolve_url  # no worker needs it
 
     return admin_or_none("login") or resolve_url(settings.LOGIN_URL)
 
 
 def root() -> str:
-    """What all our addresses begin with, for this request's client: `/` or `/flows/`."""
+    """Return the prefix of all our addresses for this request's client: `/` or `/flows/`."""
     return api(_KNOWN).removesuffix(_KNOWN_PATH)
 
 
 def public(path: str) -> str:
-    """Where the outside reaches `path`, which is below the prefix of `valkyr.urls`."""
+    """Return the outside address of `path`, which is below the prefix of `valkyr.urls`."""
     given = valkyr_settings().url_prefix
     prefix = _below_script_name(root()) if given is None else given
     return f"{valkyr_settings().public_url}/{prefix}{path}"
 
 
-# Pages of the admin that rows keep are paths below its index: rows outlive where that is.
+# Rows keep admin pages as paths below the admin's index, which may move during their lifetime.
 
 
 def page(model: str, pk: Any = None, **query: Any) -> str:
-    """The path of an object's page (`app_model` and its key) or of the list, to be kept in a row.
+    """Return the path of an object's page (`app_model` and its key) or of the list, for a row.
 
-    It is put together as Django's admin does, since looking it up would load the urlconf.
+    It is built as Django's admin builds it, because a lookup would load the urlconf.
     """
     app, _, name = translated(model).rpartition("_")
     path = f"{app}/{name}/" if pk is None else f"{app}/{name}/{pk}/change/"
@@ -89,13 +89,16 @@ def page(model: str, pk: Any = None, **query: Any) -> str:
 
 
 def shown_page(path: str) -> str:
-    """The address of a path that `page` made, for this request's client; empty without an admin."""
+    """Return the address of a path that `page` made, for this request's client.
+
+    "" without an admin.
+    """
     index = admin_or_none("index")
     return index and f"{index}{path}"
 
 
 def public_page(path: str) -> str:
-    """The address of a path that `page` made, as the outside reaches it."""
+    """Return the outside address of a path that `page` made."""
     given = valkyr_settings().admin_prefix
     if given is None:
         index = admin_or_none("index")

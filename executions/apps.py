@@ -25,7 +25,10 @@ class ExecutionsConfig(ApiConfig):
     }
 
     def ready(self) -> None:
-        """Refuse limits and keys that make no sense now, not at first use; listen to executions."""
+        """Reject invalid limits and keys at start-up instead of at first use.
+
+        Connect the receivers.
+        """
         from django.core.signals import request_finished, request_started
 
         from executions import checks, messaging
@@ -39,7 +42,7 @@ class ExecutionsConfig(ApiConfig):
         from executions.observability import metrics
         from executions.triggers import cron, error_workflow  # noqa: F401 - connect on import
 
-        checks.refuse()  # before anything reads a setting
+        checks.refuse()  # before any setting is read
         route()
         accounts.connect()
         metrics.connect()

@@ -1,4 +1,4 @@
-"""What makes no sense in the settings is refused: at the start, and by `manage.py check`."""
+"""Reject invalid settings at start-up and by `manage.py check`."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -26,13 +26,13 @@ REFERENCE = "Fix it where it is set; docs/reference/configuration.md lists every
 
 
 def classes() -> list[type[SettingsModel]]:
-    """The engine's settings, and those of the installed plugins."""
+    """Return the engine's settings, and those of the installed plugins."""
     found = (plugin.settings_class for plugin in plugins())
     return [EngineSettings, *(one for one in found if one is not None)]
 
 
 def refuse() -> None:
-    """Raise ImproperlyConfigured for what makes no sense; `manage.py check` lists it instead."""
+    """Raise ImproperlyConfigured for invalid settings; `manage.py check` lists them instead."""
     forget()
     if sys.argv[1:2] == ["check"]:
         tolerate(True)
@@ -41,7 +41,10 @@ def refuse() -> None:
 
 
 def with_settings(check: Check) -> Check:
-    """A check that reads settings: it is silent where `settings` names what is wrong."""
+    """Return a check that reads settings.
+
+    It reports nothing if `settings` reports them as invalid.
+    """
 
     @wraps(check)
     def checked(**given: Any) -> list[CheckMessage]:
@@ -57,7 +60,7 @@ def with_settings(check: Check) -> Check:
 
 @register()
 def settings(**_: Any) -> list[CheckMessage]:
-    """Each setting has a value that makes sense, and each entry of `VALKYR` is a setting."""
+    """Check that each setting has a valid value, and that each entry of `VALKYR` is a setting."""
     found: list[CheckMessage] = [
         Error(str(problem), hint=REFERENCE, id="valkyr.E001") for problem in problems(classes())
     ]
@@ -67,13 +70,13 @@ def settings(**_: Any) -> list[CheckMessage]:
 
 @register()
 def celery(**_: Any) -> list[CheckMessage]:
-    """A Celery app carries our tasks."""
+    """Check that a Celery app carries our tasks."""
     if messaging.configured_app() is not None:
         return []
     return [Error("No Celery app carries Valkyr's tasks.", hint=CALL, id="valkyr.E010")]
 
 
-# What a project lacks for the API and the pages.
+# What a project needs for the API and the pages.
 
 
 SESSIONS = "executions.accounts.browser_sessions.BrowserSessions"
@@ -83,7 +86,7 @@ DJANGOS = "django.contrib.auth.middleware.AuthenticationMiddleware"
 @register(Tags.urls)
 @with_settings
 def addresses_are_there(**_: Any) -> list[CheckMessage]:
-    """The project's urlconf has our routes."""
+    """Check that the project's urlconf has our routes."""
     try:
         addresses.root()
     except NoReverseMatch:
@@ -101,10 +104,10 @@ def addresses_are_there(**_: Any) -> list[CheckMessage]:
 @register(Tags.security)
 @with_settings
 def authentication_is_there(**_: Any) -> list[CheckMessage]:
-    """The project's own classes can be imported."""
+    """Check that the project's own authentication classes can be imported."""
     if not valkyr_settings().authentication_classes:
         return []
-    # Here, since it loads REST framework, which no worker needs.
+    # Imported here, because it loads REST framework, which workers do not need.
     from executions.api.pinned import added_authentication
 
     try:
@@ -130,7 +133,7 @@ def authentication_is_there(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
-    """Requests of browsers are checked against the sessions that people see and end."""
+    """Check that browser requests are tied to the sessions that users see and end."""
     if SESSIONS in django_settings.MIDDLEWARE:
         return []
     return [
@@ -144,7 +147,7 @@ def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
 
 
 def _times() -> Iterator[str]:
-    """What is wrong with the project's way to write times."""
+    """Yield problems of the project's time settings."""
     if not django_settings.USE_TZ:
         yield (
             "USE_TZ is False, so times are read without their zone; expected True, since leases "
@@ -155,7 +158,7 @@ def _times() -> Iterator[str]:
 
 
 def _keys() -> Iterator[str]:
-    """What is wrong with the keys that seal secrets."""
+    """Yield problems of the keys that seal secrets."""
     try:
         installation_key.present()
         installation_key.old()

@@ -1,8 +1,8 @@
 """The only writer of an execution's compensation: undo what succeeded, then end.
 
-An execution that is to end while steps with an undo succeeded does not end yet: `begin` notes the
-state it will end in, `proceed` starts its undo steps once nothing else of it runs, `end` ends it.
-Meanwhile it keeps its slot and its concurrency key, and nobody is told of its end.
+An execution that must end while steps with an undo have succeeded does not end yet: `begin` notes
+its final state, `proceed` starts its undo steps once nothing else of it runs, `end` ends it.
+Meanwhile it keeps its slot and its concurrency key, and its end is not announced.
 """
 
 from typing import Any
@@ -21,9 +21,9 @@ State = CompensationState
 
 
 def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) -> bool:
-    """Undo a locked execution before it ends as `ending`; False where nothing is to be undone.
+    """Undo a locked execution before it ends as `ending`; return False if nothing is to be undone.
 
-    It is PAUSED until what runs has ended, or PENDING where it waits for a slot.
+    It is PAUSED until its running steps have ended, or PENDING if it waits for a slot.
     """
     if not compiled(execution.version_id).graph.undone or not ports.stop_to_undo(execution.pk):
         return False
@@ -36,13 +36,13 @@ def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) 
 
 
 def fail(execution_id: UUID, *, message: str, trace: str) -> bool:
-    """As `begin`, for a RUNNING execution that failed; the caller holds its lock."""
+    """Begin undoing a RUNNING execution that failed; the caller holds its lock."""
     execution = WorkflowExecution.objects.only("version_id", "state").get(pk=execution_id)
     return begin(execution, ExecutionState.FAILED, error_message=message, error_stack_trace=trace)
 
 
 def proceed(execution_id: UUID) -> None:
-    """WAITING → RUNNING: nothing of a locked execution runs any more, its undo steps may."""
+    """Move WAITING → RUNNING: nothing else of the execution runs, so its undo steps may start."""
     moved = WorkflowExecution.objects.filter(
         pk=execution_id,
         compensation=State.WAITING,
@@ -53,7 +53,7 @@ def proceed(execution_id: UUID) -> None:
 
 
 def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
-    """RUNNING → DONE, and the execution ends; or FAILED, as the execution then is.
+    """Move RUNNING → DONE and end the execution; or to FAILED, as the execution then is.
 
     The caller holds the execution's lock, and no run of it is live.
     """
@@ -75,9 +75,9 @@ def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
 
 
 def refuse(execution: WorkflowExecution, verb: str, *, undoing: bool = False) -> None:
-    """Raise Compensated for an execution of which no step of its workflow may run again.
+    """Raise Compensated for an execution in which no step of its workflow may run again.
 
-    With `undoing`, an undo step is to run again, which it may while the compensation is FAILED.
+    With `undoing`, an undo step is to run again, which is allowed while the compensation is FAILED.
     """
     found = execution.compensation
     if not found or (undoing and found == State.FAILED):

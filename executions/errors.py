@@ -1,4 +1,4 @@
-"""What can go wrong for a caller; each error has a stable code and says what to do."""
+"""The errors that callers see: each has a stable code and says what to do."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ class ValkyrError(Exception):
 
     @property
     def message(self) -> str:
-        """The sentence for people."""
+        """Return the sentence for users."""
         return str(self)
 
 

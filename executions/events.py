@@ -1,7 +1,7 @@
-"""What this app says upwards: signals sent inside the transaction, with `send`.
+"""Signals that this app sends to higher apps inside the transaction, with `send`.
 
-A failing receiver fails the transaction, so that state and its consequences never part. One signal
-is sent after it: `execution_ended`.
+A failing receiver fails the transaction, so that state and its consequences stay consistent. One
+signal is sent after it: `execution_ended`.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -15,35 +15,35 @@ from django.dispatch import Signal
 executions_started = Signal()
 # executions: list[Admitted] - inserted or admitted RUNNING in this transaction
 execution_admitted = Signal()
-# execution_id - PAUSED went back to RUNNING; the row is locked
+# execution_id - moved from PAUSED back to RUNNING; the row is locked
 execution_resumed = Signal()
-# execution_ids - RUNNING, woke without a place and have one again; the rows are locked
+# execution_ids - RUNNING, woke without a capacity slot and have one again; the rows are locked
 execution_roused = Signal()
 # execution_id, epoch
 execution_rolled_back = Signal()
 # execution_id, state - FAILED or TIMEOUT; the row is locked
 execution_failed = Signal()
-# execution_id, state, parent_run_id, trigger_id; the row is locked. For who must commit with the
-# end: one listener makes each end as SUCCESS cost a round trip and two statements more
+# execution_id, state, parent_run_id, trigger_id; the row is locked. For receivers that must commit
+# with the end: one receiver costs each end as SUCCESS a round trip and two statements more
 execution_finished = Signal()
-# the same, after the commit and without a lock; never, where the process dies between the two
+# the same, after the commit and without a lock; not sent if the process dies between the two
 execution_ended = Signal()
 # event_id - the row of an event that was just stored, before the transaction commits
 event_received = Signal()
-# workspace_id, user_id - somebody (None: a trigger) wants executions that are not inserted yet; a
-# receiver that raises QuotaExceeded refuses them
+# workspace_id, user_id - a user (None: a trigger) requests executions that are not inserted yet; a
+# receiver rejects them by raising QuotaExceeded
 executions_asked = Signal()
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedCondition:
-    """A condition of an object, whose `kind` is one of those that people may ask to be told of.
+    """A condition of an object, of a `kind` for which users may request notifications.
 
-    Who notices that one begins reports it in that transaction. Who tells people listens, and asks
-    later which of them last. Neither knows the other.
+    The code that detects its start reports it in that transaction. The code that notifies users
+    listens, and queries later which conditions last. Neither imports the other.
 
-    `noun` is the object's in a word, `path` its page; `sentence` is for people and holds no
-    payload, `details` is for programs.
+    `noun` is the object's in a word, `path` its page; `sentence` is for users and holds no payload,
+    `details` is for programs.
     """
 
     kind: str

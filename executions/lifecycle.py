@@ -1,9 +1,8 @@
-"""The writer of an execution's state: one guarded move a function.
+"""The writer of an execution's state: one guarded move per function.
 
 Only `runners/sql/end_well.sql` and `end_only.sql` write it too: they end an execution with its last
-run.
-Each function locks the execution first and ends or wakes its runs in a second statement (by
-signal), so that a claim, which locks the execution FOR SHARE, never slips past.
+run. Each function locks the execution first and ends or wakes its runs in a second statement (by
+signal), so that a claim, which locks the execution FOR SHARE, cannot slip through.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +36,10 @@ State = ExecutionState
 
 
 def pause(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Start nothing new; steps that run finish and are recorded. Raises NotFound, WrongState."""
+    """Pause: start nothing new; running steps finish and are recorded.
+
+    Raises NotFound, WrongState.
+    """
     with transaction.atomic():
         execution = _locked(execution_id, "pause", State.RUNNING)
         _write(execution, State.PAUSED)
@@ -46,7 +48,7 @@ def pause(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExec
 
 
 def resume(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Go on where a pause stopped; its time-out ran on. Raises NotFound, WrongState."""
+    """Resume a paused execution, whose timeout kept running. Raises NotFound, WrongState."""
     with transaction.atomic():
         execution = _locked(execution_id, "resume", State.PAUSED)
         if execution.compensation == CompensationState.WAITING:
@@ -58,9 +60,9 @@ def resume(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 
 def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """End it; its live runs are cancelled and their results refused. Raises as `pause`.
+    """Cancel an execution: its live runs are cancelled and their results rejected.
 
-    Where steps that have an undo succeeded, it ends once they are undone.
+    Raises as `pause`. If steps with an undo succeeded, it ends once they are undone.
     """
     with transaction.atomic():
         execution = _locked(execution_id, "cancel", State.PENDING, State.RUNNING, State.PAUSED)
@@ -71,7 +73,7 @@ def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 
 def time_out(execution_id: UUID) -> bool:
-    """End an execution whose deadline is past; False when it ended otherwise meanwhile."""
+    """End an execution whose deadline has passed; return False if it ended otherwise meanwhile."""
     with transaction.atomic():
         execution = _lock(execution_id)
         if execution is None or execution.state in FINAL or execution.compensation:
@@ -89,7 +91,10 @@ def finish(
     stack_trace: str = "",
     metrics: Any = None,
 ) -> None:
-    """RUNNING → SUCCESS or FAILED; the caller holds the execution's lock and saw it RUNNING."""
+    """Move RUNNING → SUCCESS or FAILED.
+
+    The caller holds the execution's lock and saw it RUNNING.
+    """
     moved = statements.fetch(
         "finish",
         {
@@ -108,7 +113,7 @@ def finish(
 
 
 def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Undo a FAILED execution; its dead letters cannot be requeued from then on.
+    """Undo a FAILED execution; afterwards its dead letters cannot be requeued.
 
     Raises NotFound, WrongState.
     """
@@ -132,12 +137,13 @@ def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecu
 
 
 def reopen(execution_id: UUID, *, workspace_id: UUID, undoing: bool = False) -> WorkflowExecution:
-    """Make room for a dead letter's new run; call inside a transaction, before other locks.
+    """Reopen an execution for a dead letter's new run.
 
-    RUNNING and PAUSED stay as they are, and wake if they sleep. FAILED goes to RUNNING with what
-    was left of its time, or to PENDING when its workspace is full or its concurrency key taken.
-    `undoing` says that the dead letter is an undo step's: then the undoing goes on. Raises
-    NotFound, WrongState; Compensated where the step is the workflow's own, and was undone or is.
+    Call it in a transaction, before other locks. RUNNING and PAUSED stay as they are, and wake if
+    they sleep. FAILED moves to RUNNING with its remaining time, or to PENDING if its workspace is
+    full or its concurrency key taken. `undoing` says that the dead letter is an undo step's: then
+    the compensation continues. Raises NotFound, WrongState; Compensated if the step belongs to the
+    workflow itself, and was or is being undone.
     """
     waits = must_wait(execution_id, workspace_id)
     execution = _locked(execution_id, "go on", State.RUNNING, State.PAUSED, State.FAILED)
@@ -176,7 +182,7 @@ def reopen(execution_id: UUID, *, workspace_id: UUID, undoing: bool = False) -> 
 
 @dataclass(frozen=True, slots=True)
 class Reopenable:
-    """A locked execution that a dead letter's new run may be added to."""
+    """A locked execution to which a dead letter's new run may be added."""
 
     id: UUID
     state: str
@@ -186,10 +192,11 @@ class Reopenable:
 
 
 def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list[Reopenable]:
-    """Lock those of a workspace's executions that need no more care than that; the first lock.
+    """Lock those of a workspace's executions that can be reopened together; take this lock first.
 
-    Left out are those of a workspace with limits, children, those with a concurrency key, those
-    asleep or over, for which `reopen` asks one by one; and those that somebody has locked.
+    It omits executions of a workspace with limits, children, those with a concurrency key, sleeping
+    or ended ones, for which `reopen` is called one by one; and those that another transaction has
+    locked.
     """
     if limited(workspace_id):
         return []
@@ -198,20 +205,20 @@ def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list
 
 
 def reopen_many(executions: Sequence[Reopenable]) -> None:
-    """As `reopen`, for executions that `lock_to_reopen` locked: FAILED ones go to RUNNING."""
+    """Reopen executions that `lock_to_reopen` locked: FAILED ones move to RUNNING."""
     ids = [execution.id for execution in executions if execution.state == State.FAILED]
     if ids:
         statements.fetch("reopen", {"ids": ids})
 
 
 def announce(execution: WorkflowExecution) -> None:
-    """Tell the runners that a reopened execution runs again and what it has may be dispatched."""
+    """Signal the runners that a reopened execution runs again and may be dispatched."""
     if execution.state == State.RUNNING:
         capacity.announce([admitted(execution, fresh=False)], WorkflowExecution)
 
 
 def _refuse_orphan(execution_id: UUID) -> None:
-    """Raise WrongState for a child whose parent took its children along when it ended."""
+    """Raise WrongState for a child whose parent's end included its children."""
     row = (
         WorkflowExecution.objects.filter(
             pk=execution_id, parent__state__in=[State.CANCELLED, State.TIMEOUT]

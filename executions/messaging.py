@@ -1,8 +1,8 @@
 """The Celery app that carries our tasks, the names of our queues in it, and its broker.
 
 It is the app that `valkyr.configure_celery` was given, else Celery's current one. A queue has two
-names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker. Those that `CELERY_QUEUES`
-names are the app's own, and have one.
+names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker. Queues in `CELERY_QUEUES`
+are the app's own, and have one name.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,8 +17,8 @@ CONTROL = "control"
 SERIALIZER = "json"
 CHORD_COUNTER = "executions.vendor_seams.celery_results:ChordCounter"
 REDIS = ("redis", "unix", "sentinel", "valkey")
-# Each option of a task of ours that could otherwise come from the app's settings, which are about
-# its other tasks too. docs/explanation/celery.md gives the reasons. 0 is no limit of our own.
+# Each option of our tasks that could otherwise come from the app's settings, which are meant for
+# its other tasks too. docs/explanation/celery.md gives the reasons. 0: no limit of our own.
 OPTIONS: dict[str, Any] = {
     "acks_late": True,
     "acks_on_failure": True,
@@ -30,7 +30,7 @@ OPTIONS: dict[str, Any] = {
     "track_started": False,
     "serializer": SERIALIZER,
     "rate_limit": 0,
-    "time_limit": 800,  # the last resort: steps have time-outs of their own
+    "time_limit": 800,  # the last resort: steps have timeouts of their own
     "soft_time_limit": 0,
 }
 _configured: Celery | None = None
@@ -39,16 +39,16 @@ _ours: set[str] = set()
 
 
 def task(name: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Declare a task of ours: with the options that it needs, whatever app executes it.
+    """Declare one of our tasks with the options that it needs, whatever app executes it.
 
-    Whoever sends one names its queue, as `send` does: no route of the app is about our tasks.
+    Senders name its queue, as `send` does: no route of the app is about our tasks.
     """
     _ours.add(name)
     return shared_task(name=name, **(OPTIONS | options))
 
 
 def is_ours(task: str) -> bool:
-    """Whether a task of that name was declared here."""
+    """Return whether a task of that name was declared here."""
     return task in _ours
 
 
@@ -59,7 +59,7 @@ def carry_by(app: Celery) -> None:
 
 
 def when_ready(call: Callable[[], None]) -> None:
-    """Call it once Django has loaded all apps, or now if it has."""
+    """Call the function once Django has loaded all apps, or now if it has."""
     if apps.ready:
         call()
     else:
@@ -67,23 +67,23 @@ def when_ready(call: Callable[[], None]) -> None:
 
 
 def be_ready() -> None:
-    """Django has loaded all apps."""
+    """Note that Django has loaded all apps, and make the calls that waited for it."""
     while _waiting:
         _waiting.pop()()
 
 
 def configured_app() -> Celery | None:
-    """The app that was configured for our tasks, if one was."""
+    """Return the app that was configured for our tasks, if one was."""
     return _configured
 
 
 def celery_app() -> Celery:
-    """The app that sends and executes our tasks."""
+    """Return the app that sends and executes our tasks."""
     return _configured or current_app
 
 
 def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
-    """Send a task of ours by its name; `queue` as definitions name it."""
+    """Send one of our tasks by its name; `queue` is the name in definitions."""
     celery_app().send_task(
         task,
         args=args,
@@ -95,13 +95,13 @@ def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
 
 
 def at_broker(queue: str) -> str:
-    """The Celery queue of a queue that a definition names."""
+    """Return the Celery queue for a queue's name in definitions."""
     known = settings()
     return queue if queue in known.celery_queues else known.queue_prefix + queue
 
 
 def ours_among(names: Iterable[str]) -> list[str]:
-    """The queues as definitions name them, of Celery queues that steps may be in."""
+    """Return the names in definitions of those Celery queues that steps may use."""
     known = settings()
     shared = set(names) & set(known.celery_queues)
     prefix = known.queue_prefix
@@ -110,34 +110,34 @@ def ours_among(names: Iterable[str]) -> list[str]:
 
 
 def shared_among(names: Iterable[str]) -> list[str]:
-    """The queues of the app's own tasks that steps may be in too."""
+    """Return the queues of the app's own tasks that steps may use too."""
     return sorted(set(names) & set(settings().celery_queues))
 
 
 def counts_chords() -> bool:
-    """Whether the app's result backend is ours, which counts chords of tasks without results."""
+    """Return whether the app's result backend is our own, which counts chords without results."""
     return CHORD_COUNTER in str(celery_app().conf.result_backend)
 
 
 def broker_url() -> str:
-    """The address that messages are sent to; of several the first."""
+    """Return the address that messages are sent to; the first if there are several."""
     conf = celery_app().conf
     found: Any = conf.broker_write_url or conf.broker_url or "amqp://"
     return str(found if isinstance(found, str) else found[0]).split(";")[0]
 
 
 def is_redis(url: str) -> bool:
-    """Whether a broker's address is one of Redis."""
+    """Return whether a broker's address is a Redis."""
     return url.startswith(REDIS)
 
 
 def broker_priority(priority: int) -> int:
-    """A priority of ours at the broker, and back: ours is 9 first, as RabbitMQ's; Redis's 0."""
+    """Convert a priority between ours (9 is first, as in RabbitMQ) and Redis's (0 is first)."""
     return 9 - priority if is_redis(broker_url()) else priority
 
 
 def own_addresses() -> list[str]:
-    """The app's broker and result backend, and the Redis in which we count: URLs, or lists of."""
+    """Return the URLs of the app's broker and result backend, and of the Redis for counters."""
     conf = celery_app().conf
     found: list[Any] = [conf.broker_read_url, conf.broker_write_url, conf.result_backend]
     texts = [text for one in found for text in (one if isinstance(one, list | tuple) else [one])]
@@ -145,7 +145,7 @@ def own_addresses() -> list[str]:
 
 
 def redis_url() -> str:
-    """The Redis in which web processes count together; empty where there is none."""
+    """Return the Redis in which web processes keep shared counters; "" if there is none."""
     if given := settings().redis_url:
         return given
     url = broker_url()

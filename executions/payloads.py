@@ -1,10 +1,10 @@
-"""JSON on its way into a row: one canonical text for storing and for hashing.
+"""Convert values to JSON for rows: one canonical text for storing and for hashing.
 
-PostgreSQL's jsonb refuses NUL characters and lone surrogates, and JSON has no NaN: such values
-are refused here with a sentence, never by the database in the middle of a write.
+PostgreSQL's jsonb rejects NUL characters and lone surrogates, and JSON has no NaN: such values are
+rejected here with a sentence, before the database would in the middle of a write.
 
-The C encoder writes a list that occurs a thousand times a thousand times, and nothing can stop it.
-So the size is summed first, without building anything, and no further than the limit.
+The C encoder writes a list that occurs a thousand times a thousand times, and cannot be stopped. So
+the size is summed first, without building anything, and only up to the limit.
 """
 
 import hashlib
@@ -21,10 +21,10 @@ _encoder = json.JSONEncoder(
 
 
 def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
-    """Canonical JSON of `value`: sorted keys, no spaces, UTF-8 text.
+    """Return canonical JSON of `value`: sorted keys, no spaces, UTF-8 text.
 
-    Raises PayloadError, which names `what`, when it is no JSON, holds NaN, infinity, NUL or a
-    lone surrogate, nests too deep, or is longer than `limit` bytes.
+    Raises PayloadError, which names `what`, if it is not JSON, holds NaN, infinity, NUL or a lone
+    surrogate, nests too deep, or is longer than `limit` bytes.
     """
     try:
         if (left := _left(value, limit)) < 0:
@@ -50,10 +50,10 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
 
 
 def _left(value: Any, left: int) -> int:
-    """What remains of `left` bytes after the JSON of `value`, below zero where it is longer.
+    """Return what remains of `left` bytes after the JSON of `value`, negative if it is longer.
 
-    Counts the least that its JSON can take, and stops below zero: a value that occurs many times
-    is counted as often. Every payload passes here, so what is usual is told apart first.
+    Counts the minimum size of the JSON, and stops below zero: a value that occurs many times is
+    counted each time. Every payload passes through here, so the usual types are checked first.
     """
     if type(value) is dict or isinstance(value, dict):
         return _left_of_object(value, left)
@@ -104,7 +104,7 @@ def _least(value: Any) -> int:
     return value.bit_length() >> 2 if isinstance(value, int) else 1
 
 
-# Not counted: they cannot be large, and the commas between them are.
+# Not counted: they are small, and the commas between them are counted.
 _SHORT = frozenset({bool, float, type(None)})
 _LONG = 2**63
 
@@ -117,7 +117,7 @@ def _too_large(what: str, size: str, limit: int) -> PayloadError:
 
 
 def digest(text: str) -> str:
-    """Lower-case hex SHA-256 of a text."""
+    """Return the lower-case hex SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Plugins: Django apps that add to the engine, which knows none of them.
+"""Plugins: Django apps that extend the engine, which does not depend on them.
 
 A plugin's `apps.py` holds a subclass of `PluginConfig` that declares what it adds:
 
@@ -7,8 +7,8 @@ A plugin's `apps.py` holds a subclass of `PluginConfig` that declares what it ad
         modules = {"shop.discount": "shop_plugin.discount:Discount"}
         api = "shop_plugin.urls"
 
-It is installed by its name in `INSTALLED_APPS`. Django finds the rest as it does for any app:
-models and migrations, `admin.py`, `tasks.py`, management commands, checks and signal receivers.
+Install it by its name in `INSTALLED_APPS`. Django finds the rest as for any app: models and
+migrations, `admin.py`, `tasks.py`, management commands, checks and signal receivers.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping
@@ -23,19 +23,19 @@ from executions.language import lazy, name_models
 
 
 class PeriodicTask(TypedDict):
-    """A task that beat sends again and again; it expires unless a worker begins it before."""
+    """A task that beat sends periodically; it expires unless a worker begins it before."""
 
     task: str
     every: timedelta | Callable[[], timedelta]
 
 
 class ApiConfig(AppConfig):
-    """An app with operations of the API: the engine's three, and plugins."""
+    """An app with operations of the API: the engine's three apps, and plugins."""
 
-    # The type in our migrations, whatever DEFAULT_AUTO_FIELD of the project is.
+    # The type in our migrations, whatever the project's DEFAULT_AUTO_FIELD.
     default_auto_field = "django.db.models.BigAutoField"
 
-    # Django takes the only class of `apps.py` that does not say False: the app's, not this one.
+    # Django takes the only class of `apps.py` without `default = False`: the app's, not this one.
     default = False
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -48,7 +48,7 @@ class ApiConfig(AppConfig):
         self.verbose_name = lazy(str(self.verbose_name))
 
     def import_models(self) -> None:
-        """Load the models; their names are shown in the reader's language."""
+        """Load the models, and have their names translated where they are shown."""
         super().import_models()
         name_models(self.models.values())
 
@@ -60,7 +60,10 @@ class ApiConfig(AppConfig):
 
 
 class PluginConfig(ApiConfig):
-    """What a plugin adds. Importing it must be cheap: every process does at its start."""
+    """The additions of a plugin.
+
+    Its import must be cheap, because every process does it at its start.
+    """
 
     default = False
 
@@ -90,17 +93,17 @@ class PluginConfig(ApiConfig):
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
-        """Change Django's settings, by name, where a plugin needs more than to be installed.
+        """Change Django's settings, by name, for a plugin that needs more than its installation.
 
         It is called at the end of the settings module, before any app is loaded.
         """
 
 
 def apps_with_api() -> list[ApiConfig]:
-    """The installed apps that may add operations to the API, in the order of `INSTALLED_APPS`."""
+    """Return the installed apps that may add operations to the API, as in `INSTALLED_APPS`."""
     return [config for config in apps.get_app_configs() if isinstance(config, ApiConfig)]
 
 
 def plugins() -> list[PluginConfig]:
-    """The installed plugins, in the order of `INSTALLED_APPS`."""
+    """Return the installed plugins, in the order of `INSTALLED_APPS`."""
     return [config for config in apps.get_app_configs() if isinstance(config, PluginConfig)]

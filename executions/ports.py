@@ -1,7 +1,7 @@
-"""What this app asks of the apps above it: typed functions that one of them provides.
+"""The ports of this app: typed functions that a higher app provides.
 
-A signal says something to whoever listens; a port asks for an answer. The app that provides one
-does so in its `AppConfig.ready`.
+A signal notifies all listeners; a port returns an answer. The app that provides a port does so in
+its `AppConfig.ready`.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ R = TypeVar("R")
 class Port(Generic[P, R]):
     """A function that another app provides, once.
 
-    Calling it before raises ImproperlyConfigured, which names the app that is missing.
+    A call before that raises ImproperlyConfigured, which names the missing app.
     """
 
     def __init__(self, name: str, app: str) -> None:
@@ -25,7 +25,10 @@ class Port(Generic[P, R]):
         self._function: Callable[P, R] | None = None
 
     def provide(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Provide it; may be used as a decorator. Raises ImproperlyConfigured for a second one."""
+        """Provide the function; usable as a decorator.
+
+        Raises ImproperlyConfigured for a second one.
+        """
         if self._function is not None and self._function is not function:
             raise ImproperlyConfigured(
                 f"The port {self._name} is provided twice: by {self._function!r} and {function!r}."
@@ -35,11 +38,11 @@ class Port(Generic[P, R]):
 
     @property
     def provided(self) -> bool:
-        """Whether an installed app provides it; ask where the app is optional."""
+        """Return whether an installed app provides it; check this for an optional app."""
         return self._function is not None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call what is provided. Raises ImproperlyConfigured where nothing is."""
+        """Call the provided function. Raises ImproperlyConfigured if there is none."""
         if self._function is None:
             raise ImproperlyConfigured(
                 f"Nothing provides {self._name}. Add {self._app!r} to INSTALLED_APPS."

@@ -1,4 +1,4 @@
-"""The states of an execution and the moves between them; `lifecycle.py` alone makes the moves."""
+"""The states of an execution and the moves between them; only `lifecycle.py` makes the moves."""
 
 from django.db.models import TextChoices
 
@@ -106,7 +106,7 @@ ACTIVE: frozenset[str] = frozenset({_S.RUNNING, _S.PAUSED})
 UNFINISHED: frozenset[str] = ACTIVE | {_S.PENDING}
 FINAL: frozenset[str] = frozenset({_S.SUCCESS, _S.FAILED, _S.CANCELLED, _S.TIMEOUT})
 
-# From each state, the states it may go to. FAILED goes home when a dead letter is requeued.
+# The states to which each state may move. FAILED moves back when a dead letter is requeued.
 MOVES: dict[str, frozenset[str]] = {
     _S.PENDING: frozenset({_S.RUNNING, _S.CANCELLED, _S.TIMEOUT}),
     _S.RUNNING: frozenset({_S.PAUSED, _S.SUCCESS, _S.FAILED, _S.CANCELLED, _S.TIMEOUT}),
@@ -120,7 +120,7 @@ MOVES: dict[str, frozenset[str]] = {
 
 _C = CompensationState
 
-# From each state of a compensation, those it may go to; it begins WAITING.
+# The states to which each state of a compensation may move; it begins WAITING.
 COMPENSATION_MOVES: dict[str, frozenset[str]] = {
     _C.WAITING: frozenset({_C.RUNNING}),
     _C.RUNNING: frozenset({_C.DONE, _C.FAILED}),
@@ -130,7 +130,7 @@ COMPENSATION_MOVES: dict[str, frozenset[str]] = {
 
 
 def sources(target: str) -> tuple[str, ...]:
-    """The states from which `target` may be reached, sorted."""
+    """Return the states that may move to `target`, sorted."""
     return tuple(sorted(source for source, targets in MOVES.items() if target in targets))
 
 

@@ -1,4 +1,4 @@
-"""What Celery calls in this app: ids in, one call."""
+"""The Celery tasks of this app: each receives ids and makes one call."""
 
 from uuid import UUID
 
@@ -20,59 +20,59 @@ from executions.triggers import cron, retention, webhook
     max_retries=8,
 )
 def fire_cron(trigger_id: str) -> None:
-    """A schedule may be due; start what is."""
+    """Start the due times of a schedule."""
     cron.fire(UUID(trigger_id))
 
 
 @task("executions.run_job")
 def run_job(job_id: str) -> None:
-    """Compute what a request asked for."""
+    """Compute a job that a request created."""
     worker.run(UUID(job_id))
 
 
 @task("executions.start_ticks")
 def start_ticks() -> dict[str, int]:
-    """Every five seconds: schedules' times that nobody knocked for, and ticks that wait."""
+    """Start, every five seconds, schedules' times that no message started, and waiting ticks."""
     return cron.tend()
 
 
 @task("executions.prune_signatures")
 def prune_signatures() -> int:
-    """Every minute: webhooks' signatures that are too old to be accepted again."""
+    """Delete, every minute, webhooks' signatures that are too old to be accepted again."""
     return webhook.prune()
 
 
 @task("executions.prune_counts")
 def prune_counts() -> int:
-    """Every hour: counters of quotas whose windows are long over, and of sign-ins."""
+    """Delete, every hour, counters of sign-ins, and of quotas whose windows ended long ago."""
     return quotas.prune() + rates.prune()
 
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Every minute: answers kept for an `Idempotency-Key` for more than a day."""
+    """Delete, every minute, responses kept for an `Idempotency-Key` for more than a day."""
     return retention.prune()
 
 
 @task("executions.seal_audit")
 def seal_audit() -> int:
-    """Every thirty seconds: seal what is new in the audit trail; how many rows."""
+    """Seal new rows of the audit trail every 30 s; return how many."""
     return seals.seal().rows
 
 
 @task("executions.prune_sessions")
 def prune_sessions() -> int:
-    """Every hour: sessions that expired."""
+    """Delete expired sessions every hour."""
     return sessions.prune()
 
 
 @task("executions.clear_browser_sessions")
 def clear_browser_sessions() -> int:
-    """Every hour: Django's sessions that are over; how many."""
+    """Delete expired sessions of Django every hour; return how many."""
     return browser_sessions.clear()
 
 
 @task("executions.expire_told")
 def expire_told() -> dict[str, int]:
-    """Every hour: delete old events and resolved refused messages."""
+    """Delete, every hour, old events and resolved refused messages."""
     return retention.expire()

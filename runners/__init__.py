@@ -1,1 +1,1 @@
-"""Steps are claimed, run, fenced and recorded here; Celery carries the messages."""
+"""Claim, run, fence and record steps; Celery carries the messages."""

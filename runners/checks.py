@@ -1,4 +1,4 @@
-"""Combinations of settings that cannot work are refused at start-up."""
+"""System checks that reject combinations of settings that cannot work."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,14 +14,14 @@ from runners.conf import config
 from runners.modules.registry import specs
 from runners.process.memory_limit import ISOLATED, WORKER
 
-NAMED = 5  # modules in a message, at most
-LEAST_MEMORY = 512  # MiB of address space with which a process that executes steps can begin
+NAMED = 5  # modules named in a message, at most
+LEAST_MEMORY = 512  # MiB of address space that a process needs to start
 
 
 @register()
 @with_settings
 def public_address(**_: Any) -> list[CheckMessage]:
-    """Callbacks are called at the public address, so it must be one."""
+    """Check that the public address, at which callbacks are called, is a public URL."""
     address = valkyr_settings().public_url
     parts = urlsplit(address)
     if parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment):
@@ -38,7 +38,7 @@ def public_address(**_: Any) -> list[CheckMessage]:
 @register()
 @with_settings
 def timings(**_: Any) -> list[CheckMessage]:
-    """Lease, heartbeat and the broker's visibility time-out must leave room for each other."""
+    """Check that lease, heartbeat and the broker's visibility timeout leave room for each other."""
     found: list[CheckMessage] = []
     limits = config()
     if limits.heartbeat * 2 > limits.lease:
@@ -79,7 +79,7 @@ def timings(**_: Any) -> list[CheckMessage]:
 @register()
 @with_settings
 def memory(**_: Any) -> list[CheckMessage]:
-    """A process that executes steps must be able to start."""
+    """Check that the memory limit lets a process that executes steps start."""
     limits = config()
     return [
         Error(
@@ -95,9 +95,9 @@ def memory(**_: Any) -> list[CheckMessage]:
 @register("workers")
 @with_settings
 def thread_queues(**_: Any) -> list[CheckMessage]:
-    """A module that computes must not be sent to threads by its own queue.
+    """Check that no CPU-bound module's own queue is served by threads.
 
-    Modules are looked at only where queues are named: `io` is refused as a module is declared.
+    Modules are only checked if queues are named; `io` is rejected when a module is declared.
     """
     by_queue: dict[str, list[str]] = {}
     named = limits().thread_queues - DEFAULTS.thread_queues

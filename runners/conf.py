@@ -1,4 +1,4 @@
-"""The numbers of this app, read once, frozen and checked."""
+"""The configuration of this app: read once, immutable and checked."""
 
 import os
 from collections.abc import Iterator
@@ -8,34 +8,34 @@ from pathlib import Path
 
 from executions.configuration import settings as valkyr_settings
 
-# How much memory there is for this process and its siblings: the machine's, or its cgroup's.
+# The memory for this process and its siblings: the machine's, or its cgroup's.
 
 
 MEBIBYTE = 1024 * 1024
-# A child of a pool takes 300 MiB of address space at rest; libraries that compute reserve more.
+# An idle child of a pool takes 300 MiB of address space; libraries that compute reserve more.
 LEAST, MOST = 1024, 4096
-SHARE = 4  # of the memory: one step takes no more than a quarter
+SHARE = 4  # of the memory: one step takes at most a quarter
 GROUPS = Path("/proc/self/cgroup")
 ROOT = Path("/sys/fs/cgroup")
 
 
 def share_of_a_process() -> int:
-    """MiB that a process may ask for where no setting says so."""
+    """Return the default memory limit of a process, in MiB."""
     return share_of(memory())
 
 
 def share_of(total: int) -> int:
-    """MiB that a process may ask for where there are so many bytes for all."""
+    """Return the memory limit of a process, in MiB, for a total in bytes."""
     return max(LEAST, min(MOST, total // SHARE // MEBIBYTE))
 
 
 def limited() -> bool:
-    """Whether a cgroup gives this process and its siblings less than the machine has."""
+    """Return whether a cgroup gives this process and its siblings less than the machine has."""
     return memory() < _machine()
 
 
 def memory(groups: Path = GROUPS, root: Path = ROOT) -> int:
-    """Bytes of memory: the machine's, or the least that a cgroup around this process allows."""
+    """Return the bytes of memory: the machine's, or the lowest limit of an enclosing cgroup."""
     found = _machine()
     for file in _limits(groups, root):
         try:
@@ -52,7 +52,7 @@ def _machine() -> int:
 
 
 def _limits(groups: Path, root: Path) -> Iterator[Path]:
-    """The files that hold limits, of cgroup v2 and v1, from the innermost group outwards."""
+    """Return the files that hold limits, of cgroup v2 and v1, from the innermost group outwards."""
     try:
         lines = groups.read_text().splitlines()
     except OSError:
@@ -66,7 +66,7 @@ def _limits(groups: Path, root: Path) -> Iterator[Path]:
         else:
             continue
         inner = top / path.lstrip("/")
-        # A container may see the path on its host, which does not exist in it.
+        # A container may see its path on the host, which does not exist inside it.
         for folder in (inner, *inner.parents):
             if folder.is_relative_to(top):
                 yield folder / name
@@ -74,37 +74,37 @@ def _limits(groups: Path, root: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Seconds, unless a name says otherwise."""
+    """The app's configuration, in seconds unless a name says otherwise."""
 
-    lease: float  # how long a claim lasts unrenewed
+    lease: float  # how long a claim lasts without a renewal
     heartbeat: float  # how often a long step's lease is renewed
-    grace: float  # how long past its deadline a step may take to yield
-    database_step: float  # how long a step may hold the transaction that records it open
-    stall: float  # how long a process may run no other thread before it is ended; 0 is for ever
-    patience: float  # how long a message may be on its way before anybody wonders
-    drain: float  # how long steps under way get when their worker is asked to end
-    segment_steps: int  # effect steps one message carries at most
-    segment_seconds: float  # and their time-outs together
-    stretch_steps: int  # pure steps recorded in one statement at most
-    stretch_seconds: float  # and the work in them
-    pack_steps: int  # segments one message carries at most, of siblings or of executions
-    pack_seconds: float  # and the work in them, as estimated
-    pack_patience: float  # after which a pack's worker leaves to others what it has not begun
-    pack_trial: float  # the same for a pack that holds a step which nobody has timed
-    batch_steps: int  # and of a pure map's items
-    stay_seconds: float  # how long one message may lead a worker from turn to turn of a body
-    poison: int  # crashes after which a step is not tried again
+    grace: float  # how long a step may take to stop after its deadline
+    database_step: float  # how long a step may keep the transaction open that records it
+    stall: float  # how long no other thread may run before the process is ended; 0: no limit
+    patience: float  # how long a message may be under way before the sweeper acts
+    drain: float  # how long running steps get to finish when their worker stops
+    segment_steps: int  # effect steps in one message, at most
+    segment_seconds: float  # the sum of their timeouts
+    stretch_steps: int  # pure steps recorded in one statement, at most
+    stretch_seconds: float  # the sum of their work
+    pack_steps: int  # segments in one message, at most, of siblings or of executions
+    pack_seconds: float  # the sum of their estimated work
+    pack_patience: float  # after which a pack's worker returns what it has not begun
+    pack_trial: float  # the same for a pack with a step that has no estimate yet
+    batch_steps: int  # items of a pure map in one batch
+    stay_seconds: float  # how long one message may keep a worker in the turns of a body
+    poison: int  # crashes after which a step is not retried
     isolated: int  # suspect steps that one worker executes at once, each in its own process
-    isolated_memory: int  # MiB of address space that such a process may have; 0 is no limit
-    chain_links: int  # segments a Celery chain links at most
-    chord_headers: int  # headers a chord has at most
+    isolated_memory: int  # MiB of address space of such a process; 0: no limit
+    chain_links: int  # segments in a Celery chain, at most
+    chord_headers: int  # headers of a chord, at most
     stuck_threads: int  # threads past their deadline before a worker drains
-    worker_memory: int  # MiB of address space that a process of a prefork pool may have; 0: any
+    worker_memory: int  # MiB of address space of a prefork pool's process; 0: no limit
 
 
 @lru_cache(maxsize=1)
 def config() -> Config:
-    """The configuration; read from the settings at first use."""
+    """Return the configuration; read from the settings at first use."""
     chosen = valkyr_settings()
     return Config(
         lease=chosen.lease_seconds,
@@ -137,10 +137,10 @@ def config() -> Config:
 
 
 def default_currency() -> str:
-    """The currency of costs that name none, in ISO 4217's letters."""
+    """Return the currency of costs that name none, as an ISO 4217 code."""
     return valkyr_settings().currency
 
 
 def pool() -> str:
-    """The pool this process was started with: `prefork`, or `threads`."""
+    """Return the pool this process was started with: `prefork`, or `threads`."""
     return os.environ.get("VALKYR_POOL", "prefork")

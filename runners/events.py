@@ -1,6 +1,6 @@
-"""What this app says upwards, inside the transaction."""
+"""The signals that this app sends to higher apps, inside the transaction."""
 
 from django.dispatch import Signal
 
-# execution_ids - of which segments are sent again when this transaction commits
+# execution_ids - the executions whose segments are sent again when this transaction commits
 segments_resent = Signal()

@@ -1,4 +1,4 @@
-"""What this app asks of the apps above it: typed functions that one of them provides."""
+"""The ports of this app: typed functions that a higher app provides."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

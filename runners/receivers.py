@@ -1,4 +1,4 @@
-"""What runs do when an execution is admitted, interrupted or resumed: in its transaction."""
+"""Receivers for executions that are admitted, interrupted or resumed, in the same transaction."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,7 @@ from runners.waits.events import announce
 
 @begin.provide
 def begin_admitted(executions: Sequence[Admitted]) -> None:
-    """Wake the reopened ones of these executions, and end those that have no task."""
+    """Wake the reopened ones of these executions, and end those without a task."""
     for item in executions:
         if not item.fresh:
             plan_execution.wake(item.execution_id)
@@ -41,7 +41,7 @@ def begin_admitted(executions: Sequence[Admitted]) -> None:
 
 @first_runs.provide
 def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
-    """Return what inserts the first runs of new executions: one statement, none without tasks."""
+    """Return the statement that inserts the first runs of new executions; [] without tasks."""
     parts: list[str] = []
     parcels: list[Parcel] = []
     canvas: dict[UUID, tuple[Canvas, ...]] = {}  # the same for all executions of one version
@@ -68,14 +68,17 @@ def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
 
 @end_runs.provide
 def end_live_runs(execution_id: UUID) -> Any:
-    """End the live runs of an execution that is over; return its figures."""
+    """End the live runs of an execution that has ended; return its figures."""
     statements.fetch("end_live", {"execution": execution_id, "spared": []})
     return compensation.figures(execution_id)
 
 
 @stop_to_undo.provide
 def stop_what_is_to_be_undone(execution_id: UUID) -> bool:
-    """End what need not end before the execution is undone; False where nothing is to be."""
+    """End the runs that would delay undoing the execution.
+
+    Return False if nothing is to be undone.
+    """
     version_id = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=execution_id)
     return compensation.stop(execution_id, compiled(version_id).graph.undone)
 
@@ -88,20 +91,20 @@ def wake(sender: Any, execution_id: UUID, **_: Any) -> None:
 
 @receiver(event_received)
 def deliver(sender: Any, event_id: UUID, **_: Any) -> None:
-    """Let the event reach the runs that wait for it."""
+    """Deliver the event to the runs that wait for it."""
     announce(event_id)
 
 
 @receiver(execution_roused)
 def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
-    """Send what woke while its execution had no place."""
+    """Send what woke while its execution had no capacity slot."""
     for execution_id in execution_ids:
         plan_execution.wake(execution_id)
 
 
 @failed_step.provide
 def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
-    """Return the step that failed an execution, and its class of error; None without one."""
+    """Return the step that failed an execution, and its class of error; None if there is none."""
     row = statements.fetch_one("blame", {"execution": execution_id})
     return None if row is None else {"step": row[0], "type": row[1]}
 
@@ -110,9 +113,9 @@ def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
 def tell_family(
     sender: Any, execution_id: UUID, state: str, parent_run_id: UUID | None, **_: Any
 ) -> None:
-    """Let the end of a child reach the run that waits for it, and the end of a parent its children.
+    """Notify the run that waits for a child of its end, and the children of their parent's end.
 
-    Each is done by somebody who holds no lock.
+    Each notification is handled later, without a lock.
     """
     if parent_run_id is not None:
         messages.tell(child_executions.ENDED, execution_id)

@@ -1,10 +1,10 @@
-"""The states of a run and how a failure is classed; the move table is the drawing in docs."""
+"""The states of a run and the classes of failure; the drawing in docs is the move table."""
 
 from enum import StrEnum
 
 
 class RunState(StrEnum):
-    """Where one attempt of one step is in its life."""
+    """The state of one attempt of one step."""
 
     PENDING = "PENDING"
     LEASED = "LEASED"
@@ -18,7 +18,7 @@ class RunState(StrEnum):
 
 
 class WaitKind(StrEnum):
-    """What a WAITING run waits for; BODY is a container, held by what runs inside it."""
+    """What a WAITING run waits for; BODY is a container that waits for its turns."""
 
     BODY = "body"
     TIMER = "timer"
@@ -26,8 +26,8 @@ class WaitKind(StrEnum):
     EVENT = "event"
     CALLBACK = "callback"
     CHILD = "child"
-    CIRCUIT = "circuit"  # its target rests: the step was not run yet
-    QUOTA = "quota"  # it would go over a quota: the step was not run yet
+    CIRCUIT = "circuit"  # its target's circuit is open: the step has not run yet
+    QUOTA = "quota"  # it would exceed a quota: the step has not run yet
 
 
 class ErrorType(StrEnum):
@@ -43,10 +43,10 @@ _S = RunState
 
 LIVE: frozenset[str] = frozenset({_S.PENDING, _S.LEASED, _S.RUNNING, _S.WAITING})
 HELD: frozenset[str] = frozenset({_S.LEASED, _S.RUNNING})
-# What holds a step back before its module runs; it is run, not woken, when the wait is over.
+# Waits that hold a step back before its module runs; afterwards it is run, not woken.
 HOLDS: frozenset[str] = frozenset({WaitKind.CIRCUIT, WaitKind.QUOTA})
 FINAL: frozenset[str] = frozenset({_S.SUCCESS, _S.FAILED, _S.DLQ, _S.CANCELLED, _S.SKIPPED})
-# A step has at most one run in these states (a partial unique index keeps it).
+# A step has at most one run in these states (enforced by a partial unique index).
 IDENTITY: frozenset[str] = LIVE | {_S.SUCCESS, _S.SKIPPED}
 
 MOVES: dict[str, frozenset[str]] = {

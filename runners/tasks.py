@@ -1,4 +1,7 @@
-"""Celery's way in: ids come, one call is made. The message is a wake-up, the row is the truth."""
+"""The Celery tasks: each receives ids and makes one call.
+
+The message is a wake-up; the row is the truth.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +22,7 @@ from runners.waits.events import deliver
 def run_segment(
     self: Any, execution_id: str, version_id: str, segment: str, others: Sequence[str] = ()
 ) -> None:
-    """Carry one segment of an execution, and the short siblings that come with it."""
+    """Run one segment of an execution, and the short siblings that come with it."""
     links = tuple(link["args"][2] for link in self.request.chain or ())
     try:
         receive.run_segment(
@@ -37,7 +40,7 @@ def run_segment(
 
 @task("runners.run_executions", throws=(StepFailed,), **TRANSPORT)
 def run_executions(execution_ids: Sequence[str], version_id: str, segment: str) -> None:
-    """Carry the same short segment of several executions, one after another."""
+    """Run the same short segment of several executions, one after another."""
     receive.run_executions([UUID(pk) for pk in execution_ids], UUID(version_id), segment)
 
 
@@ -55,25 +58,25 @@ def child_ended(execution_id: str) -> None:
 
 @task(child_executions.LEAVE, **TRANSPORT)
 def leave_child(execution_id: str) -> None:
-    """Cancel a child whose step was taken to the dead-letter queue by hand."""
+    """Cancel a child whose step was moved to the dead-letter queue by hand."""
     child_executions.leave(UUID(execution_id))
 
 
 @task(child_executions.CANCEL, **TRANSPORT)
 def cancel_children(execution_id: str) -> None:
-    """Cancel what an execution started and will not use any more."""
+    """Cancel the children that an execution no longer needs."""
     child_executions.cancel_of(UUID(execution_id))
 
 
 @task("runners.deliver_event", **TRANSPORT)
 def deliver_event(event_id: str, stamp: str = "") -> None:
-    """Wake the runs that wait for an event; `stamp` tells how far it had come, "" for nowhere."""
+    """Wake the runs that wait for an event; `stamp` is the position reached so far, "" at first."""
     deliver(UUID(event_id), stamp)
 
 
 @task("runners.sweep_due")
 def sweep_due() -> dict[str, int]:
-    """Every second: due retries, and steps whose process is gone."""
+    """Sweep every second: due retries, and steps whose process is gone."""
     from runners.recovery.sweeper import often
 
     return often()
@@ -81,7 +84,7 @@ def sweep_due() -> dict[str, int]:
 
 @task("runners.sweep")
 def sweep() -> dict[str, int]:
-    """Every five seconds: everything else that should be moving and is not."""
+    """Sweep every five seconds: everything else that should move and does not."""
     from runners.recovery.sweeper import seldom
 
     return seldom()

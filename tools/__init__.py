@@ -1,1 +1,1 @@
-"""Tools for those who change Valkyr; no part of what is installed."""
+"""Tools for developers of Valkyr; not part of the installed package."""

@@ -1,8 +1,8 @@
-"""Whether what Valkyr runs on still gets security fixes, by the table in docs/reference.
+"""Check by a table in docs/reference that Valkyr's dependencies still get security fixes.
 
 `python tools/end_of_life.py` warns of versions in use that have ended or end soon. It exits with 1
-only for one that the table does not have, so that no day by itself breaks a build. It asks no
-network.
+only for a version that the table does not have, so that a build does not break because of the date.
+It uses no network.
 """
 
 import re
@@ -16,7 +16,7 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[1]
 PAGE = PROJECT / "docs" / "reference" / "end-of-life.md"
 ROW = re.compile(r"^\| ([A-Z]\w+) \| ([0-9.]+) \| (\d{4}-\d\d-\d\d|not announced) \|", re.MULTILINE)
-# Where versions are named: the file, the software, and how it is written there.
+# Where versions are named: the file, the software, and the pattern.
 NAMED = (
     ("deploy/compose.yaml", "PostgreSQL", r"image: postgres:(\d+)"),
     ("deploy/compose.yaml", "Redis", r"image: redis:(\d+\.\d+)"),
@@ -31,7 +31,7 @@ SOON = timedelta(days=180)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Version:
-    """A version of a software as its maker counts: `18`, `7.4`."""
+    """A version of a software in its maker's numbering: `18`, `7.4`."""
 
     software: str
     number: str
@@ -41,7 +41,7 @@ class Version:
 
 
 def table(text: str) -> dict[Version, date | None]:
-    """The rows of the page: the last day of fixes, None where none is announced."""
+    """Return the rows of the page: the last day of fixes, None if none is announced."""
     return {
         Version(software, number): None if day == "not announced" else date.fromisoformat(day)
         for software, number, day in ROW.findall(text)
@@ -49,7 +49,10 @@ def table(text: str) -> dict[Version, date | None]:
 
 
 def in_use() -> Iterator[Version]:
-    """What images, requirements and the bundled servers name; raises LookupError for a gap."""
+    """Yield the versions in images, requirements and bundled servers.
+
+    Raises LookupError for a gap.
+    """
     for file, software, pattern in NAMED:
         found = re.search(pattern, (PROJECT / file).read_text())
         if not found:
@@ -64,7 +67,7 @@ def in_use() -> Iterator[Version]:
 def findings(
     used: Iterable[Version], known: dict[Version, date | None], today: date
 ) -> tuple[list[str], list[str]]:
-    """What is missing in the table, and what to warn of."""
+    """Return the versions missing in the table, and the warnings."""
     versions = sorted(set(used))
     missing = [
         f"{one} is in use, and {PAGE.relative_to(PROJECT)} does not say until when it gets fixes"
@@ -82,7 +85,7 @@ def findings(
 
 
 def main() -> int:
-    """Print what was found; the exit code."""
+    """Print the findings; return the exit code."""
     missing, warned = findings(in_use(), table(PAGE.read_text()), date.today())  # noqa: DTZ011
     lines = [f"FAILED  {one}" for one in missing] + [f"warning {one}" for one in warned]
     for line in lines or ["ok"]:

@@ -1,8 +1,8 @@
-"""Which licences the pinned packages have; none may extend to the code of those who install them.
+"""Check the licences of the pinned packages; none may extend to the code of users.
 
 `python tools/licences.py` exits with 1 and names each package whose licence is unknown or not
 allowed. It reads requirements.txt, the installed packages' metadata and the studio's lock file, and
-asks no network.
+uses no network.
 """
 
 import json
@@ -20,14 +20,14 @@ PROJECT = Path(__file__).parents[1]
 REQUIREMENTS = PROJECT / "requirements.txt"
 LOCK = PROJECT / "executions/frontend/package-lock.json"
 
-# Permissive ones, and those whose copyleft ends at the package's own files or library.
+# Permissive licences, and those whose copyleft ends at the package's own files or library.
 ALLOWED = frozenset(
     {
         *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "LGPL-3.0-only"),
         *("LGPL-3.0-or-later", "MIT", "MIT-0", "MPL-2.0", "PSF-2.0", "Unlicense"),
     }
 )
-# What packages say that do not use SPDX's names.
+# Licence names of packages that do not use SPDX's.
 SPDX = {
     "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
@@ -39,7 +39,7 @@ SPDX = {
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Python Software Foundation License": "PSF-2.0",
 }
-UNSPECIFIC = frozenset({"BSD License"})  # any of those it may mean is allowed
+UNSPECIFIC = frozenset({"BSD License"})  # every licence that it may mean is allowed
 PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^ ;\\]+)", re.MULTILINE)
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
@@ -48,9 +48,9 @@ HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 class Package:
     """A pinned package.
 
-    `kind` is its registry's name in package URLs. `licences` are what it says, all of which apply;
-    None where it is not installed, being pinned for another platform. `hashes` are the algorithm
-    and the digest of each file, as the registry writes them.
+    `kind` is its registry's name in package URLs. `licences` are those it states, all of which
+    apply; None if it is pinned for another platform and not installed. `hashes` are the algorithm
+    and the digest of each file, in the registry's notation.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class Package:
     hashes: tuple[tuple[str, str], ...]
 
     def refused(self) -> str | None:
-        """Why its licences do not do, or None."""
+        """Return why its licences are not allowed, or None."""
         if self.licences is None:
             return None
         if not self.licences:
@@ -69,7 +69,7 @@ class Package:
 
 
 def packages() -> list[Package]:
-    """Every package that users install: Python's, then those bundled in the studio."""
+    """Return every package that users install: Python's, then those bundled in the studio."""
     return [*_python(), *_studio()]
 
 
@@ -82,7 +82,7 @@ def _python() -> Iterator[Package]:
 
 
 def _licences(name: str) -> tuple[str, ...] | None:
-    """What an installed distribution says: its expression, else its classifiers, else its text."""
+    """Return the licences of an installed distribution: its expression, classifiers or text."""
     try:
         known = metadata.metadata(name)
     except metadata.PackageNotFoundError:
@@ -106,7 +106,7 @@ def _studio() -> Iterator[Package]:
 
 
 def _refused(licence: str) -> str | None:
-    """Why a licence does not do, or None."""
+    """Return why a licence is not allowed, or None."""
     if licence in UNSPECIFIC:
         return None
     try:
@@ -117,7 +117,7 @@ def _refused(licence: str) -> str | None:
 
 
 def _allows(parsed: Any) -> bool:
-    """Whether an expression can be kept with licences that are allowed."""
+    """Return whether allowed licences alone satisfy an expression."""
     operator = getattr(parsed, "operator", None)
     if operator is None:
         return parsed.key in ALLOWED
@@ -126,7 +126,7 @@ def _allows(parsed: Any) -> bool:
 
 
 def main() -> int:
-    """Check all; 1 where one is refused."""
+    """Check all; return 1 if one is rejected."""
     found = packages()
     refused = [(package, why) for package in found if (why := package.refused())]
     for package, why in refused:

@@ -1,9 +1,9 @@
 """The catalogues of translated texts: `make messages` writes them, `make check` compares them.
 
 Texts are marked in Python (`gettext`, `ngettext`, `lazy`) and in templates (`translate`,
-`blocktranslate`); names of models and fields are taken from the models. A catalogue lies beside
-the code that it is for: one for the apps, one for each plugin, since a plugin may be left out.
-Nothing here needs GNU gettext: Babel reads and writes the files.
+`blocktranslate`); names of models and fields are taken from the models. Each catalogue is next to
+its code: one for the apps, one for each plugin, because plugins are optional. GNU gettext is not
+needed: Babel reads and writes the files.
 """
 
 import ast
@@ -27,9 +27,9 @@ ROOT = Path(__file__).parents[1]
 LANGUAGES = ("de", "es")
 APPS = ("executions", "runners", "dlq", "valkyr", "valkyr_project")
 PLUGINS = "valkyr_plugins"
-# Names of an argument: `{name}`, `%(name)s`, or a bare `{}`.
+# Placeholders of arguments: `{name}`, `%(name)s`, or a bare `{}`.
 HOLES = re.compile(r"%\(\w+\)[sd]|\{[^{}]*\}")
-# What Django makes of a template's texts: calls with literal strings.
+# Django converts a template's texts to calls with literal strings.
 _TEXT = r"""[ur]*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 CALLS = re.compile(rf"\b(?:_|n?gettext)\({_TEXT}(?:, *{_TEXT})?(?=[,)])")
 FUNCTIONS: dict[str, tuple[int, ...] | None] = {
@@ -43,19 +43,19 @@ Text = str | tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package with a catalogue of its own, and the folders whose texts are in it."""
+    """A package with its own catalogue, and the folders of its texts."""
 
     name: str
     folders: tuple[Path, ...]
 
     def catalogue(self, language: str) -> Path:
-        """The catalogue's source."""
+        """Return the catalogue's source."""
         home = self.folders[0] / "locale" / language / "LC_MESSAGES"
         return home / "django.po"
 
 
 def packages() -> Iterator[Package]:
-    """The apps as one, whose catalogue is the first app's, and every plugin."""
+    """Yield the apps as one package, whose catalogue is the first app's, and every plugin."""
     yield Package(APPS[0], tuple(ROOT / app for app in APPS))
     for folder in sorted((ROOT / PLUGINS).iterdir()):
         if (folder / "apps.py").exists():
@@ -64,7 +64,7 @@ def packages() -> Iterator[Package]:
 
 @cache
 def texts(package: Package) -> list[Text]:
-    """The marked texts of a package; a plugin's without those that the apps translate."""
+    """Return the marked texts of a package; a plugin's without those that the apps translate."""
     found: dict[str, Text] = {}
     for folder in package.folders:
         for path in sorted(folder.rglob("*.py")):
@@ -86,7 +86,7 @@ def _key(text: Text) -> str:
 
 
 def _read(source: bytes) -> Iterator[Text]:
-    found: Any  # a tuple where a call has several texts, whatever Babel's types say
+    found: Any  # a tuple if a call has several texts, despite Babel's types
     for _, function, found, _ in extract_python(io.BytesIO(source), FUNCTIONS, (), {}):
         parts = found if isinstance(found, tuple) else (found,)
         if not isinstance(parts[0], str) or not parts[0]:
@@ -104,7 +104,10 @@ def _of_template(source: str) -> Iterator[Text]:
 
 
 def _of_unfold() -> set[str]:
-    """Texts of Unfold's templates that Django's catalogues lack; Unfold has none of its own."""
+    """Return the texts of Unfold's templates that Django's catalogues lack.
+
+    Unfold has no catalogue.
+    """
     import unfold
     from django.utils.translation import gettext, override
 
@@ -122,7 +125,7 @@ def _known() -> set[str]:
 
 
 def _names(package: Package) -> set[str]:
-    """How the admin's models, their fields and apps are called in English."""
+    """Return the English names of the admin's models, their fields and apps."""
     from django.apps import apps
     from django.contrib import admin
     from django.contrib.admin.utils import flatten_fieldsets
@@ -154,7 +157,7 @@ def _load(path: Path) -> Catalog:
 
 
 def merged(package: Package, language: str) -> Catalog:
-    """The catalogue with today's texts: translations are kept, what is no more used goes."""
+    """Return the catalogue with the current texts: translations are kept, obsolete ones removed."""
     old = {_id(message): message for message in _load(package.catalogue(language)) if message.id}
     new = Catalog(
         locale=language,
@@ -177,7 +180,7 @@ def _id(message: Message) -> str:
 
 
 def source_of(catalogue: Catalog) -> bytes:
-    """The catalogue as a `.po` file, the same bytes for the same texts."""
+    """Return the catalogue as a `.po` file, the same bytes for the same texts."""
     file = io.BytesIO()
     write_po(file, catalogue, width=100, no_location=True, omit_header=True)
     head = (
@@ -191,9 +194,9 @@ def source_of(catalogue: Catalog) -> bytes:
 
 
 def compiled(source: bytes) -> bytes:
-    """The `.mo` file of a `.po` file."""
+    """Return the `.mo` file of a `.po` file."""
     catalogue = read_po(io.BytesIO(source))
-    # The header names both, and the same texts must be the same bytes.
+    # The header names both, and the same texts must give the same bytes.
     catalogue.creation_date = catalogue.revision_date = datetime(2026, 1, 1, tzinfo=UTC)
     file = io.BytesIO()
     write_mo(file, catalogue)
@@ -201,7 +204,7 @@ def compiled(source: bytes) -> bytes:
 
 
 def wrong(catalogue: Catalog) -> list[str]:
-    """Texts that are not translated, or whose translation names other values."""
+    """Return texts without a translation, or whose translation has other placeholders."""
     found = []
     for message in catalogue:
         if not message.id:
@@ -234,7 +237,7 @@ def _setup() -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the catalogues; with `--check` compare them only."""
+    """Write the catalogues; with `--check`, only compare them."""
     _setup()
     check = "--check" in arguments
     problems = 0

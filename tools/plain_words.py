@@ -20,8 +20,8 @@ OLD_WORDS = (
 )
 MOVES = "go|goes|going|gone|went|send|sends|sending|sent"
 
-# A pattern, where a space also matches a line break, and what to write instead. A pattern belongs
-# here only if it is never right, so that nobody has to argue with the check.
+# A pattern, in which a space also matches a line break, and the replacement. A pattern belongs here
+# only if it is never right, so that nobody has to argue with the check.
 BANNED = (
     (rf"(?:{MOVES}) (?:\w+ ){{0,3}}?home\b(?! page)", "retry, requeue or redrive"),
     (r"for ever", "forever, indefinitely, or without a timeout"),
@@ -90,7 +90,7 @@ def in_markdown(text: str) -> Iterator[Finding]:
 
 
 def in_python(text: str) -> Iterator[Finding]:
-    """Search the string literals of a module, docstrings excepted.
+    """Search the string literals of a module, except docstrings.
 
     Each is found at the line its literal begins on.
     """
@@ -116,7 +116,7 @@ def in_typescript(text: str) -> Iterator[Finding]:
 
 
 def _without(pattern: re.Pattern[str], text: str) -> str:
-    """Blank out what matches, and leave every line where it is."""
+    """Blank the matches, and keep the line numbers."""
     return pattern.sub(lambda match: "\n" * match.group().count("\n") or " ", text)
 
 

@@ -19,13 +19,13 @@ LEAST = 5  # words
 
 
 def git(*arguments: str) -> str:
-    """The output of a git command."""
+    """Return the output of a git command."""
     command = ("git", *arguments)
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a page, headings and code left out."""
+    """Yield the sentences of a page, headings and code left out."""
     for block in BLOCK.split(CODE.sub("\n\n", text)):
         line = re.sub(r"^(?:[-*]|\d+\.)\s+", "", " ".join(block.split()))
         if line and not line.startswith(("#", "    ", "![")):

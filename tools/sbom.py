@@ -1,8 +1,8 @@
 """Write the software bill of materials (SBOM) in CycloneDX: `python -m tools.sbom sbom.json`.
 
-It lists every pinned package of requirements.txt and of the studio's bundle, with version,
-licence and the digests of its files. It asks no network. The same tree gives the same SBOM, but for
-its serial number and time.
+It lists every pinned package of requirements.txt and of the studio's bundle, with version, licence
+and the digests of its files. It uses no network. The same tree gives the same SBOM, except for its
+serial number and time.
 """
 
 import argparse
@@ -33,7 +33,7 @@ REGISTRIES = {
 
 
 def made() -> Bom:
-    """The SBOM of this tree."""
+    """Return the SBOM of this tree."""
     about = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     bom = Bom()
     bom.metadata.component = Component(
@@ -66,7 +66,7 @@ def _component(package: Package) -> Component:
 
 
 def _files(package: Package) -> ExternalReference:
-    """Where its files are, with the digest of each that the lock file allows."""
+    """Return where the package's files are, with the digest of each that the lock file allows."""
     return ExternalReference(
         type=ExternalReferenceType.DISTRIBUTION,
         url=XsUri(REGISTRIES[package.kind].format(name=package.name, version=package.version)),
@@ -75,13 +75,13 @@ def _files(package: Package) -> ExternalReference:
 
 
 def _hash(algorithm: str, digest: str) -> HashType:
-    """A digest in hexadecimal; npm writes base64."""
+    """Return a digest in hexadecimal; npm writes Base64."""
     text = digest if algorithm == "SHA-256" else base64.b64decode(digest).hex()
     return HashType(alg=HashAlgorithm(algorithm), content=text)
 
 
 def main() -> None:
-    """Write it where the caller says."""
+    """Write it to the caller's path."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path, nargs="?", default=Path("sbom.json"))
     given = parser.parse_args()

@@ -1,8 +1,8 @@
 """Find texts of pages that no catalogue can translate: in templates, and in the admin's code.
 
 In a template, words outside `translate` and `blocktranslate`; in Python, a literal where only a
-text for people can stand, such as a title or a form field's label. What is marked is checked by
-`tools/messages.py`.
+text for users can stand, such as a title or a form field's label. `tools/messages.py` checks the
+marked texts.
 """
 
 import ast
@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 APPS = ("executions", "runners", "dlq", "valkyr_plugins", "valkyr_project")
-# Pages of the API, which is English; and Unfold's own page, which we only amend.
+# Pages of the API, which is English; and Unfold's own page, which we only extend.
 ENGLISH = ("docs.html", "docs_sign_in.html", "errors.html", "error_reference.html", "skeleton.html")
 WORD = re.compile(r"[A-Za-z]{2,} |[A-Z][a-z]+")
 NAMES = re.compile(r"Valkyr|UTC|Flower|Sentry|make demo|order-import")
@@ -26,7 +26,7 @@ SPOKEN = re.compile(r"\s(?:aria-label|title|placeholder|alt)=\"([^\"]*)\"")
 ICON = re.compile(r"<span class=\"material-symbols[^>]*>[^<]*</span>")
 ELEMENT = re.compile(r"<[^<>]*>", re.DOTALL)
 
-# Arguments, attributes and calls whose text a person reads.
+# Arguments, attributes and calls whose text users read.
 ARGUMENTS = {
     "title", "label", "help_text", "question", "done", "shows", "empty", "empty_text", "headers",
     "description", "short_description", "form_submit_text",
@@ -36,7 +36,7 @@ SECOND = {"message_user", "success", "warning", "info", "error"}
 
 
 def in_template(source: str) -> Iterator[str]:
-    """Words of a template that stay English."""
+    """Yield the words of a template that stay English."""
     for pattern in (COMMENT, TRANSLATED, SILENT, ICON):
         source = pattern.sub("", source)
     bare = TAG.sub("", source)
@@ -46,7 +46,7 @@ def in_template(source: str) -> Iterator[str]:
 
 
 def in_python(source: str) -> Iterator[tuple[int, str]]:
-    """Literals in the place of a text for people, with their lines."""
+    """Yield literals in the place of a text for users, with their lines."""
     for node in ast.walk(ast.parse(source)):
         for part in _places(node):
             text = _literal(part)

@@ -1,6 +1,6 @@
 """The public names of Valkyr. Everything else is private and may change.
 
-A settings module imports this: it loads neither Django's models nor anything of an app.
+A settings module may import it: it loads neither Django's models nor any app.
 """
 
 from importlib import import_module
@@ -102,7 +102,7 @@ APPS = ("executions", "runners", "dlq")
 
 _CANVAS = {"durable": "durable", "DurableTask": "durable_task", "DurableResult": "results"}
 
-# What each plugin cannot be without. Modules of `connectors` name what is missing one by one.
+# What each plugin requires. Modules of `connectors` name their missing packages one by one.
 _PLUGINS = {
     "connectors": "",
     "alerts": "httpx",
@@ -121,7 +121,7 @@ _PLUGINS = {
 
 
 def _plugins() -> tuple[str, ...]:
-    """The plugins of this package whose requirements are installed, for `INSTALLED_APPS`.
+    """Return the plugins of this package whose requirements are installed, for `INSTALLED_APPS`.
 
     `sso` is excluded: it changes how users sign in, so a project lists it explicitly.
     """

@@ -36,7 +36,7 @@ OFTEN = timedelta(minutes=1)
 
 
 def entries() -> dict[str, dict[str, Any]]:
-    """The entries of `beat_schedule`: the engine's, and those of the installed plugins."""
+    """Return the entries of `beat_schedule`: the engine's, and those of the installed plugins."""
     found = dict(ENGINE)
     for plugin in plugins():
         found |= plugin.schedule

@@ -35,7 +35,7 @@ def configure_celery(app: Celery) -> Celery:
 
 
 def _register_checks() -> None:
-    from valkyr import checks  # it knows models
+    from valkyr import checks  # it imports models
 
     checks.connect()
 

@@ -95,7 +95,7 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Return what is missing of the broker, workers and beat. Needs the database."""
+    """Yield what is missing of the broker, workers and beat. Needs the database."""
     from executions.health import parts
     from runners.workers.queues import served
 
@@ -121,7 +121,7 @@ def what_is_missing() -> Iterator[CheckMessage]:
 
 
 def _disabled_entries(app: Celery) -> Iterator[CheckMessage]:
-    """Return Valkyr's entries that somebody disabled in beat's admin."""
+    """Yield Valkyr's entries that are disabled in beat's admin."""
     if not apps.is_installed("django_celery_beat") or not _keeps_rows(app):
         return
     from django_celery_beat.models import PeriodicTask

@@ -1,4 +1,4 @@
-"""The backend of Django's Tasks framework, as `TASKS` names it: `valkyr.django_tasks.Backend`."""
+"""The backend of Django's Tasks framework, for `TASKS`: `valkyr.django_tasks.Backend`."""
 
 from valkyr_plugins.task_backend.backend import Backend
 

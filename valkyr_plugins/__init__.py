@@ -1,1 +1,1 @@
-"""Optional parts of Valkyr. Each is a Django app that imports the engine's public modules only."""
+"""Optional parts of Valkyr: Django apps that import only the engine's public modules."""

@@ -1,1 +1,1 @@
-"""Wiring: settings, Celery, URLs, ASGI, embedded services. Nothing of the domain."""
+"""Wiring: settings, Celery, URLs, ASGI, embedded services. No domain logic."""

@@ -1,12 +1,12 @@
-"""The admin site as an app of its own, so that it can carry our title and pages."""
+"""The admin site as an app of its own, so that it can have our title and pages."""
 
 from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig
 
 from executions import environment as env
 
-# Those that serve no pages: the admin's forms and views would be a fifth of their memory, and
-# more of their start.
+# Processes that serve no pages: the admin's forms and views would take a fifth of their memory, and
+# more of their start time.
 PAGELESS = ("worker-", "beat", "consumer", "migrate")
 
 
@@ -14,8 +14,11 @@ class AdminSite(SimpleAdminConfig):
     """Django's admin under its usual label."""
 
     def ready(self) -> None:
-        """Find every admin page now, unless this process serves none; `urls` does in any case."""
-        # Whoever sends a task sends it by the platform's Celery app.
+        """Find every admin page now, unless this process serves none.
+
+        `urls` does so in any case.
+        """
+        # Senders use the platform's Celery app.
         from valkyr_project import celery, checks  # noqa: F401 - checks register on import
         from valkyr_project.up import stack_health
 
@@ -26,6 +29,6 @@ class AdminSite(SimpleAdminConfig):
 
 
 def discover() -> None:
-    """Find every admin page; twice changes nothing."""
+    """Find every admin page; further calls change nothing."""
     admin.autodiscover()
     from valkyr_project import beat_admin, user_admin  # noqa: F401 - importing registers

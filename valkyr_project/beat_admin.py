@@ -1,6 +1,6 @@
-"""Beat's own admin with Unfold's looks: the same pages, forms and actions.
+"""Beat's own admin in Unfold's style: the same pages, forms and actions.
 
-What is changed there is in the audit trail, as what any form of this admin changes.
+The audit trail records changes made there, as for any form of this admin.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ class TaskSelect(UnfoldAdminSelectWidget, beat.TaskSelectWidget):
 
 
 class PeriodicTaskForm(beat.PeriodicTaskForm):
-    """The task, chosen or written."""
+    """The task, selected or typed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -37,23 +37,23 @@ class PeriodicTaskForm(beat.PeriodicTaskForm):
 
 @admin.register(PeriodicTask)
 class PeriodicTaskAdmin(beat.PeriodicTaskAdmin, AuditedAdmin):
-    """What beat sends, and when."""
+    """The tasks that beat sends, and their schedules."""
 
     form = PeriodicTaskForm
-    # Beat's own has an inline script, which no page of this admin may have.
+    # Beat's own has an inline script, which the pages of this admin must not have.
     change_form_template = None
 
 
 @admin.register(CrontabSchedule)
 class CrontabAdmin(beat.CrontabScheduleAdmin, AuditedAdmin):
-    """Times by a crontab."""
+    """Schedules by a crontab."""
 
 
 @admin.register(IntervalSchedule)
 class IntervalAdmin(beat.IntervalScheduleAdmin, AuditedAdmin):
-    """Times by an interval."""
+    """Schedules by an interval."""
 
 
 @admin.register(SolarSchedule, ClockedSchedule)
 class OtherScheduleAdmin(AuditedAdmin):
-    """Times by the sun, or one time."""
+    """Schedules by the sun, or for one time."""

@@ -11,15 +11,15 @@ from valkyr_project.metrics import serving  # noqa: F401 - connects on import
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 
-# Celery would run Django's checks in each worker and beat, tell nobody what they found, and load
-# every page and endpoint for it: 8 MB and a second. `manage.py check` tells.
+# Celery would run Django's checks in each worker and beat, report their findings to nobody, and
+# load every page and endpoint for it: 8 MB and 1 s. `manage.py check` reports them.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 celery_consumer.leave_delays_out()
-# Flower reads events and asks workers; it needs the broker's settings and none of the apps, which
+# Flower reads events and calls workers; it needs the broker's settings but none of the apps, which
 # would double its memory.
 app = Celery(
-    "valkyr_project",  # what `celery -A` names, in advice too
+    "valkyr_project",  # the name for `celery -A`, in hints too
     amqp="executions.vendor_seams.kombu_connection:Amqp",
     fixups=[] if os.environ.get("VALKYR_PROCESS") == "flower" else None,
 )
@@ -29,7 +29,7 @@ logs.connect_task_ids()
 
 
 def read_again() -> None:
-    """Take Django's settings of now, in a process that was forked with the app made before."""
-    entries = app.conf.beat_schedule  # ours among them, which no setting has
+    """Apply the current Django settings, in a process that was forked after the app was made."""
+    entries = app.conf.beat_schedule  # including our own, which no setting has
     app.config_from_object("django.conf:settings", namespace="CELERY", force=True)
     app.conf.beat_schedule = entries

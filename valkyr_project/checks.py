@@ -1,4 +1,4 @@
-"""`manage.py check --deploy` names what is probably a mistake in production's settings."""
+"""`manage.py check --deploy` reports probable mistakes in the settings of production."""
 
 from typing import Any
 
@@ -10,5 +10,5 @@ from valkyr_project.processes.production import warnings
 
 @checks.register(checks.Tags.security, deploy=True)
 def production(**_: Any) -> list[checks.CheckMessage]:
-    """What does not keep the process from starting (that is refused in the settings)."""
+    """Check for problems that do not prevent the start (the settings themselves reject those)."""
     return [checks.Warning(text, id="valkyr.W001") for text in warnings(settings.INSTALLATION)]

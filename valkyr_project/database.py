@@ -4,15 +4,15 @@ from typing import Any
 
 from executions import environment as env
 
-# Django's settings of a read replica, from the primary's. Pure.
+# Django's settings of a read replica, derived from the primary's. Pure.
 
 
-# Nobody waits for a replica: the primary can answer as well.
+# Do not wait for a replica: the primary can answer as well.
 PATIENCE_SECONDS = 2
 
 
 def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
-    """The settings of the server at `url`: as the primary's, but quick to give up."""
+    """Return the settings of the server at `url`: as the primary's, but with a short timeout."""
     given = env.database(url)
     options = dict(primary["OPTIONS"])
     if "pool" in options:
@@ -27,6 +27,6 @@ def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
             "tcp_user_timeout": PATIENCE_SECONDS * 1000,
             **own,
         },
-        # Tests of ours that do not start one of their own read the primary under this name.
+        # Tests that do not start a replica of their own read the primary under this name.
         "TEST": {"MIRROR": "default"},
     }

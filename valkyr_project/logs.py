@@ -1,4 +1,4 @@
-"""Logging: how a line looks, which ids it carries, and Celery's tasks among them."""
+"""Logging: the format of lines, their ids, and Celery's tasks among them."""
 
 import json
 import logging
@@ -18,20 +18,23 @@ from pythonjsonlogger.json import JsonFormatter
 
 from executions.observability import log_context
 
-# Logging's configuration: one handler, on stderr, through which everybody's lines go.
+# Logging's configuration: one handler, on stderr, for the lines of all loggers.
 #
-# Celery's own set-up is switched off (it would put a handler and a format of its own beside ours),
-# and uvicorn's and Django's loggers are made to hand their records up.
+# Celery's own set-up is disabled (it would add its own handler and format), and uvicorn's and
+# Django's loggers are made to propagate their records.
 
 
 FORMATS = ("json", "text")
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-# Their records go up to the root, and they have no handler of their own.
+# Their records propagate to the root, and they have no handler of their own.
 HANDED_UP = ("django", "uvicorn", "uvicorn.error", "uvicorn.access", "celery", "celery.task")
 
 
 def configuration(form: str, level: str) -> dict[str, Any]:
-    """For `logging.config.dictConfig`; raises ImproperlyConfigured, naming the variable."""
+    """Return the argument of `logging.config.dictConfig`.
+
+    Raises ImproperlyConfigured, naming the variable.
+    """
     level = level.upper()
     if form not in FORMATS:
         raise ImproperlyConfigured(f"VALKYR_LOG_FORMAT is {form!r}; expected json or text.")
@@ -60,9 +63,9 @@ def configuration(form: str, level: str) -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             **{name: {"handlers": [], "propagate": True, "level": level} for name in HANDED_UP},
-            # billiard's, which never hands anything up.
+            # billiard's, which never propagates.
             "multiprocessing": {"handlers": ["stderr"], "level": level},
-            # The audit trail's head: kept elsewhere, it shows what was done to the trail.
+            # The audit trail's head: stored elsewhere, it reveals changes to the trail.
             "valkyr.audit": {"level": "INFO" if form == "json" else level},
             # Each statement, with its parameters: payloads.
             "django.db.backends": {"level": "INFO"},
@@ -71,22 +74,22 @@ def configuration(form: str, level: str) -> dict[str, Any]:
 
 
 def set_up(config: dict[str, Any]) -> None:
-    """Set logging up; where that was done already, change the levels alone.
+    """Set logging up; if that was done already, only change the levels.
 
-    Otherwise every logger is written to, and a forked process copies the 3 MiB they lie in.
+    Otherwise every logger is written to, and a forked process copies their 3 MiB.
     """
     try:
         logging.config.dictConfig({**config, "incremental": True})
-    except ValueError:  # somebody else's handlers, or none
+    except ValueError:  # other handlers, or none
         logging.config.dictConfig(config)
 
 
 @setup_logging.connect(weak=False)
 def instead_of_celery(**_: Any) -> None:
-    """Celery asks who sets logging up; whoever answers, it leaves everything alone.
+    """Set logging up in place of Celery, which does nothing if a receiver is connected.
 
-    What modules print becomes lines then as well, as with Celery's own set-up: secrets are scrubbed
-    from lines only.
+    As with Celery's own set-up, printed text of modules becomes log lines, because secrets are
+    scrubbed from lines only.
     """
     from celery import current_app
     from django.conf import settings
@@ -97,25 +100,25 @@ def instead_of_celery(**_: Any) -> None:
         current_app.log.redirect_stdouts(conf.worker_redirect_stdouts_level)
 
 
-# How a log line looks: one JSON object for programs, or columns for people. Never two lines.
+# The format of a log line: one JSON object for programs, or columns for people. Always one line.
 #
-# Only what is listed here is written: what libraries attach to their records (requests, SQL
+# Only the fields listed here are written: what libraries attach to their records (requests, SQL
 # parameters, arguments of tasks) may hold payloads.
 
 
-# What a line of a terminal can be forged or garbled with.
+# Characters with which a terminal's line can be forged or garbled.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != 9}
 _CONTROLS |= {10: "\\n", 13: "\\r", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 SHORT_LEVELS = {"WARNING": "WARN", "CRITICAL": "FATAL"}
 
 
 class JsonLine(JsonFormatter):
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     def add_fields(
         self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]
     ) -> None:
-        """When, how bad, who, what; then ids; a traceback last."""
+        """Add time, level and source; then ids; a traceback last."""
         log_data |= {
             "time": moment(record),
             "level": record.levelname,
@@ -130,7 +133,7 @@ class JsonLine(JsonFormatter):
             log_data["exception"] = told
 
     def jsonify_log_record(self, log_data: dict[str, Any]) -> str:
-        """The object as text, in ASCII: a line breaks nowhere."""
+        """Return the object as text, in ASCII, so that no line breaks."""
         return json.dumps(log_data, default=str)
 
 
@@ -138,7 +141,7 @@ class TextLine(logging.Formatter):
     """Time, level, logger, message and ids in columns; a traceback below, indented."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line."""
         ids = " ".join(f"{name}={value}" for name, value in getattr(record, "ids", {}).items())
         level = SHORT_LEVELS.get(record.levelname, record.levelname)
         message = record.getMessage().translate(_CONTROLS)
@@ -149,13 +152,13 @@ class TextLine(logging.Formatter):
 
 
 def moment(record: logging.LogRecord) -> str:
-    """When it was said: RFC 3339, UTC, milliseconds."""
+    """Return the record's time: RFC 3339, UTC, milliseconds."""
     at = datetime.fromtimestamp(record.created, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def exception(record: logging.LogRecord) -> str:
-    """The traceback, as it was scrubbed where it was (runners/secrets/scrubbing.py)."""
+    """Return the traceback, which was scrubbed where it occurred (runners/secrets/scrubbing.py)."""
     if record.exc_text:
         return record.exc_text
     if record.exc_info and record.exc_info[0] is not None:
@@ -163,22 +166,23 @@ def exception(record: logging.LogRecord) -> str:
     return record.stack_info or ""
 
 
-# What a log line says beside its text, and what it must not say.
+# What a log line contains besides its text, and what it must not contain.
 #
-# A filter of the one handler: whoever logs, ours or a library, gets the ids of what is being done.
+# It is a filter of the one handler: all loggers, ours or a library's, get the ids of the current
+# work.
 
 
-# Lines that hold a request's address, and in it what gives access: tokens of callbacks, codes.
+# Lines with a request's address, which may grant access: tokens of callbacks, codes.
 ADDRESSES = ("uvicorn.access", "django.request", "django.security")
 LONGEST_PART = 36  # a UUID's
 _OPAQUE = re.compile(rf"(?<=/)[^/?#\s]{{{LONGEST_PART + 1},}}")
 
 
 class Fields(logging.Filter):
-    """Puts the ids on each record as `record.ids`, and keeps addresses harmless."""
+    """Puts the ids on each record as `record.ids`, and removes secrets from addresses."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Always True: nothing is left out here."""
+        """Return True always: no record is left out here."""
         record.ids = ids()
         if record.name.startswith(ADDRESSES) and isinstance(record.args, tuple):
             record.args = tuple(_harmless(each) for each in record.args)
@@ -186,7 +190,7 @@ class Fields(logging.Filter):
 
 
 def ids() -> dict[str, Any]:
-    """Fields by name, in the order of lines: texts, numbers."""
+    """Return the fields by name, in the order of lines: texts and numbers."""
     found = {name: _plain(value) for name, value in log_context.ids().items()}
     return {name: value for name, value in found.items() if value not in (None, "")}
 
@@ -196,13 +200,13 @@ def _plain(value: object) -> object:
 
 
 def _harmless(value: Any) -> Any:
-    """An address without its query and without parts that are longer than an id."""
+    """Return an address without its query and without parts that are longer than an id."""
     if not isinstance(value, str) or not value.startswith("/"):
         return value
     return _OPAQUE.sub("…", urlsplit(value).path)
 
 
-# Lines of a Celery task say which one it is.
+# Lines of a Celery task name the task.
 
 
 # Tasks whose first argument is an execution's id.
@@ -211,14 +215,14 @@ _local = threading.local()
 
 
 def begin_task(sender: Any = None, task_id: str = "", args: Any = (), **_: Any) -> None:
-    """A task starts: its lines say which one it is."""
+    """Set the ids of a starting task for its lines."""
     name = getattr(sender, "name", "")
     more = {"execution_id": args[0]} if args and name in OF_AN_EXECUTION else {}
     _tokens().append(log_context.set_all({"task": name, "task_message": task_id, **more}))
 
 
 def end_task(**_: Any) -> None:
-    """The task is done: nothing of it clings to the next one in this thread."""
+    """Remove the ids of a finished task, so that the thread's next one does not get them."""
     if tokens := _tokens():
         log_context.reset(tokens.pop())
 
@@ -229,6 +233,6 @@ def _tokens() -> list[Token[Any]]:
 
 
 def connect_task_ids() -> None:
-    """Listen to Celery."""
+    """Connect to Celery's signals."""
     task_prerun.connect(begin_task, weak=False)
     task_postrun.connect(end_task, weak=False)

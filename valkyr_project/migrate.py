@@ -1,7 +1,7 @@
-"""`python -m valkyr_project.migrate`: the tables of this version, made by one process at a time.
+"""`python -m valkyr_project.migrate`: migrate the tables to this version, in one process at a time.
 
-`--wait SECONDS` changes nothing and returns once somebody else has done it: what a process that
-needs the tables runs first. With VALKYR_ADMIN_PASSWORD set the administrator is ensured too.
+`--wait SECONDS` changes nothing and returns once another process has done it: processes that need
+the tables run it first. With VALKYR_ADMIN_PASSWORD set, the administrator is created too.
 """
 
 import argparse
@@ -20,12 +20,12 @@ PAUSE_SECONDS = 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> str:
-    """Bring the tables up to date, or wait for it; returns why they are not in time, or nothing."""
+    """Migrate the tables, or wait for it; return why they are not ready in time, or ""."""
     parser = argparse.ArgumentParser(prog="python -m valkyr_project.migrate", description=__doc__)
     parser.add_argument("--wait", type=float, metavar="SECONDS")
     seconds = parser.parse_args(arguments).wait
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
-    # Past a pooler: locks and limits belong to a session, and do not outlive a statement there.
+    # Bypass a pooler: locks and limits belong to a session, and end with the statement there.
     if direct := env.text("DATABASE_DIRECT_URL"):
         os.environ["DATABASE_URL"] = direct
         del os.environ["DATABASE_DIRECT_URL"]
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> str:
 
 
 def _migrate() -> None:
-    """Under an advisory lock on a session of its own, so that a second one waits, then has none."""
+    """Migrate under an advisory lock on its own session, so that a second process waits."""
     from django.core.management import call_command
 
     from valkyr_project.messaging.beat import direct_conninfo
@@ -59,7 +59,7 @@ def _wait(seconds: float) -> str:
 
 
 def _missing() -> str:
-    """Why the tables are not those of this version; empty when they are."""
+    """Return why the tables are not those of this version; "" if they are."""
     from django.db import DatabaseError
     from django.db.migrations.executor import MigrationExecutor
 

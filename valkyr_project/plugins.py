@@ -1,4 +1,4 @@
-"""Which plugins the stand-alone platform has: all of them, unless somebody names others."""
+"""The plugins of the stand-alone platform: all of them, unless a setting names others."""
 
 from collections.abc import Iterator, MutableMapping
 from functools import cache
@@ -30,12 +30,12 @@ PLUGINS = (
     "timetravel",
 )
 NONE = "none"
-# What another one needs to be there.
+# Plugins that another plugin needs.
 NEEDS = {"alerts": "connectors"}
 
 
 def chosen() -> list[str]:
-    """The names in `VALKYR_PLUGINS`, or all; raises ImproperlyConfigured where they do not fit."""
+    """Return the names in `VALKYR_PLUGINS`, or all; raises ImproperlyConfigured if invalid."""
     names = env.words("VALKYR_PLUGINS", PLUGINS)
     if names == [NONE]:
         names = []
@@ -68,7 +68,7 @@ def chosen() -> list[str]:
 
 
 def installed_apps() -> list[str]:
-    """The chosen plugins as `INSTALLED_APPS` names them."""
+    """Return the chosen plugins as in `INSTALLED_APPS`."""
     return [f"valkyr_plugins.{name}" for name in chosen()]
 
 
@@ -84,7 +84,7 @@ def _configs() -> tuple[type["PluginConfig"], ...]:
 
 
 def _config(app: str) -> type["PluginConfig"]:
-    # Not above: the supervisor of a stack asks for the names alone, and stays small.
+    # Not at the top: a stack's supervisor only needs the names, and stays small.
     from executions.plugins import PluginConfig
 
     def declared() -> Iterator[type[PluginConfig]]:

@@ -1,7 +1,7 @@
-"""pytest's way in for tests of your own modules and workflows: `-p valkyr_project.pytest_plugin`.
+"""A pytest plugin for tests of your own modules and workflows: `-p valkyr_project.pytest_plugin`.
 
-It names the settings that tests need and, where DATABASE_URL names no server, starts a PostgreSQL
-with worthless data that ends with the session. No broker is needed, and none is asked.
+It sets the settings that tests need and, if DATABASE_URL names no server, starts a PostgreSQL with
+worthless data that ends with the session. No broker is needed or contacted.
 """
 
 import atexit
@@ -24,10 +24,10 @@ SETTINGS = {
 
 
 def _prepare() -> None:
-    """Before Django reads its settings: at import, since pytest-django sets it up early."""
+    """Set the environment before Django reads its settings: pytest-django does so early."""
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
-    # Whatever the environment names is a broker of somebody: nothing of a test may reach it.
+    # Any broker in the environment belongs to another system: no test may reach it.
     os.environ["CELERY_BROKER_URL"] = "memory://"
     os.environ["CELERY_RESULT_BACKEND"] = "cache+memory://"
     if not os.environ.get("DATABASE_URL"):
@@ -58,7 +58,7 @@ def pytest_configure() -> None:
 
 
 def _allow_truncate(sender: Any, using: str, **_: Any) -> None:
-    """Switch off the triggers that keep the audit trail, in a tests' database alone."""
+    """Disable the triggers that protect the audit trail, in a tests' database only."""
     from django.db import connections
 
     name = str(connections[using].settings_dict["NAME"])
@@ -70,7 +70,7 @@ def _allow_truncate(sender: Any, using: str, **_: Any) -> None:
 
 @pytest.fixture
 def valkyr(db: Any) -> Any:
-    """Publish, start and carry workflows in a database that is as it was after each test."""
+    """Provide the testing kit in a database that is restored after each test."""
     from runners.testing.harness import Valkyr
 
     return Valkyr()

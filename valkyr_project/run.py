@@ -1,7 +1,7 @@
 """`python -m valkyr_project.run web|worker|beat|flower|migrate`: one process of an installation.
 
-It becomes that process (exec), so signals and exit codes are the process's own. Settings come
-from the environment; this only says which process, and where it listens.
+It becomes that process (exec), so signals and exit codes are the process's own. Settings come from
+the environment; the command only selects the process, and where it listens.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from valkyr_project.processes.commands import Pool, ProcessCommand
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Become the process that was asked for; ends with 2 and a reason when it makes no sense."""
+    """Become the requested process; exit with 2 and a reason for invalid arguments."""
     program = chosen(sys.argv[1:] if arguments is None else arguments)
     environment = {
         "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def chosen(arguments: Sequence[str]) -> ProcessCommand:
-    """The program that the command line names."""
+    """Return the program for the command line."""
     parser = _parser()
     given = parser.parse_args(arguments)
     if given.process == "web":

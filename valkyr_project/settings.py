@@ -17,7 +17,7 @@ from valkyr_project.logs import configuration as logging
 from valkyr_project.processes import production
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# An installed package keeps nothing beside itself.
+# An installed package keeps no data beside itself.
 _beside = BASE_DIR if (BASE_DIR / "manage.py").exists() else Path.cwd()
 HOME = Path(env.text("VALKYR_HOME", str(_beside / ".valkyr")))
 
@@ -41,7 +41,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REDIRECT_EXEMPT = [r"(?:^|/)actuator/"]
-# What must not reach others does not start.
+# A setting that must not be exposed to others prevents the start.
 INSTALLATION = production.Installation(
     hosts=ALLOWED_HOSTS,
     secret_key=SECRET_KEY,
@@ -107,7 +107,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
-# From sign-in, whatever happens meanwhile: how late a change at the provider may be noticed.
+# From sign-in, regardless of activity: the delay until a change at the provider applies.
 SESSION_COOKIE_AGE = round(env.number("VALKYR_SESSION_HOURS", 12) * 3600)
 ROOT_URLCONF = "valkyr_project.urls"
 ASGI_APPLICATION = "valkyr_project.asgi.application"
@@ -137,13 +137,13 @@ DATABASES: dict[str, dict[str, Any]] = {
 _database = DATABASES["default"]
 _database["OPTIONS"] |= {
     "server_side_binding": True,
-    # Only what asks for it is prepared (the statements of runners/sql); behind a pooler nothing,
-    # since what one session prepared the next statement's may not know.
+    # Only the statements of runners/sql request preparation; behind a pooler none is prepared,
+    # because the session of the next statement may not know it.
     "prepare_threshold": None if DATABASE_DIRECT_URL else 1_000_000_000,
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
-    # Who only waits for an answer sends nothing: without these it would wait for a lost server for
-    # two hours.
+    # A client that only waits for an answer sends nothing: without these it would wait for a lost
+    # server for two hours.
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -156,7 +156,7 @@ if not DATABASE_DIRECT_URL:
         "-c idle_in_transaction_session_timeout=5000 -c lock_timeout=3000 "
         "-c statement_timeout=30000"
     )
-# A cursor kept open on the server would outlive its place behind a pooler.
+# A server-side cursor would outlive its session behind a pooler.
 _database["DISABLE_SERVER_SIDE_CURSORS"] = bool(DATABASE_DIRECT_URL)
 if POOL == "threads":
     _database["OPTIONS"]["pool"] = {
@@ -172,7 +172,7 @@ else:
     _database["CONN_MAX_AGE"] = 600
 _database["CONN_HEALTH_CHECKS"] = True
 _database["TEST"] = {"NAME": env.text("VALKYR_TEST_DATABASE_NAME") or None}
-# Lists and dashboards may be read from a replica that is at most so old (executions/replica).
+# Lists and dashboards may be read from a replica with this maximum lag (executions/replica).
 if _replica := env.text("DATABASE_REPLICA_URL"):
     DATABASES["replica"] = database.database(_database, _replica)
     MIDDLEWARE.append("executions.replica.reading.marking")
@@ -200,14 +200,14 @@ if _redis_broker:
         "socket_connect_timeout": 2,
         "socket_keepalive": True,
         "health_check_interval": 30,
-        "priority_steps": list(range(10)),  # four by default: 3, 4 and 5 would be one
+        "priority_steps": list(range(10)),  # four by default: 3, 4 and 5 would be equal
         "global_keyprefix": _key_prefix,
     }
     if env.text("VALKYR_PROCESS", "tool") in {"web", "beat", "tool", "consumer"}:
         CELERY_BROKER_TRANSPORT_OPTIONS["socket_timeout"] = 2
     CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {
         "global_keyprefix": _key_prefix,
-        # Chords are counted in Redis; while it is away, fail fast and let the sweeper plan.
+        # Chords are counted in Redis; while it is unavailable, fail fast and let the sweeper plan.
         "retry_policy": {
             "max_retries": 2,
             "interval_start": 0,
@@ -238,7 +238,7 @@ CELERY_WORKER_DISABLE_PREFETCH = False
 CELERY_WORKER_LOST_WAIT = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20
-CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = False  # we keep no timers in workers
+CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = False  # workers hold no timers
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 5000
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_WORKER_DEDUPLICATE_SUCCESSFUL_TASKS = False
@@ -262,21 +262,21 @@ CELERY_BEAT_SCHEDULE = {
 SIMPLE_JWT: dict[str, Any] = {}
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("VALKYR_MAX_BODY_BYTES", 5 * 1024 * 1024)
 APPEND_SLASH = True
-# ---- Valkyr's own settings that are others than its defaults (executions/configuration).
+# ---- Valkyr's own settings that differ from their defaults (executions/configuration).
 VALKYR: dict[str, Any] = {
     "PUBLIC_URL": f"http://localhost:{env.integer('PORT', 8000)}",
-    # Known here, so that no worker loads the urlconf to find them (executions/addresses.py).
+    # Set here, so that no worker loads the urlconf to find them (executions/addresses.py).
     "URL_PREFIX": "",
     "ADMIN_PREFIX": "admin/",
     "DATABASE_DIRECT_URL": DATABASE_DIRECT_URL,
     "REDIS_URL": REDIS_URL,
     "KEY_PREFIX": _key_prefix,
-    "QUEUE_PREFIX": "",  # this Celery app is Valkyr's alone
+    "QUEUE_PREFIX": "",  # this Celery app carries only Valkyr's tasks
     "FLOWER_URL": env.text("FLOWER_URL", f"http://127.0.0.1:{env.integer('FLOWER_PORT', 5555)}/"),
 }
 
 # ---- Pages.
-LANGUAGE_CODE = "en"  # where a browser asks for none of LANGUAGES
+LANGUAGE_CODE = "en"  # if a browser accepts none of LANGUAGES
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("es", "Español")]
 TIME_ZONE = "UTC"
 USE_TZ = True
@@ -303,10 +303,10 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-# Plugins add to it, and a process that is forked reads these settings again.
+# Plugins extend it, and a forked process reads these settings again.
 UNFOLD = deepcopy(unfold.UNFOLD)
 
-# Columns for whoever sits before them, objects for what collects them from many machines.
+# Columns for people at a terminal, objects for collectors of many machines' logs.
 _people = DEBUG or INSTALLATION.local
 LOGGING = logging(
     env.text("VALKYR_LOG_FORMAT", "text" if _people else "json"),
@@ -314,7 +314,7 @@ LOGGING = logging(
 )
 _files = "connectors" in plugins.chosen() and "VALKYR_FILES_ROOT" not in os.environ
 if INSTALLATION.local and _files:
-    # One folder for all workspaces: where others come in, only who says so shares one.
+    # One folder for all workspaces: if others have access, it must be configured explicitly.
     VALKYR["FILES_ROOT"] = str(HOME / "files")
 
 plugins.configure(globals())

@@ -1,4 +1,4 @@
-"""Every address the project answers on."""
+"""All addresses of the project."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
@@ -19,7 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
     path("", include("valkyr.urls")),
-    # All of these are the API's here.
+    # All of these belong to the API here.
     re_path(r"^(?:v1|api/v1)(?:/.*)?$", valkyr.urls.nowhere),
 ]
 

@@ -1,6 +1,6 @@
 """The stand-alone platform's pages of users and groups, and of the own password.
 
-A project that has its own pages keeps them: the engine registers nothing for accounts.
+A project with its own pages keeps them: the engine registers none for accounts.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ from executions.admin.base import AuditedAdmin, note
 from executions.database import transaction
 from executions.vendor_seams.django_admin_password import replace_password_change
 
-# allauth's tables have no pages: who is linked is `manage.py link_sign_in`'s business.
+# allauth's tables have no pages: `manage.py link_sign_in` links accounts.
 for _label in ("account", "socialaccount"):
     if apps.is_installed(f"allauth.{_label}"):
         for _model in apps.get_app_config(_label).get_models():
@@ -34,7 +34,7 @@ admin.site.unregister(Group)
 
 @admin.register(User)
 class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
-    """People who sign in; what they may do in a workspace is a membership."""
+    """Users who sign in; a membership defines their rights in a workspace."""
 
     sensitive = True
     form = UserChangeForm
@@ -44,20 +44,20 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
     list_fullwidth = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """People alone: a service account has neither password nor way into the admin."""
+        """Return users only: a service account has neither a password nor access to the admin."""
         return super().get_queryset(request).filter(valkyr_service_account=None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """People are switched off, never deleted: what they did stays theirs."""
+        """Return False: users are disabled, never deleted, so that their records keep an owner."""
         return False
 
     @transaction.atomic
     def user_change_password(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """As Django's; the password and the line that says who set it, or neither."""
+        """Change a user's password as Django does, in one transaction with the audit row."""
         return super().user_change_password(request, *args, **kwargs)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """As Django's; a password set here by somebody is recorded, without it."""
+        """Log a change as Django does; record a password that was set here, without it."""
         match = request.resolver_match
         if match is not None and match.url_name == "auth_user_password_change":
             note(Actor.of_request(request), "password", obj)
@@ -73,21 +73,21 @@ class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
     list_fullwidth = True
 
 
-# Who sets a new password for themselves leaves a line in the audit trail, without it.
+# A user's change of the own password adds a row to the audit trail, without the password.
 
 
 @transaction.atomic
 def password_change(
     request: HttpRequest, extra_context: dict[str, Any] | None = None
 ) -> HttpResponse:
-    """As the site's; the password and the line that says so, or neither."""
+    """Change the own password as the site does, in one transaction with the audit row."""
     user: Any = request.user
     before = user.password
     answer = _theirs(request, extra_context)
     if user.password != before:
         changed = get_user_model().objects.get(pk=user.pk)
         note(Actor.of_request(request), "password", changed)
-        # The change ended all sessions; this browser, which gave the old password, gets a new one.
+        # The change ended all sessions; this browser, which sent the old password, gets a new one.
         browser_sessions.open_for(request, changed)
     return answer
 

@@ -19,7 +19,7 @@ class GroupLink:
     """A link of a failure group, in its row of the list and as a button of its page.
 
     `key` is its keyboard shortcut. `address` returns its URL, or "" if the user may not open it or
-    nothing is to be done; it makes no query, since each row of a list calls it.
+    nothing is to be done; it makes no query, because each row of a list calls it.
     """
 
     title: str

@@ -24,7 +24,7 @@ from runners.models import Run
 
 
 WIDE = 200  # units of the drawing; the longest attempt is as wide
-LEAST = 2  # what took any time at all is to be seen
+LEAST = 2  # the minimum size, so that every duration is visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class AttemptTime:
 
     @property
     def all(self) -> float:
-        """The seconds from its row to its end."""
+        """Return the seconds from the row's creation to its end."""
         return self.backing_off + self.waiting + self.running
 
     def parts(self) -> list[tuple[str, str, float]]:
@@ -136,7 +136,7 @@ def _attempts(entry: DeadLetterEntry) -> str:
 
 
 def _allowed(entry: DeadLetterEntry) -> int | None:
-    """Return the step's maximum attempts; None if its version does not say so any more."""
+    """Return the step's maximum attempts; None if its version no longer has it."""
     try:
         _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
     except (KeyError, ValueError):

@@ -29,7 +29,7 @@ from executions.admin.skin import display
 from executions.language import lazy
 from executions.states import Permission
 
-# The list of dead letters: its columns, filters and search; it opens on what is open.
+# The list of dead letters: its columns, filters and search; it shows open ones by default.
 
 
 PATH = "input_path"
@@ -64,7 +64,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("error"))
     def error(self, row: DeadLetterEntry) -> Any:
-        """The class in bold, the message below."""
+        """Return the class in bold, the message below."""
         return format_html(
             '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
             row.exception or row.error_type or row.get_failure_type_display(),
@@ -73,23 +73,23 @@ class EntryList(TriageList):
 
     @display(description=lazy("workflow, step"))
     def where(self, row: DeadLetterEntry) -> Any:
-        """The place of the failure, linked to the execution."""
+        """Return the place of the failure, linked to the execution."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return format_html("{}<br>{}", links.link(address, row.workflow), marks.path(row.step_path))
 
     @display(description=lazy("state"))
     def mark(self, row: DeadLetterEntry) -> Any:
-        """The resolution's word, icon and colour."""
+        """Return the resolution's word, icon and colour."""
         return resolution(row.resolution)
 
     @display(description=lazy("why"))
     def kind(self, row: DeadLetterEntry) -> Any:
-        """The reason of the failure."""
+        """Return the reason of the failure."""
         return marks.whole(str(row.get_failure_type_display()))
 
     @display(description=lazy("age"))
     def age(self, row: DeadLetterEntry) -> Any:
-        """The age of the dead letter."""
+        """Return the age of the dead letter."""
         return marks.ago(row.quarantined_at)
 
 

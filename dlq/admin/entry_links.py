@@ -52,7 +52,7 @@ def page(model: str, pk: Any) -> str:
 
 
 def monitor(entry: DeadLetterEntry) -> str:
-    """The execution's live view."""
+    """Return a link to the execution's live view."""
     return addresses.admin_or_none("executions_workflowexecution_monitor", entry.execution_id)
 
 

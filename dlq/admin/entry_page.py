@@ -26,7 +26,7 @@ from executions.admin.values import as_json
 from runners.admin.run import state_of
 from runners.models import Run
 
-# What comes with the entry in its query.
+# Related rows that the entry's query loads.
 AROUND = (
     "run", "execution__version", "workflow__latest_version", "group", "requeued_run",
     "reviewed_by", "follows",

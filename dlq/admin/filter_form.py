@@ -44,7 +44,7 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
         for name, field in self.fields.items():
             field.required = False
             if isinstance(field, forms.IntegerField):
-                # As text, so that what is no number is shown as it was typed.
+                # As text, so that an invalid number is shown as it was typed.
                 field.widget = forms.TextInput(attrs={"inputmode": "numeric"})
             field.widget.attrs |= {"class": "vk-input", "list": f"suggested-{name}"}
 
@@ -88,7 +88,7 @@ class FieldsFilter(ListFilter):
         self.form = self.form_class(request)
 
     def expected_parameters(self) -> list[str | None]:
-        """The form's fields."""
+        """Return the form's fields."""
         return list(self.form_class.base_fields)
 
     def has_output(self) -> bool:
@@ -96,7 +96,7 @@ class FieldsFilter(ListFilter):
         return True
 
     def choices(self, changelist: Any) -> Iterator[Any]:
-        """Return no choices: the form asks."""
+        """Return no choices, because the filter is a form."""
         return iter(())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -104,14 +104,14 @@ class FieldsFilter(ListFilter):
         return self.form.narrow(queryset) if self.form.is_valid() else queryset.none()
 
 
-# What the filter forms of triage offer to choose from: what the person may see, bounded.
+# The options of triage's filter forms: what the user may see, bounded.
 
 
 OFFERED = 100
 
 
 def workflows(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return any, or one of the first hundred by name."""
+    """Return an empty choice, and the first hundred workflows by name."""
     rows = scoped(request, Workflow.objects.filter(archived_at=None)).order_by("name")
     return [
         ("", gettext("any")),

@@ -87,7 +87,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("failure"))
     def failure(self, row: FailureGroup) -> Any:
-        """The exception in bold, the normalised message below."""
+        """Return the exception in bold, the normalised message below."""
         return format_html(
             '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
             row.exception or gettext("Failure"),
@@ -96,7 +96,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workflow, step, versions"))
     def where(self, row: Any) -> Any:
-        """The place of the failure, and its first and last version."""
+        """Return the place of the failure, and its first and last version."""
         return format_html(
             '{}<br>{}<br><span class="vk-subtle">{}</span>',
             marks.clipped(row.workflow.name, 40),
@@ -106,7 +106,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("open"))
     def many(self, row: Any) -> Any:
-        """The number of open and of all failures, linked to their lists and to plugins."""
+        """Return the number of open and of all failures, linked to their lists and to plugins."""
         return format_html(
             gettext(
                 '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
@@ -124,7 +124,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last 24 h, 7 d"))
     def trend(self, row: Any) -> Any:
-        """Two sparklines."""
+        """Return two sparklines, of the last day and week."""
         own: GroupFigures = row.figures
         return format_html(
             '<span class="vk-trend"><span>{} 24{}h</span><span>{} 7{}d</span></span>',
@@ -140,7 +140,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("seen, waiting"))
     def seen(self, row: Any) -> Any:
-        """First and last failure, the age of the oldest open one, and the next deletion."""
+        """Return first and last failure, the age of the oldest open one, and the next deletion."""
         own: GroupFigures = row.figures
         pairs = [
             (gettext("last"), row.last_seen),
@@ -156,7 +156,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("status, owner"))
     def mark(self, row: FailureGroup) -> Any:
-        """The status's word, icon and colour; the owner; whether its alerts are muted."""
+        """Return the status's word, icon and colour; the owner; whether its alerts are muted."""
         words = [str(row.owner)] if row.owner else []
         words += [gettext("muted")] if row.muted else []
         return format_html('{}<br><span class="vk-subtle">{}</span>', status(row), ", ".join(words))
@@ -212,7 +212,7 @@ def _versions(figures: GroupFigures) -> str:
     )
 
 
-# After the operations', which the class makes of itself; the rest of them are on the page.
+# After the actions that the class generates from the operations; the others are on the page.
 FailureGroupAdmin.actions = (*(FailureGroupAdmin.actions or ()), "show_entries")
 FailureGroupAdmin.actions_row = tuple(f"operate_{name}" for name in IN_ROWS)
 FINDERS.append(by_id(FailureGroup, lazy("failure group"), "report"))

@@ -19,7 +19,7 @@ from dlq.models import DeadLetterEntry, FailureGroup, GroupHour, GroupVersion, R
 from executions.admin.filters import AGES, TabFilter
 from executions.language import lazy
 
-# What the list of groups shows beside a group's own row: one query a kind for a whole page.
+# Additional data of the list of groups: one query of each kind for a whole page.
 
 
 DAY, WEEK = 24, 7 * 24
@@ -37,12 +37,12 @@ class GroupFigures:
 
     @property
     def day(self) -> list[int]:
-        """The last 24 hours, one bar per hour."""
+        """Return the last 24 hours, one bar per hour."""
         return self.hours[-DAY:]
 
     @property
     def week(self) -> list[int]:
-        """The last 7 days, one bar per six hours."""
+        """Return the last 7 days, one bar per six hours."""
         return [sum(self.hours[at : at + STEP]) for at in range(0, WEEK, STEP)]
 
 

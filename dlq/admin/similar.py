@@ -23,7 +23,7 @@ from executions.language import lazy
 from executions.models import WorkflowVersion
 from executions.states import Permission
 
-# What is otherwise this time, side by side: a good run, another failure, the step as it is now.
+# Comparisons, side by side: with a good run, another failure, the step's present definition.
 
 
 AGAINST = "against"

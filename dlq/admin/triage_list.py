@@ -28,11 +28,11 @@ from executions.admin.base import ScopedAdmin
 from executions.database import transaction
 from executions.language import lazy
 
-# Saved views: a list with its filters under a name, one's own, above the table.
+# Saved views: a list with its filters under a name, per user, above the table.
 
 
 MAX_VIEWS = 50
-# What says where one is within the list rather than which list it is.
+# Parameters of the position within a list, which do not identify the list.
 PASSING = ("next", "previous", "e", "p", "_changelist_filters")
 
 
@@ -51,7 +51,7 @@ class SavedViews(ScopedAdmin):
 
     @property
     def page_name(self) -> str:
-        """The list's name in the table of views."""
+        """Return the list's name in the table of views."""
         return f"{self.opts.app_label}_{self.opts.model_name}"
 
     def get_urls(self) -> Any:
@@ -156,18 +156,18 @@ class TriageList(SavedViews):
     paginator = KeysetPaginator
     list_before_template = "dlq/triage.html"
     sortable_by = ()
-    # A word in the address → what it is called, and the columns it orders by, descending.
+    # A word in the URL → its label, and the columns to sort by, descending.
     orders: ClassVar[dict[str, tuple[str, tuple[str, ...]]]] = {"newest": (lazy("newest"), ("id",))}
 
     @property
     def media(self) -> forms.Media:
-        """Unfold's media, and the keyboard's."""
+        """Return Unfold's media, and those of the keyboard shortcuts."""
         own = forms.Media(css={"all": ["dlq/triage.css", "dlq/entry.css"]}, js=["dlq/triage.js"])
         both: forms.Media = super().media + own
         return both
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:
-        """Lists by keyset."""
+        """Return the change list that pages by keyset."""
         return KeysetChangeList
 
     def order_of(self, request: HttpRequest) -> tuple[str, ...]:

@@ -212,7 +212,7 @@ class QuarantineRun(Endpoint):
         return shown(quarantine(id, actor=self.actor, reason=reason), may)
 
 
-# Revealing a dead letter's inputs and config to who may, for a reason that is kept.
+# Revealing a dead letter's inputs and config to users with the permission, for a recorded reason.
 
 
 class RevealedDeadLetter(CamelCaseSerializer):

@@ -101,5 +101,5 @@ class CopyAsPytest(_Copied):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> HttpResponse:  # noqa: A002
-        """A pytest file that replays the step's module on the recorded inputs, without secrets."""
+        """Return a pytest file that replays the step's module on recorded, secret-free inputs."""
         return self._text(id, as_pytest)

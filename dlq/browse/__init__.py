@@ -1,1 +1,1 @@
-"""How dead letters are chosen, listed and exported."""
+"""Select, list and export dead letters."""

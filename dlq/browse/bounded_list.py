@@ -1,14 +1,14 @@
-"""The first rows of a large filtered list, in time or not at all.
+"""Read the first rows of a large filtered list within a time limit, or fail.
 
-PostgreSQL cannot know how rare a value within JSON is, so for "the newest 25 that …" it may read
-a million rows in the list's order for a rare one, or fetch half the table through the GIN index
-for a common one. Hence two goes, each with a bound of its own:
+PostgreSQL cannot know how rare a value within JSON is, so for "the newest 25 that …" it may read a
+million rows in the list's order for a rare one, or fetch half the table through the GIN index for a
+common one. So there are two attempts, each with its own limit:
 
-1. walk: in the list's order, without bitmaps, for a moment. A common value is found at once.
-2. gather: everything that matches, by whatever index serves, sorted afterwards. What is left for
-   this go is rare, so it is little.
+1. walk: in the list's order, without bitmaps, for a short time. A common value is found at once.
+2. gather: everything that matches, by any suitable index, sorted afterwards. What is left for
+   this attempt is rare, so it is little.
 
-What neither finds in time raises TooMany: the person narrows the list, nobody waits or hangs.
+If neither finishes in time, TooManyRows is raised: the user narrows the list, and no request hangs.
 """
 
 from collections.abc import Iterator
@@ -25,27 +25,27 @@ from executions.database import connection, transaction
 WALK_MS = 100
 GATHER_MS = 3_000
 COUNT_MS = 40
-# Workers that are cancelled together with their leader would each leave a line in the server's log.
+# Parallel workers that are cancelled with their leader would each write a line to the server's log.
 ALONE = "SET LOCAL max_parallel_workers_per_gather = 0"
 WALKING = f"SET LOCAL enable_bitmapscan = off;{ALONE}"
 
 
 class TooManyRows(Exception):
-    """There are too many rows to look through in time."""
+    """There are too many rows to search in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Ids in the list's order, and how many there are where that came for nothing."""
+    """Ids in the list's order, and their number if it was found at no extra cost."""
 
     ids: list[Any]
     count: int | None = None
 
 
 def first(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """The first `many` ids of `rows`, which are ordered by their id. Raises TooMany.
+    """Return the first `many` ids of `rows`, ordered by id; raises TooManyRows.
 
-    The count goes no further than `bound`.
+    The count stops at `bound`.
     """
     try:
         with patience(WALK_MS, WALKING):
@@ -56,7 +56,7 @@ def first(rows: QuerySet[Any], many: int, bound: int) -> Found:
 
 
 def count(rows: QuerySet[Any], bound: int) -> int | None:
-    """How many rows there are, up to `bound`; None where counting takes too long."""
+    """Return the number of rows, up to `bound`; None if counting takes too long."""
     try:
         with patience(COUNT_MS, ALONE):
             return rows.order_by().values("id")[:bound].count()
@@ -65,7 +65,7 @@ def count(rows: QuerySet[Any], bound: int) -> int | None:
 
 
 def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """All that match, fenced from the order and the limit, so that neither sways the plan."""
+    """Return all matches, isolated from order and limit, so that neither affects the plan."""
     inner, values = rows.order_by().values("id").query.sql_with_params()
     order = "DESC" if str(rows.query.order_by[0]).startswith("-") else "ASC"
     sql = (
@@ -80,13 +80,13 @@ def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
 
 @contextmanager
 def patience(milliseconds: int, settings: str = "") -> Iterator[None]:
-    """Reads within may take so long each and no longer. Raises TooMany; what is written is lost."""
+    """Limit the time of each read in the block; raises TooManyRows. Writes are rolled back."""
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute(f"SET LOCAL statement_timeout = {milliseconds};{settings}")
             yield
-            # Takes the settings back also where this is part of a longer transaction.
+            # Restores the settings even within a longer transaction.
             transaction.set_rollback(True)
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):

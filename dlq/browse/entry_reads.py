@@ -1,4 +1,4 @@
-"""Which dead runs have an open dead letter, who has looked at one, and what revealing one shows."""
+"""Which dead runs have an open dead letter, whether a user opened it, and what a reveal shows."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -18,11 +18,11 @@ def open_letters(run_ids: Sequence[UUID]) -> dict[UUID, UUID]:
     return dict(found.values_list("run_id", "id"))
 
 
-# Whether a person has looked at a dead letter: the first opening of its page is noted.
+# Whether a user has opened a dead letter: its page's first view is noted.
 
 
 def note_first_look(request: HttpRequest, entry: DeadLetterEntry) -> None:
-    """Note the first look; not that of a browser which fetches ahead, nor of a HEAD."""
+    """Note the first view, except a browser's prefetch or a HEAD request."""
     if entry.seen_at is not None or request.method != "GET" or _ahead(request):
         return
     now = database_now()
@@ -36,7 +36,7 @@ def _ahead(request: HttpRequest) -> bool:
     return any("prefetch" in text or "prerender" in text for text in told)
 
 
-# What revealing a dead letter shows: attributes by their names in the API.
+# What revealing a dead letter shows: attributes by their API names.
 
 
 REVEALED_FIELDS = {"originalInputs": "original_inputs", "originalConfig": "original_config"}

@@ -1,4 +1,4 @@
-"""Dead letters as JSON lines, oldest first, with the payloads their reader may see."""
+"""Dead letters as JSON lines, oldest first, with the payloads that the user may see."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -21,19 +21,20 @@ from executions.database import connection
 from executions.database.clock import database_now
 from executions.states import Permission
 
-# Rows as a file of JSON lines, written while it is read: memory is bounded, no query held open.
+# Rows as a file of JSON lines, generated while it is sent: memory is bounded, and no query stays
+# open.
 #
-# Each batch is a query of its own that begins after the last row of the one before.
+# Each batch is a query of its own that begins after the last row of the previous batch.
 
 
 LINES = "application/x-ndjson"
-# Gives the rows after the one of an id (None: the first), as bytes, and the id of the last; None
-# where there are no more.
+# Returns the rows after an id (None: the first rows), as bytes, and the id of the last; None at the
+# end.
 Batch = Callable[[Any], tuple[bytes, Any] | None]
 
 
 def answer(request: HttpRequest, name: str, batch: Batch) -> StreamingHttpResponse:
-    """A download called `name`, as `request`'s server can send it bit by bit."""
+    """Return a download called `name`, streamed in a way that `request`'s server supports."""
     asynchronous = isinstance(request, ASGIRequest)
     return StreamingHttpResponse(
         _lines_async(batch) if asynchronous else lines(batch),
@@ -46,7 +47,7 @@ def answer(request: HttpRequest, name: str, batch: Batch) -> StreamingHttpRespon
 
 
 def lines(batch: Batch) -> Iterator[bytes]:
-    """The rows, a batch at a time."""
+    """Yield the rows, one batch at a time."""
     last: Any = None
     while found := batch(last):
         text, last = found
@@ -54,7 +55,7 @@ def lines(batch: Batch) -> Iterator[bytes]:
 
 
 async def _lines_async(batch: Batch) -> AsyncIterator[bytes]:
-    """For a server that would otherwise read all of them before it sends any."""
+    """Yield the rows for an ASGI server, which would otherwise read all of them first."""
     last: Any = None
     while found := await sync_to_async(_next)(batch, last):
         text, last = found
@@ -65,12 +66,12 @@ def _next(batch: Batch, last: Any) -> tuple[bytes, Any] | None:
     try:
         return batch(last)
     finally:
-        # A slow reader holds no connection.
+        # A slow client holds no connection.
         if not connection.in_atomic_block:
             close_old_connections()
 
 
-BATCH = 50  # rows held at once, with inputs of up to a megabyte each
+BATCH = 50  # rows in memory at once, with inputs of up to 1 MB each
 HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
 # Names in the file → columns.
 COLUMNS: dict[str, str] = {
@@ -94,10 +95,10 @@ PAYLOADS: dict[str, str] = {
 def begin(
     rows: QuerySet[DeadLetterEntry], user: User, filters: Mapping[str, Any], actor: Actor
 ) -> Batch:
-    """What gives the rows that there are now, batch by batch; that they leave is recorded.
+    """Return the batches of the rows that exist now, and record the export.
 
-    One line of the audit trail in the workspace that was asked for, or in each of the reader's;
-    of the whole installation for who sees all of it.
+    The audit trail gets an entry in the requested workspace, or in each of the user's workspaces;
+    one for the whole installation if the user may see all of it.
     """
     until = rows.filter(quarantined_at__lt=database_now()).order_by("pk")
     for workspace_id in _workspaces(user, filters.get("workspaceId")):

@@ -1,7 +1,7 @@
-"""One grammar for choosing dead letters: the API, the command line, the admin and redrives.
+"""One syntax for filters of dead letters: in the API, the command line, the admin and redrives.
 
-A filter is a JSON object; every field narrows. `inputs` is a list of conditions on the original
-inputs by path: {"path": "order.country", "op": "eq" | "contains", "value": …}.
+A filter is a JSON object; each field narrows the selection. `inputs` is a list of conditions on the
+original inputs by path: {"path": "order.country", "op": "eq" | "contains", "value": …}.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from django.db.models.lookups import Exact
 from dlq.browse.path_conditions import Condition, several
 from dlq.models import DeadLetterEntry
 
-# Fields that are compared as they are: name → look-up.
+# Fields that are compared directly: name → lookup.
 PLAIN: dict[str, str] = {
     "ids": "pk__in",
     "workspaceId": "workspace_id",
@@ -37,7 +37,7 @@ PLAIN: dict[str, str] = {
     "quarantinedBefore": "quarantined_at__lt",
     "text": "failure_reason__icontains",
 }
-# Fields of yes and no.
+# Boolean fields.
 FLAGS: dict[str, Callable[[bool], Q]] = {
     "pinned": lambda yes: Q(pinned=yes),
     "redriven": lambda yes: Q(redrives__gt=0) if yes else Q(redrives=0),
@@ -46,7 +46,7 @@ FLAGS: dict[str, Callable[[bool], Q]] = {
 
 
 def chosen(rows: QuerySet[DeadLetterEntry], wanted: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
-    """The rows that pass a filter that was checked before; unknown fields raise KeyError."""
+    """Return the rows that match a validated filter; unknown fields raise KeyError."""
     for name, value in wanted.items():
         if name == "inputs":
             rows = _by_inputs(rows, value)
@@ -60,7 +60,10 @@ def chosen(rows: QuerySet[DeadLetterEntry], wanted: Mapping[str, Any]) -> QueryS
 def _by_inputs(
     rows: QuerySet[DeadLetterEntry], conditions: list[Mapping[str, Any]]
 ) -> QuerySet[DeadLetterEntry]:
-    """The rows whose inputs pass every condition; inputs too large for the index are left out."""
+    """Return the rows whose inputs match every condition.
+
+    Inputs too large for the index are left out.
+    """
     for condition in several(conditions):
         rows = rows.filter(_passes(condition), inputs_indexed=True)
     return rows

@@ -21,7 +21,7 @@ EXAMPLE = 'order.country:eq:"DE"'
 
 
 class BadCondition(ValueError):
-    """A condition that cannot be asked, and why."""
+    """An invalid condition, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,17 @@ class Condition:
 
     @property
     def as_text(self) -> str:
-        """As it stands in an address: `order.country:eq:"DE"`."""
+        """Return the condition as in a URL: `order.country:eq:"DE"`."""
         return f"{self.path}:{self.op}:{json.dumps(self.value, ensure_ascii=False)}"
 
     @property
     def said(self) -> str:
-        """As a person reads it."""
+        """Return the condition for display."""
         return f"{self.path} {OPERATORS[self.op]} {json.dumps(self.value, ensure_ascii=False)}"
 
     @property
     def documents(self) -> list[Any]:
-        """What the inputs must contain: one of these."""
+        """Return documents of which the inputs must contain one."""
         if self.op == EQUALS:
             return [_under(self.path, self.value)]
         if isinstance(self.value, list):
@@ -54,16 +54,16 @@ class Condition:
 
     @property
     def exact_path(self) -> list[str]:
-        """The keys under which the value must stand exactly; none where containing says it all.
+        """Return the keys under which the value must be exactly equal; [] if containment is enough.
 
-        An object contains itself with more in it, so that equality needs a second look.
+        An object is contained in itself with more fields, so equality needs a second check.
         """
         compound = isinstance(self.value, dict | list)
         return self.path.split(".") if self.op == EQUALS and compound else []
 
 
 def condition(path: Any, op: Any, value: Any) -> Condition:
-    """A checked condition. Raises BadCondition."""
+    """Return a checked condition. Raises BadCondition."""
     if not isinstance(path, str) or not 0 < len(path) <= MAX_PATH:
         raise BadCondition(f"A path is text of 1 to {MAX_PATH} characters, such as order.country.")
     names = path.split(".")
@@ -82,7 +82,7 @@ def condition(path: Any, op: Any, value: Any) -> Condition:
 
 
 def from_text(text: str) -> Condition:
-    """A condition as it stands in an address. Raises BadCondition."""
+    """Return a condition from its form in a URL; raises BadCondition."""
     path, op, value = _parts(text)
     try:
         return condition(path, op, json.loads(value, parse_constant=_refuse))
@@ -96,7 +96,10 @@ def from_text(text: str) -> Condition:
 
 
 def from_form(path: str, op: str, value: str) -> Condition:
-    """A condition as a person types it: what is no JSON is text. Raises BadCondition."""
+    """Return a condition as a user types it: a value that is not JSON is text.
+
+    Raises BadCondition.
+    """
     try:
         parsed = json.loads(value, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -105,14 +108,17 @@ def from_form(path: str, op: str, value: str) -> Condition:
 
 
 def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
-    """Conditions from JSON, `[{"path", "op", "value"}]`. Raises BadCondition."""
+    """Return conditions from JSON, `[{"path", "op", "value"}]`; raises BadCondition."""
     if len(wanted) > MAX_CONDITIONS:
         raise BadCondition(f"At most {MAX_CONDITIONS} conditions on inputs, found {len(wanted)}.")
     return [condition(one.get("path"), one.get("op"), one.get("value")) for one in wanted]
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    """A path may hold colons; the first `:eq:` or `:contains:` ends it."""
+    """Return path, operator and value.
+
+    The first `:eq:` or `:contains:` ends the path, which may hold `:`.
+    """
     found = [(text.find(f":{op}:"), op) for op in OPERATORS if f":{op}:" in text]
     if not found:
         raise BadCondition(f"{text[:60]!r} is no condition on inputs; expected {EXAMPLE}.")

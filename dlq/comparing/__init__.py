@@ -1,1 +1,1 @@
-"""What is otherwise this time: two JSON values by path, and what a failed step is held against."""
+"""Compare two JSON values by path, and select the run to compare a failed step with."""

@@ -17,7 +17,7 @@ Key = str | int
 
 
 class DifferenceKind(StrEnum):
-    """What became of a value."""
+    """How a value differs."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -26,7 +26,7 @@ class DifferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueDifference:
-    """One value that differs; of an added or removed one the other side is None."""
+    """One value that differs; if it was added or removed, the other side is None."""
 
     path: str
     kind: DifferenceKind
@@ -36,19 +36,19 @@ class ValueDifference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The differences in the order of the values; `whole` is false where there may be more."""
+    """The differences in the order of the values; `whole` is False if there may be more."""
 
     changes: tuple[ValueDifference, ...]
     whole: bool
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs."""
+        """Return whether there are no differences."""
         return self.whole and not self.changes
 
 
 class _Spent(Exception):
-    """Enough was looked at."""
+    """The limit of values is reached."""
 
 
 class _Walk:
@@ -105,7 +105,7 @@ class _Walk:
 
 
 def compare(before: Any, after: Any) -> Comparison:
-    """What differs: of lists by position, of objects by key; at most `MAX_CHANGES`."""
+    """Return the differences: lists by position, objects by key; at most `MAX_CHANGES`."""
     found: list[ValueDifference] = []
     try:
         for change in _Walk(MAX_LOOKED_AT).changes(before, after, ()):
@@ -118,7 +118,7 @@ def compare(before: Any, after: Any) -> Comparison:
 
 
 def written(path: Sequence[Key]) -> str:
-    """A path as people write it: `lines[2].sku`; an odd key in quotes: `headers["x-id"]`."""
+    """Return a path for display: `lines[2].sku`, unusual keys quoted: `headers["x-id"]`."""
     text = ""
     for key in path:
         if isinstance(key, int):
@@ -131,12 +131,12 @@ def written(path: Sequence[Key]) -> str:
 
 
 def _equal(before: Any, after: Any) -> bool:
-    """As JSON: true is not 1, and 1 is 1.0."""
+    """Return whether two values are equal as JSON: true is not 1, and 1 is 1.0."""
     return before == after and isinstance(before, bool) == isinstance(after, bool)
 
 
 def _shown(value: Any, path: Sequence[Key]) -> str:
-    """A value as JSON, clipped; dots where it stands under a secret's usual name."""
+    """Return a value as JSON, truncated; dots if its name is usual for a secret."""
     names = [key for key in path if isinstance(key, str)]
     if any(masked({name: "x"})[name] != "x" for name in names):
         return str(masked({"password": "x"})["password"])

@@ -1,4 +1,4 @@
-"""What a failed step is held against: the last good run of it, or another failure of its group."""
+"""The runs to compare a failed step with: its last success, or another failure of its group."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """A run that succeeded, with what it was given and the version it ran in."""
+    """A run that succeeded, with its inputs and the version of its execution."""
 
     run: Run
     version: int
@@ -31,17 +31,17 @@ class Good:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The last good run, if one was found; `looked` executions of the workflow were asked."""
+    """The last successful run, if any; `looked` executions of the workflow were searched."""
 
     good: Good | None
     looked: int
 
 
 def last_good(entry: DeadLetterEntry) -> Search:
-    """The newest success of the entry's step in the executions that began before it failed.
+    """Return the newest success of the entry's step in executions that began before it failed.
 
-    An item or iteration that none of them had is held against the first one. Two queries, each by
-    an index: at most `LOOKED_THROUGH` executions, one look-up each.
+    If none had the same item or iteration, the first one is used. Two queries, each by an index: at
+    most `LOOKED_THROUGH` executions, one lookup each.
     """
     executions = list(
         WorkflowExecution.objects.filter(
@@ -51,7 +51,7 @@ def last_good(entry: DeadLetterEntry) -> Search:
         .values_list("pk", flat=True)[:LOOKED_THROUGH]
     )
     first = re.sub(r"\[\d+\]", "[0]", entry.step_path)
-    # The same step in the newest execution; a given result had no inputs.
+    # The same step in the newest execution; results given by hand had no inputs.
     runs = _successes(executions, {entry.step_path, first})
     ranks = {pk: rank for rank, pk in enumerate(executions)}
     best = min(
@@ -66,11 +66,11 @@ def last_good(entry: DeadLetterEntry) -> Search:
 def other_of_group(
     entry: DeadLetterEntry, others: QuerySet[DeadLetterEntry], wanted: UUID | None
 ) -> DeadLetterEntry | None:
-    """Another entry of the group, among those the reader may see: the wanted one, or the newest."""
+    """Return another entry of the group that the user may see: the wanted one, or the newest."""
     rows = others.filter(group_id=entry.group_id).exclude(pk=entry.pk)
     if wanted is not None:
         return rows.filter(pk=wanted).first()
-    # By fingerprint too, which has an index in the order of time.
+    # Also by fingerprint, whose index is ordered by time.
     return rows.filter(fingerprint=entry.fingerprint).order_by("-quarantined_at").first()
 
 
@@ -79,7 +79,7 @@ def _successes(executions: list[UUID], paths: set[str]) -> list[tuple[UUID, UUID
         execution_id__in=executions,
         step_path__in=paths,
         superseded=False,
-        state__in=sorted(IDENTITY),  # as the index has it
+        state__in=sorted(IDENTITY),  # as in the index
         inputs__isnull=False,
     ).filter(state="SUCCESS")
     return list(rows.values_list("pk", "execution_id", "step_path"))

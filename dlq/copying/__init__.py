@@ -1,5 +1,5 @@
-"""A failure to take along: its request as curl, the call that requeues it, a test that replays it.
+"""Copies of a failure: its request as curl, the call that requeues it, a test that replays it.
 
-Nothing here holds a secret: values under a secret's usual name, and references to credentials,
-become names that whoever runs it fills in.
+Copies hold no secrets: values under a secret's usual name, and references to credentials, become
+names that the user fills in.
 """

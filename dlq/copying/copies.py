@@ -1,4 +1,4 @@
-"""What can be copied of a dead letter, and its text."""
+"""The formats in which a dead letter can be copied, and the text of each."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ from executions.models import Credential
 from runners.modules import registry
 from runners.modules.registry import UnknownModule
 
-# Their runs are the engine's own: no module does them by itself.
+# The engine runs these itself: they cannot be replayed as a single module.
 ENGINES_OWN = ("flow.map", "flow.loop", "flow.subworkflow")
 
 
 class CannotCopy(ValkyrError):
-    """A failure of which there is nothing of that kind to copy."""
+    """The failure has nothing to copy in this format."""
 
     code = "cannot_copy"
 
 
 @dataclass(frozen=True, slots=True)
 class CopyFormat:
-    """One thing that can be copied; `payload` says whether inputs stand in it."""
+    """One format; `payload` says whether the copy contains inputs."""
 
     name: str
     title: str
@@ -39,7 +39,7 @@ class CopyFormat:
 
 
 def as_curl(entry: DeadLetterEntry) -> str:
-    """The step's request as a command. Raises CannotCopy where it made none."""
+    """Return the step's request as a command; raises CannotCopy if it made none."""
     request = request_of(entry.module, entry.original_inputs)
     if request is None:
         raise CannotCopy(
@@ -51,7 +51,7 @@ def as_curl(entry: DeadLetterEntry) -> str:
 
 
 def as_pytest(entry: DeadLetterEntry) -> str:
-    """A test file that replays the step. Raises CannotCopy where no module does it by itself."""
+    """Return a test file that replays the step; raises CannotCopy if no single module runs it."""
     if not _replayable(entry):
         raise CannotCopy(
             f"Step {entry.step_path} had no inputs yet, or no installed module does "
@@ -69,7 +69,7 @@ def as_pytest(entry: DeadLetterEntry) -> str:
 
 
 def kind_of(name: str) -> CopyFormat | None:
-    """What can be copied under that name."""
+    """Return the format of that name, or None."""
     return KINDS.get(name)
 
 
@@ -77,7 +77,7 @@ _FIELDS = {"bearer": ("token",), "basic": ("username", "password"), "signing": (
 
 
 def _credential(entry: DeadLetterEntry) -> tuple[str, str]:
-    """The name and type of the credential that the step signs in with; empty for none."""
+    """Return the name and type of the step's credential; empty if it has none."""
     try:
         _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
     except (KeyError, ValueError):

@@ -29,9 +29,9 @@ def pytest_file(
     exception: str,
     fields: tuple[str, ...] = (),
 ) -> str:
-    """The file's text; `fields` are those of the credential that the step signs in with.
+    """Return the file's text; `fields` are those of the credential that the step signs in with.
 
-    Everything that was recorded stands in it as a Python literal, so no input can become code.
+    Everything recorded is written as a Python literal, so no input can become code.
     """
     given = redacted(inputs if isinstance(inputs, dict) else {})
     name = _name(step_path)
@@ -61,6 +61,6 @@ def pytest_file(
 
 
 def _name(step_path: str) -> str:
-    """A step's path as a part of a Python name."""
+    """Return a step's path in a form that can be part of a Python name."""
     name = re.sub(r"[^a-z0-9]+", "_", step_path.lower()).strip("_")[:80] or "step"
     return f"{name}_" if keyword.iskeyword(name) else name

@@ -1,6 +1,6 @@
 """The HTTP request that a step made, from its recorded inputs, without secrets, and as curl. Pure.
 
-Only the first request is told: redirects, pages and retries follow from its answer.
+Only the first request is reconstructed: redirects, pages and retries depend on its response.
 """
 
 import json
@@ -12,16 +12,16 @@ from urllib.parse import quote
 
 from executions.admin.values import SECRET
 
-# A step's inputs without secrets: what hides under a usual name becomes a reference by that name.
+# A step's inputs without secrets: values under a usual name become references with that name.
 #
-# References of the engine, `[secret:shop.password]`, stay as they are. Pure.
+# The engine's references, `[secret:shop.password]`, stay unchanged. Pure.
 
 
 REFERENCE = re.compile(r"\[secret:([a-z][a-z0-9_]{0,79})(?:\.([a-z][a-z0-9_]{0,79}))?\]")
 
 
 def redacted(value: Any) -> Any:
-    """The value with a reference in place of each text or number under a secret's usual name."""
+    """Return the value with references for texts and numbers under a secret's usual name."""
     if isinstance(value, dict):
         return {key: _member(key, inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -30,13 +30,13 @@ def redacted(value: Any) -> Any:
 
 
 def reference_of(name: str) -> str:
-    """The reference that stands for a secret of that name: `[secret:x_api_key]`."""
+    """Return the reference to a secret of that name: `[secret:x_api_key]`."""
     plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:70]
     return f"[secret:{plain if plain[:1].isalpha() else f'secret_{plain}'}]"
 
 
 def references(text: str) -> list[str]:
-    """The references in a text, each once, in their order."""
+    """Return the references in a text, each once, in order."""
     return list(dict.fromkeys(match[0] for match in REFERENCE.finditer(text)))
 
 
@@ -56,7 +56,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, slots=True)
 class CopiedRequest:
-    """What was asked of whom; texts may hold references to secrets."""
+    """A request that a step made; texts may hold references to secrets."""
 
     method: str
     url: str
@@ -73,7 +73,10 @@ class CopiedRequest:
 
 
 def request_of(module: str, inputs: Any) -> CopiedRequest | None:
-    """The request of a step of that type; None where the type makes none, or the inputs are odd."""
+    """Return the request of a step of that type.
+
+    None if it makes none or the inputs are invalid.
+    """
     made = _TYPES.get(module)
     given = redacted(inputs)
     if made is None or not isinstance(given, dict) or not isinstance(given.get("url"), str):
@@ -82,7 +85,7 @@ def request_of(module: str, inputs: Any) -> CopiedRequest | None:
 
 
 def makes_requests(module: str) -> bool:
-    """Whether steps of that type make requests that can be told."""
+    """Return whether steps of that type make requests that can be reconstructed."""
     return module in _TYPES
 
 
@@ -140,7 +143,7 @@ _TYPES: Mapping[str, Callable[[dict[str, Any]], CopiedRequest]] = {
 
 
 def _headers(given: dict[str, Any]) -> dict[str, str]:
-    """Those that a request can carry; what would end a header's line never left."""
+    """Return the headers that a request can carry; invalid ones were never sent."""
     found = given.get("headers")
     items = found.items() if isinstance(found, dict) else ()
     return {
@@ -156,7 +159,7 @@ def _with(headers: dict[str, str], name: str, value: str) -> dict[str, str]:
 
 
 def _body(given: dict[str, Any]) -> tuple[str | None, str, str]:
-    """Text of the body, or its Base64, and its type."""
+    """Return the body's text, or its Base64, and its type."""
     if given.get("body") is not None:
         return str(given["body"]), "", ""
     if given.get("bodyBase64") is not None:
@@ -178,7 +181,7 @@ def _url(given: dict[str, Any]) -> str:
 
 
 def _encoded(values: dict[str, Any]) -> str:
-    """Pairs as in a query: a list repeats its name, null leaves it out."""
+    """Return pairs as a query: a list repeats its name, null omits it."""
     pairs = [
         (name, one)
         for name, value in values.items()
@@ -189,7 +192,7 @@ def _encoded(values: dict[str, Any]) -> str:
 
 
 def _percent(text: str) -> str:
-    """Percent-encoded, but for references."""
+    """Return the text percent-encoded, except references."""
     parts, at = [], 0
     for match in REFERENCE.finditer(text):
         parts += [quote(text[at : match.start()], safe=""), match[0]]
@@ -210,18 +213,18 @@ def _seconds(given: dict[str, Any]) -> float | None:
     return float(seconds) if isinstance(seconds, int | float) else None
 
 
-# Requests as commands of curl (7.55 or newer), to be read before they are run. Pure.
+# Requests as commands of curl (7.55 or newer), to be reviewed before they are run. Pure.
 
 
-# Text as words of a POSIX shell, safe whatever it holds; references become variables. Pure.
+# Text as words of a POSIX shell, safely quoted; references become variables. Pure.
 
 Option = tuple[str, str | None]  # a name such as --url, and its value
 
 
 def word(text: str) -> str:
-    """One word that the shell expands to `text`, with the value of `$NAME` for each reference.
+    """Return one word that the shell expands to `text`, with `$NAME` for each reference.
 
-    Nothing is special within single quotes but the single quote itself.
+    Within single quotes, only the single quote itself is special.
     """
     parts, at = [], 0
     for match in REFERENCE.finditer(text):
@@ -232,14 +235,14 @@ def word(text: str) -> str:
 
 
 def variable(reference: str) -> str:
-    """The shell variable of a reference: `[secret:shop.password]` is SHOP_PASSWORD."""
+    """Return the shell variable of a reference: `[secret:shop.password]` is SHOP_PASSWORD."""
     match = REFERENCE.fullmatch(reference)
     assert match is not None, f"{reference} is no reference"
     return "_".join(filter(None, match.groups())).upper()
 
 
 def command(program: str, options: Iterable[Option], *, before: str = "") -> str:
-    """A program with its options, one a line; their values are quoted, their names are ours."""
+    """Return a program with its options, one per line; values are quoted, names are constants."""
     lines = [program]
     lines += [name if value is None else f"{name} {word(value)}" for name, value in options]
     return before + " \\\n  ".join(lines) + "\n"
@@ -252,9 +255,10 @@ def _literal(text: str) -> str:
 
 
 def curl(request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = "") -> str:
-    """The command; `key` is the step's idempotency key, `credential` names its own, of that kind.
+    """Return the command.
 
-    What stands for secrets is listed above it.
+    `key` is the step's idempotency key, `credential` the name of one of `kind`. A comment above it
+    lists the secrets to fill in.
     """
     options = list(options_of(request, key=key, credential=credential, kind=kind))
     piped = f"printf %s {word(request.base64)} | base64 -d | " if request.base64 else ""
@@ -269,7 +273,7 @@ def curl(request: CopiedRequest, *, key: str = "", credential: str = "", kind: s
 def options_of(
     request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = ""
 ) -> Iterator[Option]:
-    """Each option with its value, references not yet variables."""
+    """Yield each option with its value, before references become variables."""
     yield from (("--globoff", None), ("--include", None))
     yield ("--request", request.method)
     yield ("--url", request.url)
@@ -288,8 +292,8 @@ def options_of(
 
 
 def requeuing(address: str) -> str:
-    """The call that requeues a dead letter, at its address below the API's root."""
-    # Variables are expanded within double quotes only, so these words are written as they are.
+    """Return the call that requeues a dead letter; `address` is below the API's root."""
+    # The shell expands variables within double quotes only, so these words are written directly.
     return (
         "# Set first: VALKYR_URL, VALKYR_TOKEN\n"
         "curl --include --request POST \\\n"
@@ -326,5 +330,5 @@ def _part(part: Mapping[str, Any]) -> Option:
 
 
 def _quoted(path: str) -> str:
-    """As curl reads a file's name that may hold commas and semicolons."""
+    """Return a path quoted for curl, because file names may hold commas and semicolons."""
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -49,11 +49,11 @@ def label(name: str, value: str) -> str:
     return text[:LONGEST_LABEL]
 
 
-# By what the entries of a group differ: counts by facet over the newest of them.
+# The differences between a group's entries: counts by facet over the newest entries.
 
 
 LOOKED_AT = 10_000
-MOST_SHOWN = 20  # values of one facet; the rest is in its `others`
+MOST_SHOWN = 20  # values of one facet; `others` counts the rest
 # The facets in the order in which `breakdown.sql` groups by them.
 ORDER = ("version_number", "worker", "http_status", "target", "exception", "step_path", "workspace")
 NAMES: Mapping[str, str] = {**FACETS, "workspace": "workspace"}

@@ -13,7 +13,7 @@ from dlq.groups.facets import label
 from dlq.groups.fingerprint import RULE
 from dlq.models import FailureGroup, GroupFingerprint, GroupNews
 
-# Values by which one fingerprint is told apart; what comes after them shares one part.
+# Values into which one fingerprint is split; further values share one part.
 MOST_PARTS = 100
 OTHERS = "\N{HORIZONTAL ELLIPSIS}"
 

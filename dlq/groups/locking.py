@@ -13,7 +13,10 @@ from executions.errors import NotFound, WrongState
 
 
 def locked(group_id: UUID) -> FailureGroup:
-    """The group, locked in the caller's transaction; raises NotFound, or WrongState if merged."""
+    """Return the group, locked in the caller's transaction.
+
+    Raises NotFound, or WrongState if merged.
+    """
     group = FailureGroup.objects.select_for_update(no_key=True).filter(pk=group_id).first()
     if group is None:
         raise NotFound(f"There is no failure group {group_id}.")

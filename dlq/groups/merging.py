@@ -1,4 +1,4 @@
-"""Merge failure groups, and split a group's failures apart again.
+"""Merge failure groups, and split groups.
 
 Fingerprints assign failures to groups, so they change first: after the commit new failures join the
 right group. The existing entries follow in batches, the first one at once.
@@ -37,11 +37,11 @@ from executions.database import transaction
 from executions.database.clock import database_now
 from executions.errors import WrongState
 
-# Takes entries to another group, batch by batch, each in a transaction of its own.
+# Move entries to another group in batches, each in a transaction of its own.
 #
-# What a merge moves is counted with its target already; an unmerged or split entry takes its counts
-# along. A failure that looked its group up before may still arrive where it was: a move is over
-# when nothing is left and no such transaction can be alive any more.
+# A merge counts what it moves in the target already; an unmerged or split entry moves its counts
+# too. A failure that looked its group up before may still arrive at the source: a move ends when
+# nothing is left and no such transaction can still be running.
 
 
 BATCH = 500
@@ -181,7 +181,7 @@ def _news(
 MOST_AT_ONCE = 50  # groups of one merge, parts of one split
 LOOKED_AT = 10_000  # of the newest entries, by which a split is judged
 AT_ONCE = 2  # batches that are moved before anybody is answered
-# A status that a group made of another one's entries may begin with.
+# A status with which a group made from another one's entries may begin.
 KEPT = frozenset({GroupStatus.NEW, GroupStatus.ACKNOWLEDGED, GroupStatus.IGNORED})
 
 

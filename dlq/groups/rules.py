@@ -1,4 +1,4 @@
-"""When a group changes its status by itself, and the allowed moves. Pure: no clock, no rows."""
+"""Automatic status changes of a group, and the allowed moves. Pure: no clock, no rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ def wakes(standing: GroupStanding, seen: Occurrence, now: datetime) -> bool:
 
 
 def back(standing: GroupStanding) -> GroupStatus:
-    """Return the status after a snooze, or after redrives that left something open."""
+    """Return the status after a snooze, or after redrives that left open entries."""
     return standing.before or _S.NEW
 
 

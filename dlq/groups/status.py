@@ -22,12 +22,12 @@ from executions.database.clock import database_now
 from executions.errors import WrongState
 
 COUNTERS = Actor.system("failure counters")
-# What a status brings along, and no other status keeps.
+# Fields that belong to one status and are cleared by all others.
 TERMS = ("snoozed_until", "snoozed_total", "snoozed_version", "resolved_in")
 
 
 def acknowledge(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Mark it as seen. Raises NotFound, WrongState."""
+    """Mark the group as seen. Raises NotFound, WrongState."""
     return _decide(group_id, "acknowledge", GroupStatus.ACKNOWLEDGED, actor, reason)
 
 
@@ -40,7 +40,7 @@ def snooze(
     version: int | None = None,
     reason: str = "",
 ) -> FailureGroup:
-    """Hide it until a time, a total count of failures, or a failure in a later version.
+    """Hide the group until a time, a total count of failures, or a failure in a later version.
 
     The first condition that holds ends the snooze. Raises BadTerms without a condition, or if one
     holds already; NotFound, WrongState.
@@ -65,7 +65,7 @@ def snooze(
 def resolve(
     group_id: UUID, *, actor: Actor, in_version: int | None = None, reason: str = ""
 ) -> FailureGroup:
-    """Resolve it in a version of the workflow or as of now; a later failure is a regression.
+    """Resolve the group in a version or as of now; a later failure is a regression.
 
     Its dead letters stay open: redrive, fix or discard them. Raises NotFound, WrongState.
     """
@@ -80,12 +80,12 @@ def ignore(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
 
 
 def reopen(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Reopen it as a new group. Raises NotFound, WrongState."""
+    """Reopen the group as a new one. Raises NotFound, WrongState."""
     return _decide(group_id, "reopen", GroupStatus.NEW, actor, reason)
 
 
 def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Set its owner, an active user who may see it, or None. Raises NotFound, CannotOwn."""
+    """Set the group's owner, an active user who may see it, or None. Raises NotFound, CannotOwn."""
     with transaction.atomic():
         group = locked(group_id)
         before, owner = group.owner, _owner(group, owner_id)

@@ -1,1 +1,1 @@
-"""How a dead run becomes a dead letter, and when two failures are the same."""
+"""How a dead run becomes a dead letter, and which failures are equal."""

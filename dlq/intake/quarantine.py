@@ -1,4 +1,4 @@
-"""A live run goes to the dead-letter queue by hand: whatever its worker does is refused."""
+"""Move a live run to the dead-letter queue by hand: its worker's result is rejected."""
 
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from runners.states import ErrorType
 
 
 def quarantine(run_id: UUID, *, actor: Actor, reason: str) -> DeadLetterEntry:
-    """Take a live run out of circulation; raises NotFound, WrongState when it is not live."""
+    """Quarantine a live run; raises NotFound, WrongState if it is not live."""
     failure = Failure(ErrorType.PERMANENT, f"Quarantined by {actor.name}: {reason}", "Quarantined")
     _refuse_of_test(run_id)
     with transaction.atomic():
@@ -42,7 +42,7 @@ def quarantine(run_id: UUID, *, actor: Actor, reason: str) -> DeadLetterEntry:
 
 
 def _refuse_of_test(run_id: UUID) -> None:
-    """Raise WrongState for a run of a test run: these have no dead letters."""
+    """Raise WrongState for a run of a test run, which has no dead letters."""
     rows = Run.objects.filter(pk=run_id, execution__version__kind=VersionKind.TEST)
     state = rows.values_list("state", flat=True).first()
     if state is not None:

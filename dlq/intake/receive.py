@@ -1,6 +1,6 @@
-"""A dead run becomes a dead letter, once, in the transaction that ends the run.
+"""Turn a dead run into a dead letter, once, in the transaction that ends the run.
 
-One of a test run does not: whoever tests changes the draft and tests again, and nobody is alerted.
+A test run makes no dead letter: its author changes the draft and tests again, and no alert is sent.
 """
 
 import json
@@ -23,7 +23,7 @@ from runners.models import Run
 from runners.ports import file_dead_letter
 from runners.states import ErrorType
 
-# What this app counts in the process that does it.
+# The metrics that this app counts in the process itself.
 
 
 DEAD_LETTERS = Counter(
@@ -32,7 +32,7 @@ DEAD_LETTERS = Counter(
 
 
 def count_dead_letter(failure: str) -> None:
-    """One was added; counted when the transaction commits."""
+    """Count a new dead letter when the transaction commits."""
     transaction.on_commit(DEAD_LETTERS.labels(failure).inc, robust=True)
 
 
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 def log_dead_letter(entry: DeadLetterEntry) -> None:
-    """Say that somebody has to look at a step, and at which; its error has a line already."""
+    """Log that a step needs attention; its error has a line already."""
     with log_context.bound(execution_id=entry.execution_id, run_id=entry.run_id):
         log.error(
             "dead letter %s: step %s (%s) of execution %s is given up, %s after attempt %s",
@@ -56,8 +56,8 @@ def log_dead_letter(entry: DeadLetterEntry) -> None:
         )
 
 
-# Characters of inputs that are looked for by path; an index of larger ones costs the engine more
-# than it is worth to whoever searches.
+# Inputs up to this number of characters can be searched by path; an index of larger ones costs the
+# engine more than searches gain.
 MOST_INDEXED = 16_384
 
 
@@ -65,7 +65,7 @@ MOST_INDEXED = 16_384
 def take_in(
     run_id: UUID, failure: Failure, exhausted: bool, manual: str | None
 ) -> DeadLetterEntry | None:
-    """Write the dead letter of a run: what failed, with which inputs and config; None of a test."""
+    """Write the dead letter of a run: its failure, inputs and config; None for a test run."""
     run = (
         Run.objects.select_related("execution__version")
         .defer("outputs", "logs", "execution__version__source")
@@ -97,7 +97,7 @@ def take_in(
 
 
 def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -> DeadLetterEntry:
-    """The dead letter of a run, not saved, in no group yet."""
+    """Return the dead letter of a run, not yet saved, without a group."""
     execution, before = run.execution, _before(run)
     return DeadLetterEntry(
         workspace_id=execution.workspace_id,
@@ -132,7 +132,7 @@ def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -
 
 
 def _before(run: Run) -> DeadLetterEntry | None:
-    """The dead letter of the same step that was requeued before, if this is not its first."""
+    """Return the previous dead letter of the same step that was requeued, or None."""
     if run.budget_start == 1:
         return None
     return (
@@ -156,6 +156,6 @@ def _failure_type(failure: Failure, *, exhausted: bool, manual: str | None) -> F
 
 
 def _config(definition: Any, step_path: str) -> Any:
-    """The step's `with` as it stands in the version."""
+    """Return the step's `with` as written in the version."""
     module = module_in(definition, step_path)
     return None if module is None else module.get("with", {})

@@ -1,4 +1,4 @@
-"""What beat's duties note: that beat ticks, and how far retention has come."""
+"""What beat's duties record: that beat runs, and how far retention has progressed."""
 
 from django.db import models
 from django.db.models import Q
@@ -19,11 +19,11 @@ class BeatPulse(models.Model):
         return f"{self.ticked_at:%Y-%m-%d %H:%M:%S}"
 
 
-# How far retention has come.
+# The progress of retention.
 
 
 class RetentionMark(models.Model):
-    """Where a walk through the finished executions goes on: behind this end and id."""
+    """Where the walk through ended executions continues: after this end and id."""
 
     name = models.CharField(max_length=20, primary_key=True)
     at = models.DateTimeField()

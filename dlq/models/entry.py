@@ -1,4 +1,4 @@
-"""A dead letter: a run that failed for good, kept until somebody resolves it."""
+"""A dead letter: a permanently failed run, kept until a user resolves it."""
 
 from django.conf import settings
 from django.db import models
@@ -34,15 +34,15 @@ class Resolution(models.TextChoices):
 
 
 class DeadLetterEntry(models.Model):
-    """Evidence of one failure; a requeue leaves it, and the new run and it point at each other.
+    """The record of one failure; a requeue keeps it and links it with the new run.
 
     A requeue of a whole execution, or from a step, starts `requeued_execution` instead. `follows`
     is the dead letter of the same step in the same execution that was requeued before, and
-    `redrives` how often that has happened. `inputs_indexed` is false where the inputs are too
-    large to be looked for by path.
+    `redrives` counts these. `inputs_indexed` is False if the inputs are too large to be searched by
+    path.
     """
 
-    AUDITED_AS = "DeadLetterQueue"  # its name in the API and in the audit trail
+    AUDITED_AS = "DeadLetterQueue"  # its name in the API and the audit trail
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
@@ -122,7 +122,7 @@ class DeadLetterEntry(models.Model):
             models.Index(
                 fields=["expires_at"], name="dlq_expiry", condition=Q(expires_at__isnull=False)
             ),
-            # For whoever deletes executions: the few that a dead letter started anew.
+            # For deletions of executions: the few that a dead letter started again.
             models.Index(
                 fields=["requeued_execution"],
                 name="dlq_requeued_execution",

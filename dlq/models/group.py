@@ -1,4 +1,4 @@
-"""Failures that are the same, as one object; how often, where and since when they happen."""
+"""Equal failures as one object: how often, where and since when they occur."""
 
 from django.conf import settings
 from django.db import models
@@ -15,8 +15,8 @@ class FailureGroup(models.Model):
     """The dead letters that share a fingerprint (after merges: several).
 
     `rule` is the version of the fingerprint's rule, `place` the step path without iterations,
-    `message` the normalised first line and `sample` a real one. `total` and `open` are kept by
-    `dlq.groups.tally` alone, some seconds late. `merged_into` is set on a group that is no more.
+    `message` the normalised first line and `sample` a real one. Only `dlq.groups.tally` updates
+    `total` and `open`, some seconds late. `merged_into` is set on a group that was merged away.
     """
 
     AUDITED_AS = "FailureGroup"
@@ -88,9 +88,9 @@ class FailureGroup(models.Model):
 
 
 class GroupFingerprint(models.Model):
-    """To which group a fingerprint belongs; with `split_by`, its entries are told apart further.
+    """The group of a fingerprint; with `split_by`, its entries are divided further.
 
-    Each value of the facet makes a fingerprint of its own then, `part_of` the one that was split.
+    Then each value of the facet has its own fingerprint, whose `part_of` is the one that was split.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -121,10 +121,10 @@ class GroupFingerprint(models.Model):
 
 
 class GroupNews(models.Model):
-    """What the counters of a group have not been told yet; `dlq.groups.tally` takes it away.
+    """Changes not yet added to a group's counters; `dlq.groups.tally` applies and deletes them.
 
-    Who adds a dead letter writes a row instead of locking its group's counters, so a thousand
-    failures of one kind do not wait for each other. `moved` says that nothing failed: entries went
+    A new dead letter adds a row instead of locking its group's counters, so a thousand failures of
+    one kind do not wait for each other. `moved` says that no new failure occurred: entries moved
     from one group to another.
     """
 
@@ -184,7 +184,7 @@ class GroupVersion(models.Model):
 
 
 class GroupNote(models.Model):
-    """A line of the group's thread."""
+    """A note in the group's thread."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     group = models.ForeignKey(FailureGroup, on_delete=models.CASCADE, related_name="notes")
@@ -203,10 +203,10 @@ class GroupNote(models.Model):
 
 
 class GroupMove(models.Model):
-    """Entries on their way to another group, in batches; gone once the last has arrived.
+    """Entries that move to another group, in batches; deleted once the last has arrived.
 
-    Without a fingerprint all of `source` goes to `target` (a merge). With one, its entries go to
-    `target`, or, by a facet (`by`), each to the group of its value (a split).
+    Without a fingerprint, all entries of `source` move to `target` (a merge). With one, its entries
+    move to `target`, or, by a facet (`by`), each to the group of its value (a split).
     """
 
     id = models.BigAutoField(primary_key=True)

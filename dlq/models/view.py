@@ -1,4 +1,4 @@
-"""A list with its filters, kept under a name: a view is an address, and an address can be saved."""
+"""Saved views: a list with its filters, stored under a name as the query of its address."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,7 @@ from executions.database.clock import ClockTimestamp
 
 
 class SavedView(models.Model):
-    """A person's own view of a list; `page` is `app_model`, `query` what follows the "?"."""
+    """A user's own view of a list; `page` is `app_model`, `query` the part after the "?"."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     owner = models.ForeignKey(

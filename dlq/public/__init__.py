@@ -1,4 +1,4 @@
-"""What plugins may import of `dlq`. Everything else may change without notice.
+"""The public modules of `dlq` for plugins. Everything else may change without notice.
 
 - `beat`: when beat last ticked
 - `dashboard`: add tables to the admin's home page
@@ -7,6 +7,6 @@
 - `models`: the tables
 - `resolving`: requeue dead letters, and mark groups as being redriven
 - `retention`: protect executions and dead letters, and delete a plugin's own rows
-- `selection`: choose dead letters by the API's filters
+- `selection`: select dead letters by the API's filters
 - `triage`: add to the pages of dead letters and failure groups
 """

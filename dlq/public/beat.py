@@ -1,4 +1,4 @@
-"""When beat last ticked."""
+"""When beat last ran a duty."""
 
 from dlq import pulse
 

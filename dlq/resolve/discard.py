@@ -13,7 +13,7 @@ from executions.events import execution_rolled_back
 
 
 def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry:
-    """Discard it: nothing runs again, and the execution stays FAILED or is about to fail.
+    """Discard a dead letter: nothing runs again, and the execution stays FAILED or will fail.
 
     Raises NotFound, WrongState if it is resolved already.
     """
@@ -32,7 +32,7 @@ def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntr
 
 
 def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Exclude it from retention; a second call does nothing. Raises NotFound."""
+    """Exclude a dead letter from retention; a second call does nothing. Raises NotFound."""
     return _pinned(entry_id, True, actor, reason)
 
 

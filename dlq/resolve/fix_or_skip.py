@@ -63,7 +63,7 @@ def _note(entry: DeadLetterEntry, actor: Actor) -> str:
     return f"Not executed: {actor.name} gave this result (dead letter {entry.pk})."
 
 
-# A dead letter is skipped: its execution goes on without the step, and without its followers.
+# Skip a dead letter: its execution continues without the step and its followers.
 
 
 def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
@@ -95,7 +95,7 @@ def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
     return Run.objects.get(pk=run_id)
 
 
-# What a step's outputs may look like, to begin with: the last good ones, or a schema's shape.
+# A template of a step's outputs: the last successful ones, or the schema's structure.
 
 
 DEEP = 6

@@ -75,7 +75,7 @@ def yielding(priority: int, yields: int) -> int:
     return max(0, priority - yields)
 
 
-# Many dead letters are requeued in one transaction: those that nobody else holds just now.
+# Requeue many dead letters in one transaction, without those that another transaction holds.
 #
 # Lock order: executions, dead letters. The caller's own locks come before both.
 
@@ -121,8 +121,8 @@ def requeue_together(
 
     A step that is locked, or whose dead letter is resolved, is in neither part of the result and
     stays unchanged. The audit trail names `object_type` and `object_id` as the cause. Executions
-    need no other locks: they hold no concurrency key, have no parent, and no workspace of theirs
-    has `goes_alone`.
+    need no other locks: they hold no concurrency key, have no parent, and their workspaces do not
+    have `goes_alone`.
     """
     opened = _locked(steps, workspace_id)
     steps = _still_open([step for step in steps if step.execution_id in opened])

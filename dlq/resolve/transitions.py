@@ -20,7 +20,7 @@ from executions.errors import NotFound, WrongState
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState
 
-# In these nothing goes on any more; a FAILED execution goes on with the step that failed it.
+# In these states nothing runs any more; a FAILED execution continues with the failed step.
 OVER = frozenset({ExecutionState.SUCCESS, ExecutionState.CANCELLED, ExecutionState.TIMEOUT})
 
 
@@ -102,7 +102,7 @@ def resolve(
 
 @dataclass(frozen=True, slots=True)
 class GoneHome:
-    """An entry and what it was requeued as: a new run of its step, or a new execution."""
+    """An entry and its requeue: a new run of its step, or a new execution."""
 
     entry_id: UUID
     run_id: UUID | None = None
@@ -118,7 +118,7 @@ def requeue_many(
     object_type: str,
     object_id: UUID,
 ) -> set[UUID]:
-    """Move many from PENDING to REQUEUED in the caller's transaction; return the moved IDs.
+    """Move many entries from PENDING to REQUEUED in the caller's transaction; return their IDs.
 
     Resolved entries stay unchanged: lock them before, or undo your work for them. Each group is
     notified once, and one line in the audit trail names all, under the object that caused it.
@@ -190,7 +190,7 @@ def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:
     entries = DeadLetterEntry.objects.filter(
         execution_id=execution_id, resolution=Resolution.PENDING, run__superseded=True
     )
-    # Locked, so that nobody else resolves one of them meanwhile, and none is counted twice.
+    # Locked, so that no other transaction resolves one of them, and none is counted twice.
     held = entries.select_for_update(no_key=True, of=("self",)).order_by("pk")
     found = list(held.values_list("pk", "workspace_id"))
     if not found:

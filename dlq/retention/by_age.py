@@ -21,7 +21,7 @@ from executions.vendor_seams.django_deletion import delete_without_cascade
 from runners.models import Run
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-# Times of schedules that started nothing; those that did go with their execution.
+# Times of schedules that started nothing; the others are deleted with their execution.
 STARTED_NOTHING = (TickStatus.MISSED, TickStatus.SKIPPED, TickStatus.REFUSED)
 
 
@@ -45,7 +45,7 @@ class Aged:
 
     @property
     def model(self) -> type[Model]:
-        """Its model."""
+        """Return the model of these rows."""
         return self.rows(NEVER).model
 
     def due(self, wanted: RetentionPeriods) -> QuerySet[Any] | None:

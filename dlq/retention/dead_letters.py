@@ -45,7 +45,7 @@ class LetterHold:
     entry: str
 
 
-# Who refers to dead letters that must not be deleted adds what holds them.
+# Code that refers to dead letters which must be kept adds a function here.
 HOLDS: list[LetterHold] = []
 
 

@@ -22,11 +22,10 @@ from executions.models import CronTick, RefusedMessage, WorkflowExecution
 from executions.vendor_seams.django_deletion import delete_without_cascade
 from runners.models import EarlyCallback, Run, Waiter
 
-# Which executions may go: whole families, a root with all that it started, and never a part.
+# Which executions may be deleted: only whole families, a root with all its descendants.
 #
-# A family goes when each of its members has ended and its time is over, no dead letter of it is
-# left (open and pinned ones stay), no dead letter points at it, and no fork under way began from
-# it.
+# A family is deleted when each of its members has ended and expired, no dead letter of it is left
+# (open and pinned ones stay), no dead letter refers to it, and no live fork began from it.
 
 
 CHUNK = 2_000
@@ -40,8 +39,8 @@ REASONS = {
 MEMBERS = 500
 START = datetime(1970, 1, 1, tzinfo=UTC)
 NOBODY = UUID(int=0)
-# Plugins that read executions add a function of the time: it returns the end of the first execution
-# that they still need, and no execution that ended later is deleted.
+# Plugins that read executions add a function of the time that returns the end of the first
+# execution that they still need, and no execution that ended later is deleted.
 HORIZONS: list[Callable[[datetime], datetime]] = []
 
 
@@ -137,7 +136,7 @@ def families(
 
 RUNS_AT_ONCE = 5_000
 ASKED_AT_ONCE = 200
-# What belongs to an execution, has a foreign key to it, and goes before it and its runs.
+# Rows with a foreign key to an execution, which are deleted before it and its runs.
 BELONGINGS: tuple[type[Model], ...] = (Waiter, EarlyCallback, CronTick)
 
 
@@ -234,7 +233,7 @@ def _drop(
     tally: PruningTally,
     ends: dict[UUID, datetime],
 ) -> None:
-    """Delete a pack, in as many transactions as it takes or the time allows."""
+    """Delete a pack, in as many transactions as necessary or as time allows."""
     while pack:
         with pace.transaction():
             pack = _locked(pack, wanted, before)
@@ -242,7 +241,7 @@ def _drop(
         if not gone.total():
             return
         _note(tally, gone["executions"], gone["runs"], *(ends[one.root] for one in pack))
-        # Of one that did not fit more is to go; the others are gone.
+        # More rows of a family that did not fit are still to be deleted; the others are done.
         pack = [family for family in pack if not _fits(family, pace.batch)]
         if pace.over:
             return
@@ -254,7 +253,7 @@ def _fits(family: Family, most: int) -> bool:
 
 
 def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> list[Family]:
-    """Those that may still go once nobody can change it any more; others stay for another time."""
+    """Lock the families, and return those that may still be deleted; the others stay for later."""
     ids = [pk for family in pack for pk in family.members]
     rows = statements.fetch("prune_lock", {"ids": ids})
     held = {pk for pk, _ in rows}
@@ -270,7 +269,7 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
 
 def _delete(pack: list[Family], most: int) -> Counter[str]:
     """Delete what fits of locked families; how many executions and runs."""
-    # Those without children first: a part of a family must not be needed by the rest of it.
+    # Executions without children first: the rest of a family may need their parents.
     ids = [pk for family in pack for pk in family.members][:most]
     if not ids:
         return Counter()
@@ -287,7 +286,7 @@ def _delete(pack: list[Family], most: int) -> Counter[str]:
 
 
 def _some(roots: Iterable[UUID]) -> Iterator[list[UUID]]:
-    """A few at a time."""
+    """Yield the roots in small batches."""
     rest = iter(roots)
     while some := list(islice(rest, ASKED_AT_ONCE)):
         yield some

@@ -1,4 +1,4 @@
-"""How long things are kept: as the settings say, or an age that a person says."""
+"""Retention periods: from the settings, or an age that a user gives."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,14 +13,14 @@ from dlq.retention.terms import DAY, ENDINGS, RetentionScope, Term, terms_of
 from executions.configuration import settings as valkyr_settings
 from executions.models import Workflow, Workspace
 
-# How long things are kept, from the settings: days, 0 for ever.
+# Retention periods from the settings, in days; 0 keeps rows forever.
 
 
 EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, "tier:free": {}}'
 
 
 def keep_days() -> dict[str, float]:
-    """How long executions stay after their end, by how they ended; what they are made of too."""
+    """Return how long executions and their rows stay after their end, by how they ended."""
     chosen = valkyr_settings()
     return {
         "succeeded": chosen.keep_succeeded_days,
@@ -30,24 +30,24 @@ def keep_days() -> dict[str, float]:
 
 
 def log_days() -> float:
-    """How long the logs of steps stay after their execution's end; 0: as long as the execution."""
+    """Return how long step logs stay after their execution's end; 0: as long as the execution."""
     return valkyr_settings().keep_logs_days
 
 
 def test_days() -> float:
-    """How long test versions stay, and what ran of them."""
+    """Return how long test versions and their executions stay."""
     return valkyr_settings().test_version_hours / 24
 
 
 def tick_days() -> float:
-    """How long times of schedules stay at which nothing was started."""
+    """Return how long ticks of schedules stay at which nothing was started."""
     return valkyr_settings().keep_ticks_days
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Other numbers of days for some: by workspace, `workspace/workflow` or `tier:name`.
+    """Return other numbers of days, by workspace, `workspace/workflow` or `tier:name`.
 
-    Raises ImproperlyConfigured where it is no such object.
+    Raises ImproperlyConfigured if the setting is not such an object.
     """
     found = valkyr_settings().keep_overrides
     if not found:
@@ -80,7 +80,7 @@ def _wrong(what: str) -> ImproperlyConfigured:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPeriods:
-    """`older_than`, in days, comes in place of all terms; `now` is the database's time."""
+    """The periods; `older_than`, in days, replaces all terms; `now` is the database's time."""
 
     now: datetime
     terms: tuple[Term, ...]
@@ -88,26 +88,29 @@ class RetentionPeriods:
     older_than: float | None = None
 
     def before(self, days: float) -> datetime | None:
-        """What is older goes; None where it is kept for ever. `days` are those of the settings."""
+        """Return the time before which rows are deleted; None keeps all.
+
+        `days` is from the settings.
+        """
         days = days if self.older_than is None else self.older_than
         return self.now - days * DAY if days > 0 else None
 
 
 def as_set(now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
-    """What the settings say."""
+    """Return the periods of the settings."""
     terms = (*terms_of(keep_days()), *_others(overrides()))
     return RetentionPeriods(now, terms, scope or RetentionScope())
 
 
 def older_than(days: float, now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
-    """What is older than so many days, whatever the settings say."""
+    """Return periods that delete everything older than `days`, whatever the settings."""
     return RetentionPeriods(
         now, tuple(terms_of(dict.fromkeys(ENDINGS, days))), scope or RetentionScope(), days
     )
 
 
 def _others(overrides: Mapping[str, Mapping[str, float]]) -> Iterator[Term]:
-    # Of tiers first: a workspace's own word comes later, and the last one holds.
+    # Tiers first: a workspace's own term comes later, and the last one applies.
     held: dict[tuple[object, object, str], Term] = {}
     for place in sorted(overrides, key=lambda place: not place.startswith("tier:")):
         for term in _terms(place, overrides[place]):
@@ -126,7 +129,7 @@ def _terms(place: str, days: Mapping[str, float]) -> list[Term]:
         raise _unknown(place, f"there is no workspace {space!r}")
     if not slug:
         return terms_of(days, workspace_id=workspace.pk)
-    # Archived ones of the name too: what they ran is of the same kind.
+    # Archived workflows of that name too: their executions belong to the same kind.
     flows = Workflow.objects.filter(Q(workspace=workspace), slug=slug).values_list("pk", flat=True)
     made = [term for pk in flows for term in terms_of(days, workflow_id=pk)]
     if not made:

@@ -1,4 +1,4 @@
-"""One go through what is to be pruned: dead letters first, then the executions that they held."""
+"""One pass of pruning: dead letters first, then the executions that they kept."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,15 +14,16 @@ from executions.access.actor import Actor, record
 from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.database.clock import database_now
 
-# What steps logged goes before their execution does, where the settings say so.
+# Step logs are deleted before their execution, if the settings say so.
 
 
 def prune_logs(
     wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition, *, looking: bool = False
 ) -> tuple[PruningTally, PruningPosition]:
-    """Clear the logs of executions that ended long enough ago; and how far that has come.
+    """Clear the logs of executions that ended long enough ago; return the progress.
 
-    What was walked past stays walked past: an execution that goes on and ends again comes anew.
+    Executions behind the position are not visited again: an execution that is reopened and ends
+    again gets a new position.
     """
     tally, before = PruningTally("logs"), wanted.before(periods.log_days())
     while before is not None:
@@ -45,14 +46,14 @@ def prune_logs(
 
 
 def kinds() -> tuple[str, ...]:
-    """What can be pruned, in the order in which it goes."""
+    """Return what can be pruned, in order."""
     return ("dead letters", "executions", "tests", "logs", *by_age.KINDS)
 
 
 def prune(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Delete what is due of each kind, from the beginning; a tally each."""
+    """Delete expired rows of each kind, from the beginning; yield a tally each."""
     for kind in kinds():
         if kind not in chosen:
             continue
@@ -71,7 +72,7 @@ def prune(
 def look(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """What `prune` would delete, and why the rest stays; changes nothing."""
+    """Yield what `prune` would delete, and why the rest stays; changes nothing."""
     for kind in kinds():
         if kind not in chosen:
             continue
@@ -90,7 +91,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """What is due by the settings, from where the last turn stopped."""
+    """Delete what has expired by the settings, from where the last turn stopped."""
     done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)
@@ -101,17 +102,17 @@ def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
     return [*done, tally, *(by_age.prune(kind, wanted, pace) for kind in by_age.KINDS)]
 
 
-# Where a walk goes on the next time; whoever dies leaves the mark where it was.
+# Where a walk continues; a process that dies leaves the mark unchanged.
 
 
 def read(name: str) -> PruningPosition:
-    """The beginning, where there is no mark."""
+    """Return the mark, or the beginning if there is none."""
     found = RetentionMark.objects.filter(pk=name).first()
     return PruningPosition(found.at, found.row) if found else PruningPosition()
 
 
 def write(name: str, position: PruningPosition | None) -> None:
-    """None: the next walk begins anew."""
+    """Store the mark; None lets the next walk start from the beginning."""
     if position is None:
         RetentionMark.objects.filter(pk=name).delete()
         return
@@ -128,16 +129,16 @@ ACTOR = Actor.system("retention")
 
 @dataclass(frozen=True, slots=True)
 class PruningTurn:
-    """How many rows went, by kind, and whether time was over before all did."""
+    """How many rows were deleted, by kind, and whether time ran out."""
 
     counts: dict[str, int] = field(default_factory=dict)
     more: bool = False
 
 
 def turn(seconds: float = TURN_SECONDS) -> PruningTurn:
-    """Prune for so long; nothing where somebody else does right now.
+    """Prune for up to `seconds`; do nothing if another process prunes now.
 
-    Raises ImproperlyConfigured where the settings make no sense: then nothing is deleted.
+    Raises ImproperlyConfigured for invalid settings; then nothing is deleted.
     """
     with alone(AdvisoryLock.RETENTION) as held:
         if not held:
@@ -148,7 +149,7 @@ def turn(seconds: float = TURN_SECONDS) -> PruningTurn:
 
 
 def note(tallies: list[PruningTally], actor: Actor, **how: object) -> None:
-    """A row of the audit trail that says what went, where anything did."""
+    """Write a row of the audit trail about the deleted rows, if any."""
     gone = {one.kind: one.rows for one in tallies if one.rows}
     if gone:
         record(

@@ -1,6 +1,7 @@
-"""How long executions are kept: by how they ended, for some workspaces and workflows otherwise.
+"""How long executions are kept: by how they ended, with exceptions for workspaces and workflows.
 
-Pure. A term of a workflow comes before one of its workspace, and that before the installation's.
+Pure. A term of a workflow takes precedence over one of its workspace, and that over the
+installation's.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-# The words of the settings, and the states they stand for.
+# The words of the settings, and their states.
 ENDINGS: Mapping[str, tuple[str, ...]] = {
     "succeeded": ("SUCCESS",),
     "failed": ("FAILED", "TIMEOUT"),
@@ -20,7 +21,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """So many days executions that ended in `state` are kept; 0 for ever."""
+    """The number of days for which executions that ended in `state` are kept; 0: forever."""
 
     state: str
     days: float
@@ -30,7 +31,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class RetentionScope:
-    """What it is about: empty for everything. Of a family of executions its root is asked."""
+    """The executions concerned: empty for all. In a family of executions, the root decides."""
 
     workspace_id: UUID | None = None
     workflow_id: UUID | None = None
@@ -40,7 +41,7 @@ class RetentionScope:
 def terms_of(
     days: Mapping[str, float], *, workspace_id: UUID | None = None, workflow_id: UUID | None = None
 ) -> list[Term]:
-    """The terms that `{"succeeded": 30, "failed": 90}` says for one place."""
+    """Return the terms in `{"succeeded": 30, "failed": 90}` for one place."""
     return [
         Term(state, number, workspace_id, workflow_id)
         for ending, number in days.items()
@@ -49,13 +50,13 @@ def terms_of(
 
 
 def youngest_end(terms: Iterable[Term], now: datetime) -> datetime | None:
-    """Nothing that ended later goes; None where everything is kept for ever."""
+    """Return the newest end of an execution that may be deleted; None if all are kept forever."""
     days = [term.days for term in terms if term.days > 0]
     return now - min(days) * DAY if days else None
 
 
 def parameters(terms: Sequence[Term], scope: RetentionScope, now: datetime) -> dict[str, Any]:
-    """For the statements."""
+    """Return the parameters of the statements."""
     return {
         "now": now,
         "term_states": [term.state for term in terms],

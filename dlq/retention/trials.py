@@ -1,7 +1,7 @@
-"""Test versions go some hours after they were made, with what ran of them; never what still lives.
+"""Delete test versions some hours after their creation, with their executions, except live ones.
 
-Their executions go by whole families, as all do, but by the age of test versions. A version goes
-once nothing of it is left.
+Their executions are deleted by whole families, like all others, but by the age of test versions. A
+version is deleted once nothing of it is left.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ AT_ONCE = 200
 
 
 def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete the versions that are due, the oldest first, and what ran of them."""
+    """Delete the versions that are due, the oldest first, and their executions."""
     tally = PruningTally(KIND)
     for versions, before in _batches(wanted):
         runs = PruningTally("executions")
@@ -37,7 +37,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """What `prune` would delete."""
+    """Return what `prune` would delete."""
     tally = PruningTally(KIND)
     for versions, before in _batches(wanted):
         runs, roots = PruningTally("executions"), _roots(versions, before)
@@ -53,7 +53,7 @@ def look(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def _batches(wanted: RetentionPeriods) -> Iterator[tuple[dict[UUID, datetime], datetime]]:
-    """The versions that are due and when each was made, some at a time; and how old is old."""
+    """Yield the versions that are due with their creation times, in batches; and the age limit."""
     before = wanted.before(periods.test_days())
     last: UUID | None = None
     while before is not None and not wanted.scope.states:
@@ -77,20 +77,23 @@ def _due(wanted: RetentionPeriods, before: datetime) -> QuerySet[WorkflowVersion
 
 
 def _roots(versions: dict[UUID, datetime], before: datetime) -> dict[UUID, datetime]:
-    """What ran of these versions and ended before a time, with its end."""
+    """Return the executions of these versions that ended before a time, with their ends."""
     rows = WorkflowExecution.objects.filter(version__in=versions, finished_at__lt=before)
     rows = rows.filter(parent=None, failure_of=None)
     return {pk: at for pk, at in rows.values_list("pk", "finished_at") if at is not None}
 
 
 def _aged(wanted: RetentionPeriods, before: datetime) -> RetentionPeriods:
-    """The age of test versions, in place of the terms of executions."""
+    """Return periods with the age of test versions in place of the terms of executions."""
     days = (wanted.now - before).total_seconds() / 86_400
     return older_than(days, wanted.now, wanted.scope)
 
 
 def _drop(versions: dict[UUID, datetime], pace: PruningPace, tally: PruningTally) -> None:
-    """Delete those of which nothing is left; held, so that nobody starts one meanwhile."""
+    """Delete versions without remaining executions.
+
+    Locked, so that no execution of one starts meanwhile.
+    """
     with pace.transaction():
         rows = WorkflowVersion.objects.filter(pk__in=versions).order_by("pk")
         held = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))

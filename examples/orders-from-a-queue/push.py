@@ -1,4 +1,4 @@
-"""What the older system does, in three lines: two orders and something that is none."""
+"""Push what the older system pushes: two orders and one invalid message."""
 
 import os
 

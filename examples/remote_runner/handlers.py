@@ -1,10 +1,10 @@
-"""What this example's runner can do: functions by name."""
+"""The handlers of this example's runner, by name."""
 
 import time
 
 
 def thumbnail(job):
-    """Pretend to shrink a picture, in steps that stop as soon as nobody wants them any more."""
+    """Pretend to shrink a picture, and stop as soon as the result is no longer wanted."""
     for percent in range(0, 100, 20):
         if job.unwanted.wait(0.05):
             return None
@@ -13,7 +13,7 @@ def thumbnail(job):
 
 
 def judge(job):
-    """Decide how the workflow goes on, by an outcome that the step declares."""
+    """Choose an outcome that the step declares."""
     job.outcome = "tall" if job.inputs["height"] > job.inputs["width"] else "wide"
     return {"ratio": job.inputs["width"] / job.inputs["height"]}
 

@@ -1,10 +1,11 @@
-"""A remote runner: leases steps over HTTP and does them with functions of yours, in threads.
+"""A remote runner: lease steps over HTTP and execute them with your own functions, in threads.
 
     VALKYR_URL=http://… VALKYR_TOKEN=vlk_… python runner.py handlers.py --queue remote --slots 4
 
 `handlers.py` holds HANDLERS, functions by name: each gets a Job and returns the step's outputs, or
-raises: for good, unless the error is of the network or has an `error_type` (TRANSIENT, TIMEOUT),
-perhaps with a `retry_after` in seconds. SIGTERM ends it with the last step under way.
+raises. The failure is permanent, unless it is a network error or has an `error_type` (TRANSIENT,
+TIMEOUT), perhaps with a `retry_after` in seconds. After SIGTERM, it ends once the running steps are
+done.
 """
 
 import argparse
@@ -26,30 +27,30 @@ stopping = threading.Event()
 
 
 class Job:
-    """One step to be done; show `key` to other systems, which then do nothing twice."""
+    """One step to execute; send `key` to other systems, so that they do nothing twice."""
 
     def __init__(self, run, heard):
         self.run, self.inputs, self.credential = run, run["inputs"], run["credential"]
         self.key, self.attempt = run["idempotencyKey"], run["attempt"]
         self.until = time.monotonic() + run["timeoutSeconds"]
-        self.unwanted = threading.Event()  # look at it now and then, and return once it is set
+        self.unwanted = threading.Event()  # check it periodically, and return once it is set
         self.heard = heard  # before the request that last gave or renewed the lease was sent
-        self.last_details, self.details = run["lastDetails"], None  # set `details` as you go on
+        self.last_details, self.details = run["lastDetails"], None  # set `details` to save progress
         self.target_timeout = run["targetTimeoutSeconds"]  # of a call of the step's target, or None
-        self.outcome = "success"  # set it where there is more to say
-        self.costs = []  # what it spent: {"model": "…", "inputTokens": 1, "amount": "0.01", …}
+        self.outcome = "success"  # set it for another outcome
+        self.costs = []  # the costs: {"model": "…", "inputTokens": 1, "amount": "0.01", …}
         self.over = threading.Event()
 
 
 def pause(tries, answer=None):
-    """Wait longer each time, and not all runners equally long, lest they come back at once."""
+    """Wait longer after each attempt, with jitter, so that runners do not return together."""
     asked = answer.headers.get("Retry-After", "") if answer is not None else ""
     seconds = float(asked) if asked.isdigit() else min(30, 0.5 * 2 ** min(tries, 10))
     stopping.wait(seconds * random.uniform(0.5, 1.5))  # noqa: S311 - guards nothing
 
 
 def tell(client, job, verb, seconds=30, **report):
-    """Report on a job until it is heard, a heartbeat once; the answer, or None."""
+    """Report on a job until it succeeds, a heartbeat once; return the answer, or None."""
     body, tries = {"leaseToken": job.run["leaseToken"], **report}, 0
     while time.monotonic() < job.until + 60:
         try:
@@ -60,13 +61,13 @@ def tell(client, job, verb, seconds=30, **report):
             answer = None
         log.warning("%s of %s was not heard: %s", verb, job.run["stepPath"], answer)
         if verb == "heartbeat":
-            break  # the next one comes by itself
+            break  # the next one follows anyway
         pause(tries := tries + 1, answer)
     return None
 
 
 def beat(client, job, seconds=30):
-    """Say that the job is at work; whether it is still wanted."""
+    """Send a heartbeat; return whether the job is still wanted."""
     sent = time.monotonic()
     answer = tell(client, job, "heartbeat", seconds, details=job.details)
     if answer is not None and not answer.json().get("wanted", answer.status_code not in (404, 409)):
@@ -77,9 +78,10 @@ def beat(client, job, seconds=30):
 
 
 def keep_alive(client, job, third):
-    """Beat until the job is over; one that is out of time is not wanted either.
+    """Send heartbeats until the job is over or no longer wanted.
 
-    Nor is one that was not heard for most of its lease: another runner may get it next.
+    A job that is out of time is not wanted, nor is one without a heartbeat for most of its lease,
+    because another runner may get it next.
     """
     seconds = third
     while not job.over.wait(seconds):
@@ -88,11 +90,11 @@ def keep_alive(client, job, third):
         if left < 0 or now > job.until or not beat(client, job, max(0.1, left / 4)):
             break
         seconds = third if job.heard >= now else 0.5
-    job.unwanted.set()  # no harm once it is over
+    job.unwanted.set()  # harmless once it is over
 
 
 def attempt(handlers, job):
-    """Do the step; what to report of it."""
+    """Run the step; return the report."""
     remote = job.run["module"] == "remote.step"
     name = job.inputs["handler"] if remote else job.run["module"]
     if name not in handlers:  # another runner may know it
@@ -109,7 +111,7 @@ def attempt(handlers, job):
 
 
 def work(client, handlers, run, slots, asked):
-    """Do one leased run, and report what came of it."""
+    """Execute one leased run, and report the result."""
     job = Job(run, asked)
     lease = datetime.fromisoformat(run["leaseUntil"]) - datetime.fromisoformat(run["heartbeatAt"])
     third = lease.total_seconds() / 3
@@ -119,7 +121,7 @@ def work(client, handlers, run, slots, asked):
         threading.Thread(target=keep_alive, args=(client, job, third), daemon=True).start()
         verb, report = attempt(handlers, job)
         answer = None if job.unwanted.is_set() else tell(client, job, verb, **report)
-        if answer is not None and answer.status_code == 422:  # not fit to be stored
+        if answer is not None and answer.status_code == 422:  # cannot be stored
             error = answer.json()["detail"]
             answer = tell(client, job, "fail", error=error, errorType="PERMANENT")
         log.info("%s: %s %s", run["stepPath"], verb, getattr(answer, "status_code", "unheard"))
@@ -129,7 +131,7 @@ def work(client, handlers, run, slots, asked):
 
 
 def serve(client, handlers, options, pool):
-    """Lease a run for every free slot, until told to stop."""
+    """Lease a run for every free slot, until stopped."""
     slots, tries = threading.Semaphore(options.slots), 0
     ask = {"runnerId": options.name, "queues": options.queue, "waitSeconds": 5}
     while slots.acquire() and not stopping.is_set():
@@ -159,5 +161,5 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, lambda *_: stopping.set())
     key = {"Authorization": f"Bearer {os.environ['VALKYR_TOKEN']}"}
     door = httpx.Client(base_url=os.environ["VALKYR_URL"], headers=key, timeout=30)
-    with door, ThreadPoolExecutor(given.slots) as steps:  # waits for those under way
+    with door, ThreadPoolExecutor(given.slots) as steps:  # waits for running steps
         serve(door, runpy.run_path(given.handlers)["HANDLERS"], given, steps)

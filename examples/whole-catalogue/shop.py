@@ -1,9 +1,9 @@
-"""A shop whose articles come in pages of three; it asks for patience once, at the third page.
+"""A shop with articles in pages of three; it requests a retry once, at the third page.
 
-Prints its address, at a free port, and serves until it is killed.
+Prints its address, on a free port, and serves until it is killed.
 
-`GET /articles?after=<sku>` answers with articles and the cursor of the next page, `GET /asked` with
-the cursors that were asked for, in their order.
+`GET /articles?after=<sku>` returns articles and the cursor of the next page, `GET /asked` the
+cursors that were requested, in order.
 """
 
 import json
@@ -18,7 +18,7 @@ asked: list[str] = []
 
 
 def page(after: str) -> dict[str, Any]:
-    """The articles after that one, and where the next page begins."""
+    """Return the articles after a cursor, and the next cursor."""
     first = TEAS.index(after) + 1 if after else 0
     found = TEAS[first : first + PAGE]
     articles = [{"sku": sku, "stock": TEAS.index(sku) % 4} for sku in found]
@@ -32,7 +32,7 @@ class Shop(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """One page, or what was asked for."""
+        """Send one page, or the requested cursors."""
         parts = urlsplit(self.path)
         if parts.path == "/asked":
             return self._send(200, asked)

@@ -14,7 +14,7 @@ from uuid6 import uuid7
 from executions import addresses
 from executions.database import accounts, statements
 
-# What the audit trail calls the routes of ours whose names begin so. Plugins add theirs.
+# The audit trail's names of our routes, by the beginning of the route's name. Plugins add theirs.
 DOORS: dict[str, str] = {}
 
 
@@ -122,9 +122,9 @@ def record(
     after: Mapping[str, Any] | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> UUID:
-    """Write one line of the audit trail in the caller's transaction; return its ID.
+    """Write one row of the audit trail in the caller's transaction; return its ID.
 
-    `before` and `after` are what changed, never a secret. Without a workspace the line concerns the
+    `before` and `after` are what changed, never a secret. Without a workspace the row concerns the
     whole installation.
     """
     line = AuditLine(

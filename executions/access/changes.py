@@ -1,4 +1,4 @@
-"""Who may start or repeat an execution with changes to the published or recorded one. Pure.
+"""Permissions to start or repeat an execution with changed content. Pure.
 
 Every entry point asks here (API, admin, studio, redrives). TRIGGER alone allows another input to
 the latest version. Skipping steps, or giving a step values outside its definition, needs more.

@@ -20,7 +20,7 @@ from executions.models import (
 )
 from executions.states import Permission, Role
 
-# The table of who may do what: roles, finer permissions, permissions on one workflow.
+# The permission table: roles, additional permissions, permissions on one workflow.
 
 
 class Action(StrEnum):
@@ -52,7 +52,7 @@ INCLUDED: dict[str, frozenset[Permission]] = {
     Role.SYSTEM: frozenset(),
     Role.USER: frozenset(),
 }
-# Django's permissions on one workflow, and what they allow on it and on all that it ran.
+# Django's permissions on one workflow, and what they allow on it and its executions.
 OBJECT_PERMISSIONS: dict[str, frozenset[Action]] = {
     "read_workflow": frozenset({Action.VIEW}),
     "write_workflow": frozenset({Action.AUTHOR, Action.OPERATE}),
@@ -164,7 +164,7 @@ def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
 
 
 def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
-    """Memberships as (workspace, role, permissions, None), grants as (None, code, [], workflow)."""
+    """Return rows (workspace, role, permissions, None) and grants (None, code, [], workflow)."""
     if not user.is_active:
         return []
     if getattr(user, "is_superuser", False):
@@ -248,10 +248,10 @@ def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
     )
 
 
-# How far one caller's powers reach: over whole workspaces by role, over single workflows by grant.
+# The extent of a caller's powers: whole workspaces by role, single workflows by grant.
 #
-# An object permission counts only for members of the workflow's workspace, whatever their role: who
-# leaves the workspace has nothing left in it.
+# An object permission counts only for members of the workflow's workspace, whatever their role: a
+# user who leaves the workspace loses it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ def reach_of(user: User) -> Reach:
     return Reach(user, *holdings(user))
 
 
-# Why somebody may not do something.
+# The reasons for which a caller may not do something.
 
 
 class Forbidden(ValkyrError):

@@ -17,7 +17,7 @@ from executions.access.powers import User, limits_of
 from executions.access.scoping import sees_all
 from executions.database.row_scope import RowScope, current, enabled, limit, limited
 
-# A view's attribute: it knows its caller later than the middleware does, and limits itself.
+# A view's attribute: it identifies its caller later than the middleware, and limits itself.
 LIMITS_ITSELF = "limits_its_rows"
 
 

@@ -187,11 +187,12 @@ def _has_field(model: type[Model], name: str) -> bool:
     return True
 
 
-# What a person may see, as ids for statements by hand: all, workspaces, workflows.
+# What a user may see, as ids for hand-written statements: all, workspaces, workflows.
 
 
-# Executions, for statements by hand; the table is named `e` there. IS TRUE keeps the planner to the
-# index of the time: it would read all that a workflow ever ran, once for each slot.
+# Executions, for hand-written statements; the table is named `e` there. IS TRUE keeps the planner
+# on the index of the time; otherwise it would read all executions of a workflow, once for each
+# slot.
 SCOPE_SQL = (
     "((%(everything)s OR e.workspace_id = ANY(%(workspaces)s::uuid[])"
     " OR e.workflow_id = ANY(%(workflows)s::uuid[])) IS TRUE)"
@@ -200,7 +201,7 @@ SCOPE_SQL = (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A scope that counts no execution twice: `workflows` are outside of `workspaces`."""
+    """A scope without double counts: `workflows` are outside of `workspaces`."""
 
     everything: bool = False
     workspaces: tuple[UUID, ...] = ()

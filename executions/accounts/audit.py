@@ -18,7 +18,7 @@ def audit(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Record a change of a row; a tier's has no workspace and is visible to everybody."""
+    """Record a change of a row; a tier's row has no workspace and is visible to all users."""
     own = isinstance(row, Workspace)
     record(
         actor,

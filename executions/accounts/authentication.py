@@ -50,10 +50,10 @@ def note(
         log.warning("The use of %s %s was not noted: %s", model._meta.verbose_name, pk, error)
 
 
-# Accounts, sessions and tokens as requests name them: by prepared statements, at every request.
+# Accounts, sessions and tokens of requests: by prepared statements, at every request.
 #
-# What they find are Django's own rows. Its ORM would put its statement together each time, which
-# takes several times as long as asking.
+# They return Django's own rows. The ORM would build its statement each time, which takes several
+# times as long as the query.
 
 
 _OF_USER, _OF_TOKEN = (
@@ -106,8 +106,8 @@ def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | 
     return None if row is None else (row[0], row[1])
 
 
-# Whose tokens came lately, by digest: a guess of who calls, for what is likely to be asked for.
-# Nothing else depends on it; whose a token is, is read each time.
+# The owners of recently used tokens, by digest: a guess of the caller, used to prefetch likely
+# rows. Nothing else depends on it; the owner of a token is always read.
 _guesses: dict[str, Any] = {}
 MOST_GUESSES = 10_000
 

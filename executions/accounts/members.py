@@ -82,7 +82,7 @@ def change_member(
         before = facts(membership)
         if role is not None and role != membership.role:
             keep_administered(membership)
-            # Given by hand from now on: the identity provider moves it no more.
+            # From now on set by hand: the identity provider no longer changes it.
             membership.role, membership.source = role, ""
         if permissions is not None:
             membership.permissions = _sorted(permissions)
@@ -110,7 +110,7 @@ def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> Non
 
 
 def _delete(membership: Membership, actor: Actor, reason: str) -> None:
-    """Delete it and revoke the user's tokens for its workspace; audited."""
+    """Delete a membership and revoke the user's tokens for its workspace; audited."""
     tokens = ApiToken.objects.filter(
         user_id=membership.user_id, workspace_id=membership.workspace_id, revoked_at=None
     )
@@ -181,9 +181,9 @@ def _sorted(permissions: Collection[str]) -> list[str]:
     return sorted(set(permissions))
 
 
-# Memberships that another system decides, such as an identity provider by a person's groups.
+# Memberships controlled by another system, such as an identity provider through groups.
 #
-# `source` names that system. A membership without a source was given by hand and stays as it is.
+# `source` names that system. A membership without a source was granted by hand and is not changed.
 
 
 # Who holds one of these somewhere works in the admin.

@@ -196,7 +196,7 @@ def _enable(account: ServiceAccount, enabled: bool) -> None:
         user.is_active = enabled
         user.save(update_fields=["is_active"])
     elif not enabled:
-        # Accounts that cannot be switched off: what the program signs in with is.
+        # An account is disabled through the credentials that the program signs in with.
         tokens = ApiToken.objects.filter(user_id=account.user_id, revoked_at=None)
         tokens.update(revoked_at=ClockTimestamp())
 

@@ -70,7 +70,10 @@ def live(rows: QuerySet[AccountSession]) -> QuerySet[AccountSession]:
 
 
 def own_sessions(user: User) -> QuerySet[AccountSession]:
-    """The caller's live sessions; raises Forbidden for an API token, which has less access."""
+    """Return the caller's live sessions.
+
+    Raises Forbidden for an API token, which has less access.
+    """
     if getattr(user, "token_limits", None) is not None:
         raise Forbidden(
             "An API token can neither see nor end sessions. Sign in with your user name and "

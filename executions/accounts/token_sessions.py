@@ -2,8 +2,8 @@
 
 A guarded update of the session's row exchanges a refresh token: it names the digest of the token
 presented. Of two exchanges at once one changes the row; the other finds another digest. A token
-that is not the current one was used before, by its owner or by a thief, and nobody can tell which
-of them has the current one. So the session ends.
+that is not the current one was used before, by its owner or by a thief, and it is unknown which of
+them has the current one. So the session ends.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 SESSION = "sid"
 
 
-# The claim that binds a token to the password that it was given for.
+# The claim that binds a token to the password for which it was issued.
 OF_PASSWORD = "hash_password"  # noqa: S105 - a name
 
 

@@ -26,8 +26,8 @@ from executions.states import SessionEnd
 
 # The text of an API token: `vlk_`, 256 random bits in base 62, and a CRC-32 in base 62.
 #
-# The beginning lets scanners of leaked secrets know it; the checksum tells a typo from a forgery
-# without asking the database.
+# The prefix lets scanners of leaked secrets recognise it; the checksum detects a typo without a
+# query.
 
 
 BEGINNING = "vlk_"

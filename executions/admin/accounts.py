@@ -111,32 +111,32 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("signed in"))
     def began(self, row: AccountSession) -> Any:
-        """How long ago."""
+        """Return how long ago it began."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("by"))
     def how(self, row: AccountSession) -> Any:
-        """Browser or tokens."""
+        """Return whether it is a browser's session or one by tokens."""
         icon = "key" if row.kind == SessionKind.TOKEN else "computer"
         return marks.mark(row.get_kind_display(), icon, "grey")
 
     @display(description=lazy("device"))
     def device(self, row: AccountSession) -> str:
-        """The beginning of the program's name."""
+        """Return the beginning of the program's name."""
         return marks.clipped(row.user_agent, 60) or marks.EMPTY
 
     @display(description=lazy("last used"))
     def used(self, row: AccountSession) -> Any:
-        """When it was last used."""
+        """Return when it was last used."""
         return marks.ago(row.last_used_at)
 
     @display(description=lazy("expires"))
     def until(self, row: AccountSession) -> Any:
-        """When it expires."""
+        """Return when it expires."""
         return marks.ago(row.expires_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """One session."""
+        """Return the page of a session."""
         here = obj.pk == browser_sessions.current(request)
         return Page(
             [gettext("this browser")] if here else [],

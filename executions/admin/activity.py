@@ -25,7 +25,7 @@ from executions.audit import export, trail
 from executions.language import lazy
 from executions.models import Activity
 
-# Filters of the audit trail: who, what, about what kind of thing, when, from where.
+# Filters of the audit trail: user, action, kind of object, time, origin.
 
 
 # What people and programs do, by how the actions begin.
@@ -171,22 +171,22 @@ class ActivityAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def when(self, row: Activity) -> Any:
-        """How long ago."""
+        """Return how long ago it was."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("who"))
     def who(self, row: Activity) -> str:
-        """The account's name, or that of the engine's part."""
+        """Return the account's name, or that of the engine's part."""
         return row.actor_name or marks.EMPTY
 
     @display(description=lazy("id"))
     def object_link(self, row: Activity) -> Any:
-        """The object's ID, linked to its page if there is one."""
+        """Return the object's ID, linked to its page if there is one."""
         return _linked(row, marks.short(row.object_id)) if row.object_id else marks.EMPTY
 
     @display(description=lazy("reason"))
     def reason_short(self, row: Activity) -> str:
-        """The beginning of the reason."""
+        """Return the beginning of the reason."""
         return marks.clipped(row.reason) or marks.EMPTY
 
     def get_urls(self) -> Any:
@@ -211,7 +211,7 @@ class ActivityAdmin(FactAdmin):
         return export.answer(request, exported)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """One line of the trail."""
+        """Return the page of a row of the trail."""
         about = _linked(obj, obj.object_id) if obj.object_id else ""
         return Page(
             [f"{obj.actor_name}: {obj.action}"],

@@ -29,10 +29,10 @@ from executions.errors import ValkyrError, WithProblems
 from executions.language import lazy
 from executions.models import Workspace
 
-# Forms of the admin leave their line in the audit trail, with what each field was and is.
+# Record changes through the admin's forms in the audit trail, with old and new values.
 #
-# An admin that writes through functions that record (it overrides `save_model`, or `delete_model`)
-# is left alone: nothing is told twice.
+# An admin that writes through functions that record (it overrides `save_model` or `delete_model`)
+# is left out, so that nothing is recorded twice.
 
 
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -41,18 +41,18 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 class AuditedAdmin(ModelAdmin):
     """Records what is added, changed and deleted through its forms and lists."""
 
-    # Whether its forms change who may do what, or hold secrets: they need a recent sign-in.
+    # Whether its forms change permissions or hold secrets: then they need a recent sign-in.
     sensitive = False
 
     @property
     def media(self) -> forms.Media:
-        """The site's media, and the pages' styles."""
+        """Return the site's media, and the pages' styles."""
         both: forms.Media = super().media + MEDIA
         return both
 
     @property
     def urls(self) -> Any:
-        """The admin's pages, which never render a tenant's template."""
+        """Return the admin's pages, which never render a tenant's template."""
         found = super().urls
         for route in found:
             route.callback = guarded(route.callback)
@@ -162,11 +162,11 @@ class ScopedAdmin(AuditedAdmin):
     paginator = BoundedPaginator
     list_fullwidth = True
     compressed_fields = True
-    # What a list does not show and should not load: JSON and long text.
+    # Fields that a list does not show and should not load: JSON and long text.
     list_defer: tuple[str, ...] = ()
     # The look-up to the workspace's id where the model's foreign keys do not tell.
     workspace_path = ""
-    # What the person's powers must include to see the rows at all, and to add or change them.
+    # The powers that a user needs to see the rows at all, and to add or change them.
     needs: Power = Action.VIEW
     edits: Power = Action.ADMINISTER
     # Rows of no workspace: Django's own permissions decide who sees and changes them.
@@ -228,7 +228,7 @@ class ScopedAdmin(AuditedAdmin):
         return rows.defer(*self.list_defer) if is_list and self.list_defer else rows
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Return whether the list is offered at all."""
+        """Return whether the user may open the list."""
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -10,11 +10,11 @@ from django.utils.functional import cached_property
 from executions import replica
 from executions.admin.skin import ChangeList
 
-# Pages of big tables: nobody waits for an exact COUNT(*) of millions of rows.
+# Pages of big tables, without an exact COUNT(*) of millions of rows.
 
 
 BOUND = 10_000
-# Of a list nobody turns eighty pages: filters reach further.
+# Users do not read eighty pages of a list: filters are better.
 PAGED = 2_000
 
 
@@ -28,7 +28,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
 
     @cached_property
     def count(self) -> int:
-        """The number of rows, at most `PAGED`."""
+        """Return the number of rows, at most `PAGED`."""
         rows: Any = self.object_list
         return bounded_count(rows, PAGED)
 

@@ -15,7 +15,7 @@ from executions.definition.graph.problem import DefinitionProblem
 from executions.language import lazy
 from executions.models import Credential, Workspace
 
-# Of type `custom`: rows for fields that there are not yet.
+# For type `custom`: rows for new fields.
 BLANK_ROWS = 4
 KEEPS = lazy("Empty: it stays as it is.")
 HOSTS = lazy(
@@ -68,11 +68,11 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
     @property
     def adds(self) -> bool:
-        """Whether it creates a credential."""
+        """Return whether it creates a credential."""
         return bool(self.instance._state.adding)
 
     def limits(self) -> CredentialLimits:
-        """The entered limits; None for an empty list, which gets the suggestion or stays."""
+        """Return the entered limits; None for an empty list, which gets the suggestion or stays."""
         data = self.cleaned_data
         typed: dict[str, Any] = {name: data.get(name, "").split() or None for name in self._lists()}
         if "remote" in self.fields:
@@ -91,7 +91,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return {"hosts": known.hosts, "modules": known.modules, "workflows": (ANY,)}[name]
 
     def values(self) -> dict[str, str | None]:
-        """The entered values by field; None for values to remove."""
+        """Return the entered values by field; None for values to remove."""
         data = self.cleaned_data
         typed = {name: data.get(f"value_{name}") for name in self.inputs}
         rows = range(1, BLANK_ROWS + 1)
@@ -159,7 +159,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
 
 def form_for(kind: str, present: list[str] | None) -> type[CredentialForm]:
-    """The form of one type; `present` are the fields of an existing credential."""
+    """Return the form of one type; `present` are the fields of an existing credential."""
     names = tuple(present if present is not None else KINDS[kind].fields)
     fields: dict[str, Any] = {
         f"value_{name}": _secret(name, "" if present is None else KEEPS) for name in names

@@ -1,4 +1,4 @@
-"""Credentials: authors see names, users with configure set values, nobody reads them."""
+"""Credentials: authors see names, users who may configure set values, no user reads them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ from executions.language import lazy
 from executions.models import Credential
 from executions.states import Permission
 
-# What those see who may not change it.
+# The fields shown to users who may not change it.
 SHOWN = ("goes_to", "for_modules", "for_workflows", "for_remote")
 
 
@@ -60,7 +60,7 @@ class ReachFilter(admin.SimpleListFilter):
     parameter_name = "reach"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Return both kinds."""
+        """Return both choices: any host, or named hosts."""
         return [("any", gettext("any host")), ("named", gettext("named hosts"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -92,12 +92,12 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("fields"))
     def field_names(self, row: Credential) -> str:
-        """The names of its fields."""
+        """Return the names of its fields."""
         return marks.clipped(", ".join(row.fields), 60)
 
     @display(description=lazy("may go to"))
     def goes_to(self, row: Credential) -> Any:
-        """Its hosts; a warning if any host is allowed."""
+        """Return its hosts; a warning if any host is allowed."""
         if ANY in row.hosts:
             return marks.mark(gettext("any host"), "warning", "amber")
         return marks.clipped(", ".join(row.hosts), 60) or marks.mark(
@@ -106,37 +106,37 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("modules"))
     def for_modules(self, row: Credential) -> str:
-        """The modules that may use it."""
+        """Return the modules that may use it."""
         return marks.clipped(", ".join(row.modules), 200)
 
     @display(description=lazy("workflows"))
     def for_workflows(self, row: Credential) -> str:
-        """The workflows that may use it."""
+        """Return the workflows that may use it."""
         return marks.clipped(", ".join(row.workflows), 200)
 
     @display(description=lazy("remote runners"), boolean=True)
     def for_remote(self, row: Credential) -> bool:
-        """Whether remote runners may use it."""
+        """Return whether remote runners may use it."""
         return row.remote
 
     @display(description=lazy("last used"))
     def used(self, row: Credential) -> Any:
-        """When a step last used it."""
+        """Return when a step last used it."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
     @display(description=lazy("changed"))
     def changed(self, row: Credential) -> Any:
-        """When it was last changed."""
+        """Return when it was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("made by"))
     def maker(self, row: Credential) -> str:
-        """The user who created it."""
+        """Return the user who created it."""
         return row.created_by or marks.EMPTY
 
     @display(description=lazy("named by"))
     def named_by(self, row: Credential) -> Any:
-        """The published workflows that name it."""
+        """Return the published workflows that name it."""
         found = credentials.naming(row)
         pages = [
             (links.to("executions_workflow", one.workflow_id, one.workflow),)
@@ -149,7 +149,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("type"))
     def kinds(self, row: Credential) -> Any:
-        """For a new one: links to the forms of its type and of the others."""
+        """Return, for a new credential, links to the forms of its type and of the others."""
         address = f"{links.listing('executions_credential')}add/"
         others = format_html_join(
             " · ",
@@ -192,11 +192,11 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         )  # fmt: skip
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: only the operation checks the published workflows."""
+        """Forbid deletion here: only the operation checks the published workflows."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Credential:
-        """Create it, or set the entered values."""
+        """Create the credential, or set the entered values."""
         actor, data = Actor.of_request(request), form.cleaned_data
         if not change:
             return credentials.create(
@@ -220,7 +220,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
 def _form(request: HttpRequest, obj: Credential | None) -> type[CredentialForm]:
     if obj is not None:
-        # A type that is no more, its module being gone, takes any fields.
+        # A type that no longer exists, because its module is gone, takes any fields.
         kind = obj.type if obj.type in KINDS else "custom"
         return form_for(kind, sorted(obj.fields))
     wanted = request.GET.get("type", "")

@@ -32,17 +32,17 @@ class EventAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def when(self, row: Event) -> Any:
-        """How long ago."""
+        """Return how long ago it was."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("sender's id"))
     def event_short(self, row: Event) -> str:
-        """The sender's ID."""
+        """Return the sender's ID."""
         return marks.clipped(row.event_id, 40)
 
     @display(description=lazy("outcome"))
     def outcome(self, row: Event) -> str:
-        """How many executions it started, and how many failed to start."""
+        """Return how many executions it started, and how many failed to start."""
         refused = sum("code" in made for made in row.started)
         text = gettext("{count} started").format(count=len(row.started) - refused)
         return (
@@ -52,7 +52,7 @@ class EventAdmin(FactAdmin):
         )
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """One event."""
+        """Return the page of an event."""
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         return Page(
             [f"{obj.name}: {self.outcome(obj)}"],

@@ -1,4 +1,4 @@
-"""Executions: a list by state, a page with all that happened; cancel, pause, resume."""
+"""Executions: a list by state, a page with the whole history; cancel, pause, resume."""
 
 from collections.abc import Callable
 from typing import Any
@@ -145,38 +145,38 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("execution"))
     def short_id(self, row: WorkflowExecution) -> Any:
-        """The end of the ID; the full ID on hover."""
+        """Return the end of the ID; the full ID on hover."""
         return marks.short(row.pk)
 
     @display(description=lazy("workflow"))
     def which(self, row: WorkflowExecution) -> Any:
-        """The workflow and its version, and whether it is a test run."""
+        """Return the workflow and its version, and whether it is a test run."""
         name = marks.whole(marks.clipped(f"{row.workflow} v{row.version.number}", 50))
         return format_html("{} {}", name, marks.test_run()) if _is_test(row) else name
 
     @display(description=lazy("state"))
     def mark(self, row: WorkflowExecution) -> Any:
-        """The state's word, icon and colour."""
+        """Return the state's word, icon and colour."""
         return marks.state(row.state)
 
     @display(description=lazy("trigger"))
     def trigger(self, row: WorkflowExecution) -> str:
-        """What started it."""
+        """Return what started it."""
         return str(TriggerType(row.trigger_type).label)
 
     @display(description=lazy("created"))
     def created(self, row: WorkflowExecution) -> Any:
-        """How long ago it was created."""
+        """Return how long ago it was created."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("duration"))
     def duration(self, row: WorkflowExecution) -> str:
-        """From its start to its end, or until now."""
+        """Return the duration from its start to its end, or until now."""
         return marks.between(row.started_at, row.finished_at)
 
     @display(description=lazy("error"))
     def error(self, row: WorkflowExecution) -> str:
-        """The beginning of the error."""
+        """Return the beginning of the error."""
         return marks.clipped(row.error_message) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -50,7 +50,7 @@ class TabFilter(SimpleListFilter):
         return given[1:] if self.default else given
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows of the chosen group."""
+        """Return the rows of the chosen group."""
         values = self.groups.get(self.value() or "")
         if values is None:
             return queryset
@@ -96,11 +96,11 @@ class KindFilter(SimpleListFilter):
     path = "version__kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """The kinds of versions."""
+        """Return the kinds of versions."""
         return [(str(kind), kind.label) for kind in VersionKind]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows of the chosen kind."""
+        """Return the rows of the chosen kind."""
         if self.value() not in VersionKind.values:
             return queryset
         return queryset.filter(**{self.path: self.value()})
@@ -120,12 +120,12 @@ class WorkflowFilter(SimpleListFilter):
     path = "workflow"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """The workflows by name."""
+        """Return the workflows by name."""
         rows = scoped(request, Workflow.objects.filter(archived_at=None))
         return [(str(pk), name) for pk, name in rows.values_list("pk", "name")[:100]]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows of the chosen workflow."""
+        """Return the rows of the chosen workflow."""
         try:
             pk = UUID(self.value() or "")
         except ValueError:

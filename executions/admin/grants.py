@@ -125,11 +125,11 @@ class GrantAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("permission"))
     def permission_name(self, row: Any) -> str:
-        """READ, WRITE, EXECUTE or DELETE."""
+        """Return READ, WRITE, EXECUTE or DELETE."""
         return str(row.permission.codename.removesuffix("_workflow").upper())
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """One permission."""
+        """Return the page of a permission."""
         known = [
             (gettext("Workflow"), self.workflow(obj)),
             (gettext("Permission"), self.permission_name(obj)),
@@ -138,7 +138,7 @@ class GrantAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workflow"))
     def workflow(self, row: Any) -> Any:
-        """The workflow's page."""
+        """Return a link to the workflow's page."""
         return links.to("executions_workflow", row.content_object_id, row.content_object)
 
 

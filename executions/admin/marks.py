@@ -15,7 +15,7 @@ from executions.language import lazy
 
 EMPTY = "–"
 NO_BREAK = "\N{NO-BREAK SPACE}"
-# state: (word, icon, colour); a state is never told by its colour alone.
+# state: (word, icon, colour); the colour is never the only sign of a state.
 MARKS: Mapping[str, tuple[str, str, str]] = {
     "PENDING": (lazy("waiting"), "radio_button_unchecked", "grey"),
     "RUNNING": (lazy("running"), "clock_loader_40", "blue"),
@@ -54,7 +54,7 @@ def test_run() -> SafeString:
 
 
 def ago(at: datetime | None, now: datetime | None = None) -> SafeString | str:
-    """`at` as "3 min ago" or "in 20 s", with the full time on hover."""
+    """Return `at` as "3 min ago" or "in 20 s", with the full time on hover."""
     if at is None:
         return EMPTY
     distance = (now or timezone.now()) - at
@@ -78,7 +78,7 @@ def span(length: timedelta) -> str:
 
 
 def took(milliseconds: float | None) -> str:
-    """A duration with its unit, unbroken: "340 ms", "2.41 s", "3 min 20 s"."""
+    """Return a duration with its unit, unbroken: "340 ms", "2.41 s", "3 min 20 s"."""
     if milliseconds is None:
         return EMPTY
     seconds = milliseconds / 1_000
@@ -114,7 +114,7 @@ def between(start: datetime | None, end: datetime | None) -> str:
 
 
 def copyable(value: Any) -> SafeString | str:
-    """An id in full, in monospace, with a button that copies it."""
+    """Return an id in full, in monospace, with a button that copies it."""
     if not value:
         return EMPTY
     return format_html(
@@ -152,12 +152,12 @@ def worker(name: str) -> SafeString | str:
 
 
 def clipped(text: str, length: int = 90) -> str:
-    """One line of `text`, at most `length` characters."""
+    """Return one line of `text`, at most `length` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[: length - 1]}…"
 
 
-# Links to what an installation has beside itself: where its traces are shown, and the like.
+# Links to other systems of an installation, such as the viewer of its traces.
 
 
 def filled(template: str, name: str, value: Any) -> str:

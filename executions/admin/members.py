@@ -162,24 +162,24 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("role"), ordering="role")
     def role_shown(self, row: Membership) -> Any:
-        """The role."""
+        """Return the role."""
         return role_mark(row.role)
 
     @display(description=lazy("beyond the role"))
     def beyond(self, row: Membership) -> str:
-        """The additional permissions."""
+        """Return the additional permissions."""
         return ", ".join(row.permissions) or marks.EMPTY
 
     @display(description=lazy("given by"))
     def origin(self, row: Membership) -> str:
-        """Whether the identity provider or a user granted it."""
+        """Return whether the identity provider or a user granted it."""
         if getattr(row.user, "valkyr_service_account", None) is not None:
             return gettext("service account")
         return row.source or "hand"
 
     @display(description=lazy("since"))
     def since(self, row: Membership) -> Any:
-        """How long they have been a member."""
+        """Return how long the user has been a member."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
@@ -199,7 +199,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
         return super().get_form(request, obj, change, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: the operation keeps the last administrator."""
+        """Forbid deletion here: the operation keeps the last administrator."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Membership:

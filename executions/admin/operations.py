@@ -44,7 +44,7 @@ class JSONTextField(forms.CharField):
         super().__init__(widget=widget, strip=True, **options)
 
     def clean(self, value: Any) -> Any:
-        """The parsed value; {} for an empty text."""
+        """Return the parsed value; {} for an empty text."""
         text = super().clean(value)
         if not text:
             return {}
@@ -136,17 +136,17 @@ class AdminOperation:
 
     @property
     def name(self) -> str:
-        """The operation's name: part of the page's address."""
+        """Return the operation's name: part of the page's address."""
         return self.operation.name
 
     @property
     def sensitive(self) -> bool:
-        """Whether it shows a secret, and so needs a recent sign-in."""
+        """Return whether it shows a secret, and so needs a recent sign-in."""
         return bool(self.shows)
 
     @property
     def needs(self) -> Power:
-        """The power that the user needs in the row's workspace."""
+        """Return the power that the user needs in the row's workspace."""
         return self.operation.needs
 
 
@@ -159,7 +159,7 @@ class OperationReport:
     result: Any = None
 
     def sentence(self, operation: AdminOperation, limit: int = 3) -> str:
-        """What was done and what was not: "3 requeued, 2 skipped: …", at most `limit` reasons."""
+        """Return the result: "3 requeued, 2 skipped: …", with at most `limit` reasons."""
         text = f"{self.done} {operation.done}"
         if not self.skipped:
             return f"{text}."
@@ -178,7 +178,10 @@ class OperationReport:
 def perform(
     operation: AdminOperation, ids: Iterable[UUID], actor: Actor, data: Mapping[str, Any]
 ) -> OperationReport:
-    """Perform it on each row in its own transaction; a failure does not stop the others."""
+    """Perform an operation on each row in its own transaction.
+
+    A failure does not stop the others.
+    """
     report = OperationReport()
     for pk in ids:
         try:
@@ -215,7 +218,7 @@ class GivenReasonForm(ReasonForm):
 
 
 def reveal_operation(model: type[Model], fields: Mapping[str, str]) -> AdminOperation:
-    """The operation that shows the `fields` (attributes by name) of one row of `model`."""
+    """Return the operation that shows the `fields` (attributes by name) of one row of `model`."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> SafeString:
         values = reveal(model, pk, fields, actor=actor, reason=data["reason"])

@@ -227,7 +227,7 @@ class TextFilter(_TypedFilter, admin.SimpleListFilter):
         return ()
 
     def inputs(self) -> list[tuple[str, str, str, str]]:
-        """The text."""
+        """Return one text input."""
         name = str(self.parameter_name)
         return [(name, "text", str(self.title), self.value() or "")]
 
@@ -243,11 +243,11 @@ class RangeDateFilter(_TypedFilter, admin.FieldListFilter):
                 self.used_parameters[str(name)] = value[-1]
 
     def expected_parameters(self) -> list[str | None]:
-        """The first day and the last."""
+        """Return the parameters for the first and the last day."""
         return [f"{self.field_path}_{end}" for end in ("from", "to")]
 
     def inputs(self) -> list[tuple[str, str, str, str]]:
-        """Both days."""
+        """Return inputs for both days."""
         return [(f"{self.field_path}_{end}", "date", end, self._of(end)) for end in ("from", "to")]
 
     def _of(self, end: str) -> str:

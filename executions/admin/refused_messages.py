@@ -119,26 +119,26 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("when"))
     def when(self, row: RefusedMessage) -> Any:
-        """How long ago."""
+        """Return how long ago it was."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("workflow"))
     def workflow(self, row: RefusedMessage) -> str:
-        """The workflow of its queue."""
+        """Return the workflow of its queue."""
         return str(row.trigger.workflow)
 
     @display(description=lazy("reason"))
     def reason_short(self, row: RefusedMessage) -> str:
-        """The beginning of the reason."""
+        """Return the beginning of the reason."""
         return marks.clipped(row.reason)
 
     @display(description=lazy("resolution"))
     def mark(self, row: RefusedMessage) -> Any:
-        """Its state as word, icon and colour."""
+        """Return its state as word, icon and colour."""
         return marks.mark(*MARKS[row.resolution])
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """One message."""
+        """Return the page of a message."""
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         started = (
             links.to("executions_workflowexecution", obj.execution_id, gettext("Execution"))

@@ -12,7 +12,7 @@ from executions.admin.values import as_json, preformatted
 from executions.language import lazy
 
 Cell = SafeString | str
-# What stands in place of payloads for who may not see them.
+# Shown in place of payloads to users who may not see them.
 HIDDEN = lazy("Hidden: needs the permission view_payloads.")
 
 

@@ -105,26 +105,26 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("state"))
     def state(self, row: ServiceAccount) -> Any:
-        """Whether its tokens are accepted."""
+        """Return whether its tokens are accepted."""
         if row.disabled_at is None:
             return marks.mark(gettext("on"), "toggle_on", "green")
         return marks.mark(gettext("off"), "toggle_off", "grey")
 
     @display(description=lazy("role"))
     def role(self, row: ServiceAccount) -> Any:
-        """Its role."""
+        """Return its role."""
         memberships: Any = row.user.valkyr_memberships
         membership = next(iter(memberships.all()), None)
         return marks.EMPTY if membership is None else role_mark(membership.role)
 
     @display(description=lazy("tokens"))
     def tokens(self, row: ServiceAccount) -> Any:
-        """A link to its tokens."""
+        """Return a link to its tokens."""
         return links.link(links.listing("executions_apitoken", user=row.user_id), gettext("tokens"))
 
     @display(description=lazy("since"))
     def since(self, row: ServiceAccount) -> Any:
-        """Its age."""
+        """Return its age."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
@@ -137,11 +137,11 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
         return () if obj is None else ("workspace", "state", "tokens")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: accounts are disabled, so that the audit trail keeps their names."""
+        """Forbid deletion: accounts are disabled, so that the audit trail keeps their names."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> ServiceAccount:
-        """Create it, or change it."""
+        """Create or change the service account."""
         actor, data = Actor.of_request(request), dict(form.cleaned_data)
         if change:
             return accounts.change_service_account(obj.pk, data, actor=actor)

@@ -16,7 +16,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 UNFOLD = apps.is_installed("unfold")
 
 if TYPE_CHECKING:
-    # Unfold carries no types, and its classes and Django's differ in what pages never touch.
+    # Unfold has no types, and its classes differ from Django's only in parts that our pages do not
+    # use.
     ModelAdmin: Any
     ChangeList: Any
     ActionVariant: Any
@@ -80,7 +81,7 @@ __all__ = [
     "display",
 ]
 
-# Templates by what they are for.
+# Templates by purpose.
 TEMPLATES: Mapping[str, str] = {
     name: f"valkyr/{'unfold' if UNFOLD else 'plain'}/{name}.html" for name in ("dialog", "field")
 }
@@ -98,7 +99,7 @@ BACK = "_back"
 
 
 def dialog(admin: Any, request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
-    """A question: in Unfold's modal, or on a page of its own.
+    """Return a question: in Unfold's modal, or on a page of its own.
 
     `context` has the `dialog` (title, description, form_submit_text, danger) and its `form`, or
     what is `shown` in place of one, or a `refusal`.

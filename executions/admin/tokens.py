@@ -42,7 +42,7 @@ from executions.language import lazy
 from executions.models import ApiToken, Workspace
 from executions.states import Permission
 
-# What is asked for a new API token.
+# The form for a new API token.
 
 
 ACTIONS = {
@@ -93,7 +93,7 @@ class TokenForm(DialogForm):
         self.order_fields(("name", "workspace", "days", "scopes"))
 
     def clean(self) -> dict[str, Any]:
-        """Set the creator, since the token may not have more scopes than they."""
+        """Set the creator, because the token must not have more scopes than its creator."""
         data = super().clean() or {}
         return {**data, "maker": self.request.user}
 
@@ -221,26 +221,26 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: ApiToken) -> Any:
-        """Whether it is accepted."""
+        """Return whether it is accepted."""
         return standing(row)
 
     @display(description=lazy("expires"))
     def expires(self, row: ApiToken) -> Any:
-        """When it expires."""
+        """Return when it expires."""
         return marks.ago(row.expires_at)
 
     @display(description=lazy("last used"))
     def used(self, row: ApiToken) -> Any:
-        """When it was last used."""
+        """Return when it was last used."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
     @display(description=lazy("scopes"))
     def scope_names(self, row: ApiToken) -> str:
-        """Its maximum permissions."""
+        """Return its maximum permissions."""
         return marks.clipped(", ".join(row.scopes), 60)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """One token, without its text."""
+        """Return the page of a token, without its text."""
         return Page(
             [standing(obj)],
             facts(

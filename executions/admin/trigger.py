@@ -95,7 +95,7 @@ ROTATE = AdminOperation(
 OPERATIONS = (SWITCH_ON, SWITCH_OFF, REVEAL, ROTATE)
 
 
-# What a trigger's page says beside its settings: where it is reached and what came of it.
+# A trigger's addresses and results, shown besides its settings.
 
 HOW_SIGNED = {
     "hmac": "X-Valkyr-Signature: t=<unix seconds>,v1=<HMAC-SHA256 of <t>.<body>, in hex>",
@@ -126,7 +126,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
 
 
 def _former(trigger: Trigger) -> str:
-    """Until when the previous secret is accepted."""
+    """Return until when the previous secret is accepted."""
     until = trigger.former_secret_until
     if until is None or until <= timezone.now():
         return gettext("refused") if trigger.secret_version > 1 else gettext("none")
@@ -170,16 +170,16 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("settings"))
     def when_due(self, row: Trigger) -> str:
-        """The trigger's settings in one line."""
+        """Return the trigger's settings in one line."""
         return ", ".join(f"{key}: {value}" for key, value in row.settings.items()) or marks.EMPTY
 
     @display(description=lazy("since"))
     def created(self, row: Trigger) -> Any:
-        """Its age."""
+        """Return its age."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """The trigger and its times."""
+        """Return the page of a trigger with its times."""
         ticks = links.listing("executions_crontick", q=str(obj.pk))
         return Page(
             [
@@ -236,7 +236,7 @@ def _entry(trigger: Trigger) -> Any:
 
 
 def _local(tick: CronTick) -> str:
-    """The fire time in the schedule's time zone."""
+    """Return the fire time in the schedule's time zone."""
     zone = tick.trigger.settings.get("timezone", "UTC")
     return f"{tick.fire_at.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M %Z} ({zone})"
 
@@ -264,29 +264,29 @@ class CronTickAdmin(FactAdmin):
 
     @display(description=lazy("due"))
     def due(self, row: CronTick) -> Any:
-        """The fire time in UTC."""
+        """Return the fire time in UTC."""
         return marks.whole(f"{row.fire_at:%Y-%m-%d %H:%M}")
 
     @display(description=lazy("workflow"))
     def workflow(self, row: CronTick) -> str:
-        """The workflow of the schedule."""
+        """Return the workflow of the schedule."""
         return str(row.trigger.workflow)
 
     @display(description=lazy("status"))
     def mark(self, row: CronTick) -> Any:
-        """Its result as word, icon and colour."""
+        """Return its result as word, icon and colour."""
         return marks.mark(*TICKS[TickStatus(row.status)])
 
     @display(description=lazy("execution"))
     def started(self, row: CronTick) -> Any:
-        """The started execution."""
+        """Return the started execution."""
         if row.execution_id is None:
             return marks.EMPTY
         text = marks.short(row.execution_id)
         return links.to("executions_workflowexecution", row.execution_id, text)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """One fire time."""
+        """Return the page of a fire time."""
         return Page(
             [
                 gettext("{workflow} was due at {fire_at:%Y-%m-%d %H:%M:%S} UTC").format(

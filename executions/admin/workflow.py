@@ -39,8 +39,8 @@ from executions.triggers.start import start_execution
 
 # The form of a workflow's draft: a definition as YAML or JSON text.
 #
-# Saving goes through `executions.publishing.versioning`; a form opened before somebody else saved
-# is refused with the text kept.
+# It is saved by `executions.publishing.versioning`; a form opened before another user saved is
+# rejected, and keeps its text.
 
 
 EXAMPLE = """\
@@ -53,7 +53,7 @@ tasks:
 
 
 def as_yaml(definition: Any) -> str:
-    """The stored draft as text."""
+    """Return the stored draft as text."""
     if not definition:
         return EXAMPLE
     return str(yaml.safe_dump(definition, sort_keys=False, allow_unicode=True, width=100))
@@ -88,7 +88,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             self.fields["revision_seen"].initial = self.instance.revision
 
     def clean_draft(self) -> Any:
-        """The document that the text holds."""
+        """Return the document that the text holds."""
         text = self.cleaned_data["draft"]
         kind = "json" if text.lstrip().startswith("{") else "yaml"
         try:
@@ -240,7 +240,7 @@ class WorkflowAdmin(OperatingAdmin):
     warn_unsaved_form = True
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Return those that are not archived."""
+        """Return the workflows that are not archived."""
         return super().get_queryset(request).filter(archived_at=None)
 
     def get_urls(self) -> list[Any]:
@@ -250,14 +250,14 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("state"))
     def switch(self, row: Workflow) -> Any:
-        """Whether triggers can start it."""
+        """Return whether triggers can start it."""
         if row.enabled:
             return marks.mark(gettext("enabled"), "toggle_on", "green")
         return marks.mark(gettext("off"), "toggle_off", "grey")
 
     @display(description=lazy("published"))
     def published(self, row: Workflow) -> Any:
-        """The latest version."""
+        """Return the latest version."""
         if row.latest_version is None:
             return marks.mark(gettext("draft only"), "edit_note", "amber")
         text = f"v{row.latest_version.number}"
@@ -265,17 +265,17 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("changed"))
     def updated(self, row: Workflow) -> Any:
-        """When the draft was last changed."""
+        """Return when the draft was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("executions"))
     def executions(self, row: Workflow) -> Any:
-        """A link to its executions."""
+        """Return a link to its executions."""
         address = links.listing("executions_workflowexecution", workflow=row.pk)
         return links.link(address, gettext("executions"))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: workflows are archived, never deleted."""
+        """Forbid deletion: workflows are archived, never deleted."""
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
@@ -290,14 +290,14 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("from code"))
     def code(self, row: Workflow) -> str:
-        """The place of its code."""
+        """Return the place of its code."""
         return gettext(
             "{origin_place}. Change it there, or take it over to edit a copy here."
         ).format(origin_place=row.origin_place)
 
     @display(description=lazy("definition"))
     def draft(self, row: Workflow) -> Any:
-        """The definition in its code."""
+        """Return the definition in its code."""
         return preformatted(as_yaml(row.definition))
 
     def changeform_view(
@@ -326,7 +326,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Allow it as usual; a copy is a new workflow of the workspace, which needs more."""
+        """Allow the operation as usual; a copy is a new workflow, which needs more permissions."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)
@@ -370,15 +370,15 @@ class WorkflowVersionAdmin(FactAdmin):
 
     @display(description=lazy("published"))
     def created(self, row: WorkflowVersion) -> Any:
-        """How long ago it was published."""
+        """Return how long ago it was published."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """The version as written and as it runs."""
+        """Return the page of the version, as written and as it runs."""
         written, runs_as = obj.source, obj.definition
         if not may(request, obj, Permission.VIEW_PAYLOADS):
             written, runs_as = (without_values(one, "(hidden)") for one in (written, runs_as))
-        if obj.kind == VersionKind.TEST:  # what was pinned may hold anything
+        if obj.kind == VersionKind.TEST:  # pinned results may hold anything
             written = masked(written)
         source = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
         runs = links.listing("executions_workflowexecution", workflow=obj.workflow_id)

@@ -89,7 +89,7 @@ class RootAdmin(OperatingAdmin, WritingAdmin):
         return is_superuser(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: Django's page records no reason in the audit trail."""
+        """Forbid deletion here: Django's page records no reason in the audit trail."""
         return False
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
@@ -123,7 +123,7 @@ class WorkspaceAdmin(RootAdmin):
         return shown if is_superuser(request) else ("tier", *shown)
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Workspace:
-        """Create it, or change its name and tier."""
+        """Create the workspace, or change its name and tier."""
         actor, data = Actor.of_request(request), form.cleaned_data
         if change:
             changes = {name: data[name] for name in ("name", "tier") if name in data}
@@ -134,27 +134,27 @@ class WorkspaceAdmin(RootAdmin):
 
     @display(description=lazy("state"))
     def standing(self, row: Workspace) -> Any:
-        """Whether triggers start anything there."""
+        """Return whether triggers start anything there."""
         if row.archived_at is None:
             return marks.mark(gettext("open"), "door_open", "green")
         return marks.mark(gettext("archived"), "archive", "grey")
 
     @display(description=lazy("members"))
     def members(self, row: Workspace) -> Any:
-        """A link to its members."""
+        """Return a link to its members."""
         return links.link(
             links.listing("executions_membership", workspace=row.pk), gettext("members")
         )
 
     @display(description=lazy("programs"))
     def programs(self, row: Workspace) -> Any:
-        """A link to its service accounts."""
+        """Return a link to its service accounts."""
         address = links.listing("executions_serviceaccount", workspace=row.pk)
         return links.link(address, gettext("service accounts"))
 
     @display(description=lazy("made"))
     def made(self, row: Workspace) -> Any:
-        """Its age."""
+        """Return its age."""
         return marks.ago(row.created_at)
 
 
@@ -170,7 +170,7 @@ class TierAdmin(RootAdmin):
     empty_text = lazy("No tiers: a workspace needs one, so make it first.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return all tiers; Django's permissions decide who sees them."""
+        """Return all tiers; Django's permissions restrict access."""
         return rows
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -178,7 +178,7 @@ class TierAdmin(RootAdmin):
         return is_superuser(request)
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Tier:
-        """Create it, or change its limits."""
+        """Create the tier, or change its limits."""
         actor = Actor.of_request(request)
         if change:
             return workspaces.change_tier(obj.pk, form.cleaned_data, actor=actor)

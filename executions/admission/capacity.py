@@ -73,7 +73,7 @@ def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
 
 
 def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
-    """Return which new executions run at once: none before those that wait.
+    """Return which new executions run at once; none of them runs before those that wait.
 
     The caller has the workspace from `hold`.
     """
@@ -81,7 +81,7 @@ def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> li
         return list(ready)
     free = min(sum(ready), tier.max_concurrent - active(workspace_id))
     if free > 0 and _candidates(workspace_id, 1):
-        # Nobody ended since places became free: those ahead, and ours, are let in by us.
+        # No execution ended since slots became free, so we admit those ahead of us, and our own.
         transaction.on_commit(partial(admit, workspace_id), robust=True)
         free = 0
     numbers = accumulate(ready)
@@ -161,7 +161,7 @@ def admit_next(ended_id: UUID) -> None:
 
 
 def release_slot(*execution_ids: UUID) -> None:
-    """Free the slots of fully suspended executions until something wakes them.
+    """Free the slots of fully suspended executions until an event or timer wakes them.
 
     The caller holds the executions' locks and saw that all their live runs wait, none of them for a
     child. After the commit, waiting executions get the slots.
@@ -216,7 +216,7 @@ class _Chosen:
 
 
 def _room(workspace_id: UUID) -> int:
-    """How many may be let in now; locks the workspace where places are counted."""
+    """Return how many may be admitted now; locks the workspace if slots are counted."""
     if not limited(workspace_id):
         return BATCH
     lock_workspace(workspace_id)
@@ -241,7 +241,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock the candidates; of those with a key only as many as the locked key has left."""
+    """Lock the candidates; of those with a key, only as many as the locked key has free."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)

@@ -61,7 +61,7 @@ def render_all(
     """
     if rule is None:
         return [None] * len(payload_list)
-    # The key decides what the caller is answered, so it is rendered in the request, too.
+    # The caller's response depends on the key, so it is rendered in the request, too.
     with render_guard.allowed():
         return _render_all(rule, workflow_id, payload_list)
 
@@ -105,7 +105,7 @@ def render(rule: Concurrency, payload: Any, budget: RenderBudget | None = None) 
 
 
 def lock(keys: Collection[ConcurrencyKey]) -> None:
-    """Lock these keys until the transaction ends, before any execution is locked."""
+    """Lock the keys until the transaction ends, before any execution is locked."""
     if keys:
         statements.fetch("lock_keys", {"numbers": sorted({_number(key) for key in keys})})
 

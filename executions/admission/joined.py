@@ -37,7 +37,7 @@ def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
 
 
 def enter(workspace_id: UUID) -> int:
-    """Queue as many as there is room for, and run them in free slots; return how many may run."""
+    """Queue executions up to the limits and run them in free slots; return how many may run."""
     running = 0
     for _ in range(ROUNDS):
         entered = _enter(workspace_id)
@@ -68,7 +68,7 @@ def _room_in_line(tier: Ceilings, workspace_id: UUID) -> int | None:
     lock_workspace(workspace_id)
     line = WorkflowExecution.objects.filter(workspace_id=workspace_id, state=ExecutionState.PENDING)
     standing = line.exclude(place=CapacityState.ASKED)[: tier.max_pending + 1].count()
-    # Who may run at once stands in line for a moment, also where nobody may wait.
+    # An execution that may run at once is queued for a moment, even if queueing is not allowed.
     return max(0, max(1, tier.max_pending) - standing)
 
 

@@ -52,9 +52,9 @@ return found
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """At most `most` of something per minute; 0 means no limit.
+    """A limit per minute: at most `most`; 0 means no limit.
 
-    `what` is for people ("sign-ins from your address"), `whom` distinguishes counters. `strict`
+    `what` is for messages ("sign-ins from your address"), `whom` distinguishes counters. `strict`
     ones bind all processes together even without Redis.
     """
 
@@ -65,7 +65,7 @@ class Rate:
 
     @property
     def key(self) -> str:
-        """The counter's name, which shows neither names nor addresses."""
+        """Return the counter's name, which shows neither names nor addresses."""
         return sha256(f"{self.what}\n{self.whom}".encode(errors="replace")).hexdigest()[:32]
 
 
@@ -89,7 +89,7 @@ class Excess:
 
 
 def count(rates: Sequence[Rate]) -> Excess | None:
-    """Count one for each rate; return the exceeded one that lasts longest, or None.
+    """Increment the counter of each rate; return the exceeded one that lasts longest, or None.
 
     One round trip to Redis; none if nothing is limited, or an excess is known already.
     """
@@ -119,7 +119,7 @@ def of_sign_in(address: str, name: str | None) -> list[Rate]:
     whom = network_of(address)
     found = [Rate("sign-ins from your address", whom, SIGN_INS_BY_ADDRESS, strict=True)]
     if name is not None:
-        # Spaces around it and its case make no other name of it.
+        # Spaces around a name and its case do not distinguish names.
         text = name.strip().casefold()[:150]
         found.append(Rate("sign-ins with this name", text, SIGN_INS_BY_NAME, strict=True))
     return found
@@ -160,7 +160,7 @@ class _Memory:
         self._found: dict[str, tuple[int, float]] = {}
 
     def count(self, name: str) -> tuple[int, float]:
-        """Count one for a name; return its count and the seconds left of its minute."""
+        """Increment a name's counter; return its count and the seconds left of its minute."""
         now = monotonic()
         with self._lock:
             number, until = self._found.get(name, (0, 0.0))
@@ -248,7 +248,7 @@ def _script() -> Any:
         redis_url(),
         socket_timeout=TIMEOUT_SECONDS,
         socket_connect_timeout=TIMEOUT_SECONDS,
-        # A connection that was cut is opened again; a Redis that is slow is not asked twice.
+        # A lost connection is opened again; a slow Redis is not queried twice.
         retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
     )
     return client.register_script(_COUNT)

@@ -22,7 +22,7 @@ from executions.api.paging import PageQuery, page
 from executions.errors import NotFound, WrongState
 from executions.models import ApiToken, ServiceAccount, Workspace
 
-# API tokens as JSON: what comes in, what goes out.
+# API tokens as JSON: requests and responses.
 
 
 SCOPE_HELP = "Names of actions and permissions; see `createApiToken`."

@@ -22,7 +22,7 @@ from executions.models import WorkflowExecution
 from executions.states import Permission
 
 MAX_IDS = 1_000
-# More at once need a permission of their own: what is done to so many is hard to take back.
+# More than this needs a permission of its own: bulk changes are hard to undo.
 FREE_IDS = 20
 
 
@@ -94,7 +94,10 @@ def each(
 def _forbidden(
     user: User, rows: QuerySet[Model], wanted: list[UUID], power: Power
 ) -> dict[UUID, tuple[str, str]]:
-    """The reasons for the objects that the user may not change; a constant number of queries."""
+    """Return the reasons for the objects that the user may not change.
+
+    A constant number of queries.
+    """
     needed: list[Power] = [power]
     if len(wanted) > FREE_IDS:
         needed.append(Permission.BULK)

@@ -66,8 +66,8 @@ class Endpoint(APIView):
     schema: Any = OwnSchema()
     # Whether its POST may start executions.
     starts = False
-    # Whether it is answered also where a process has more requests than it can answer; it then has
-    # to be cheap, and what people or workers need to end work.
+    # Whether it is served even if a process has more requests than it can handle; then it must be
+    # cheap, and needed by users or workers to finish work.
     urgent = False
     # Whether requests without a valid sign-in are counted by address.
     counts_refusals = True
@@ -82,7 +82,7 @@ class Endpoint(APIView):
         return view
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Answer the request; the response is private and must not be cached."""
+        """Handle the request; the response is private and must not be cached."""
         with surroundings(), ahead.reading(), row_scope.limited(None):
             response = limit_stream(super().dispatch(request, *args, **kwargs))
         response.headers.setdefault("Cache-Control", "no-store")
@@ -104,7 +104,7 @@ class Endpoint(APIView):
         return [*ours, *(added() for added in added_authentication())] if ours else []
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        """Return the request, read as UTF-8 whatever charset the caller names."""
+        """Return the request, read as UTF-8 whatever charset the caller declares."""
         request.encoding = "utf-8"
         return super().initialize_request(request, *args, **kwargs)
 
@@ -146,7 +146,7 @@ class Endpoint(APIView):
 
     @property
     def user(self) -> User:
-        """The signed-in user."""
+        """Return the signed-in user."""
         return self.request.user
 
     def gone(self) -> bool:

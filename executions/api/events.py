@@ -18,7 +18,7 @@ from executions.api.paging import ListQuery, narrowed, page
 from executions.models import Event
 from executions.triggers.event import publish_event
 
-# Events as JSON: what comes in, what goes out.
+# Events as JSON: requests and responses.
 
 
 class PublishEvent(Body):

@@ -24,7 +24,7 @@ from executions.lifecycle import CANCEL, PAUSE, RESUME, UNDO
 from executions.models import WorkflowExecution, WorkflowVersion
 from executions.states import ExecutionState, TriggerType, VersionKind
 
-# Executions as JSON: what comes in, what goes out.
+# Executions as JSON: requests and responses.
 
 
 MAX_BATCH = 1000

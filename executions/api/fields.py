@@ -64,7 +64,7 @@ def _pin(field: Field) -> Field:
     """Set the arguments that the field would take from a project's REST_FRAMEWORK and TIME_ZONE."""
     pinned = next((named for kind, named in _PINNED if isinstance(field, kind)), None)
     if pinned:
-        # What the field was declared with stays.
+        # The field's own arguments take precedence.
         vars(field).update({name: value for name, value in pinned if name not in vars(field)})
     elif isinstance(field, serializers.ListField | serializers.DictField):
         _pin(field.child)
@@ -87,7 +87,7 @@ def time_text(value: datetime) -> str:
     return str(field.to_representation(value))
 
 
-# What stands in place of a value that the caller may not see.
+# Shown in place of a value that the caller may not see.
 HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
 
 
@@ -187,7 +187,7 @@ def shown_user_id(**options: Any) -> Field:
 
 
 def asked_user_id(*, strict: bool = False, **options: Any) -> Field:
-    """The field that takes an account's key; `strict`: a number as a JSON integer alone."""
+    """Return the field for an account's key; `strict` accepts a number only as a JSON integer."""
     key = key_field()
     if isinstance(key, models.IntegerField):
         most = LARGEST_KEY[isinstance(key, models.BigIntegerField | models.BigAutoField)]
@@ -202,19 +202,19 @@ class Json(serializers.JSONField):
     """Any JSON value; the parser has made sure that it can be stored."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """The value itself."""
+        """Return the value itself."""
         return data
 
 
 class Payload(Json):
-    """A value of somebody's business: inputs, outputs, variables.
+    """A user's data: inputs, outputs, variables.
 
-    Shown to who has the permission view_payloads on the object (`may` in the serializer's
-    context); anybody else gets `HIDDEN` in its place.
+    Shown to users with the permission view_payloads on the object (`may` in the serializer's
+    context); others get `HIDDEN` in its place.
     """
 
     def to_representation(self, value: Any) -> Any:
-        """The value, or what stands in its place."""
+        """Return the value, or its replacement."""
         may: Powers | None = self.context.get("may")
         if may is not None and may.allows(Permission.VIEW_PAYLOADS):
             return super().to_representation(value)
@@ -227,7 +227,7 @@ class JsonObject(Json):
     default_error_messages = {"object": "Expected an object."}
 
     def to_internal_value(self, data: Any) -> Any:
-        """The object itself; raises ValidationError."""
+        """Return the object itself; raises ValidationError."""
         if not isinstance(data, dict):
             self.fail("object")
         return data

@@ -67,10 +67,11 @@ class Ready(OpenEndpoint):
         "getReadiness", "Health", {200: Health, 503: Health}, public=True, parameters=[ReadyQuery]
     )
     def get(self, request: Request) -> Response:
-        """Whether this process can serve: 503 if a part is DOWN that it needs, or `parts` names.
+        """Return whether this process can serve.
 
-        Failed workers and beat only make it DEGRADED, since removing web processes would not help.
-        `?parts=all` answers 503 for those as well.
+        503 if a part that it needs, or in `parts`, is DOWN. Failed workers and beat only make it
+        DEGRADED, because removing web processes would not help. `?parts=all` responds 503 for those
+        as well.
         """
         return answer(request, self.query(ReadyQuery).get("parts", parts.NEEDED))
 
@@ -135,5 +136,5 @@ def _may_know(request: Request, found: Findings) -> bool:
             return False
         if signed_in is not None:
             return bool(getattr(signed_in[0], "is_staff", False))
-    # DRF has put nobody in the user's place, since the address is open to all.
+    # DRF has set no user, because the address is public.
     return bool(getattr(get_user(django_request(request)), "is_staff", False))

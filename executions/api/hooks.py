@@ -32,7 +32,7 @@ from executions.states import FINAL, ExecutionState
 from executions.triggers import webhook
 from executions.vendor_seams.rest_framework_requests import django_request
 
-# A webhook's body as a payload: JSON as it is, any other text as `{"body", "contentType"}`.
+# A webhook's body as a payload: JSON unchanged, any other text as `{"body", "contentType"}`.
 
 
 MAX_BYTES = 1024 * 1024

@@ -81,8 +81,8 @@ class _Asked:
 
     @classmethod
     def of(cls, request: Request, key: str) -> "_Asked":
-        # What an API token leaves of its user's powers belongs to the caller: one with fewer scopes
-        # must not be shown the answer that another was given.
+        # A token's scopes are part of the caller's identity: a token with fewer scopes must not get
+        # the stored response of another.
         limits = limits_of(request.user)
         content = [
             sorted(request.query_params.lists()),

@@ -65,7 +65,7 @@ def _token(token: ApiToken) -> dict[str, Any]:
     }
 
 
-# One's own sessions: see them, end one, end all others.
+# The user's own sessions: list them, end one, end all others.
 
 
 # Sessions as JSON.

@@ -24,7 +24,7 @@ from executions.api.paging import PageQuery, page
 from executions.models import Membership
 from executions.states import Permission, Role
 
-# Memberships as JSON: what comes in, what goes out.
+# Memberships as JSON: requests and responses.
 
 
 class PermissionList(serializers.ListField):

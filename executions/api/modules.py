@@ -20,7 +20,7 @@ from executions.publishing.samples import samples
 IF_NONE_MATCH = header("If-None-Match", "The ETag of what you have; 304 where it is the same.")
 TAKES = [(name, name) for name in get_args(Take)]
 CONTAINERS = [("", "none"), ("loop", "loop"), ("map", "map")]
-# For so long, in seconds, nobody who was given the modules asks again.
+# For how many seconds a client may cache the modules.
 FRESH = 300
 
 

@@ -98,7 +98,7 @@ SCHEMES = {
 Json = dict[str, Any]
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 EXAMPLES = Path(__file__).with_name("examples.json")
-# Codes of the problems that a status stands for most often.
+# The most common problem code for each status.
 CODES = {
     400: "malformed_json",
     401: "not_authenticated",
@@ -151,7 +151,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
     result = _shorter_names(result)
     _close_bodies(result)
     result["info"]["description"] = INTRODUCTION
-    result["servers"] = []  # `document` knows, whose caller may have another address each time
+    result["servers"] = []  # `document` sets them, because each caller may have another address
     used = {tag for _, _, described in operations(result) for tag in described["tags"]}
     known = [*TAGS.items(), *(tag for plugin in plugins() for tag in plugin.api_tags.items())]
     result["tags"] = [{"name": name, "description": text} for name, text in known if name in used]

@@ -213,26 +213,26 @@ def _of_django(error: Exception) -> JsonResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """Django's handler404."""
+    """Return the response for Django's handler404."""
     if _is_admin(request):
         return defaults.page_not_found(request, exception)
     return problem(404, f"There is nothing at {request.path[:200]}.", code="not_found")
 
 
 def refused(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """Django's handler403."""
+    """Return the response for Django's handler403."""
     if _is_admin(request):
         return defaults.permission_denied(request, exception)
     return problem(403, "You may not do that.")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """Django's handler400; a body past the limit is a 413."""
+    """Return the response for Django's handler400; 413 for a body above the limit."""
     return _of_django(exception)
 
 
 def failed(request: HttpRequest) -> HttpResponseBase:
-    """Django's handler500; a database that does not answer is a 503."""
+    """Return the response for Django's handler500; 503 if the database does not respond."""
     error = sys.exc_info()[1]
     if error is not None and _is_away(error):
         return _page_without_database(request, error) if _is_admin(request) else _of_database(error)

@@ -21,7 +21,7 @@ from executions.api.paging import PageQuery, page
 from executions.models import ServiceAccount
 from executions.states import Role
 
-# Service accounts as JSON: what comes in, what goes out.
+# Service accounts as JSON: requests and responses.
 
 
 class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]):

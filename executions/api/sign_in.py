@@ -40,7 +40,7 @@ class Credentials(Body):
 
 
 class TokenPair(CamelCase, serializers.Serializer[Pair]):
-    """`access` goes into `Authorization: Bearer`; `refresh` gets the next pair, once."""
+    """`access` goes into `Authorization: Bearer`; `refresh` is exchanged once for the next pair."""
 
     access = serializers.CharField()
     refresh = serializers.CharField()

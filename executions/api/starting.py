@@ -51,8 +51,8 @@ _COLUMNS = [
 ]
 
 
-# The workspaces of workflows that were started lately: a guess of whose limits will be asked for.
-# Nothing else depends on it; whose a workflow is, is read each time.
+# The workspaces of recently started workflows: a guess of the limits to prefetch. Nothing else
+# depends on it; the workspace of a workflow is always read.
 _guesses: dict[UUID, UUID] = {}
 MOST_GUESSES = 10_000
 

@@ -18,7 +18,7 @@ from executions.definition.graph.schema import MAX_TASKS
 from executions.definition.graph.trial import Pin, TrialRequest
 from executions.publishing.operations import start_trial
 
-# What a test run takes.
+# The request of a test run.
 
 
 class PinShape(Body):

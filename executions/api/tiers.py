@@ -88,7 +88,7 @@ class OneTier(Endpoint):
         return Response(status=204)
 
 
-# What a workspace uses of its limits.
+# A workspace's use of its limits.
 
 
 class WindowShape(CamelCase, serializers.Serializer[Window]):
@@ -131,6 +131,6 @@ class WorkspaceUsage(Endpoint):
 
     @operation("getWorkspaceUsage", "Workspace", {200: WorkspaceUsageShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """The workspace's limits, running and queued executions, and starts this hour and today."""
+        """Return the workspace's limits, running and queued executions, and recent starts."""
         obtain(self.user, Workspace.objects.all(), id, Action.VIEW)
         return Response(WorkspaceUsageShape(usage_of(id)).data)

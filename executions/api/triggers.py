@@ -28,7 +28,7 @@ from executions.triggers.operations import (
 )
 from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
 
-# Triggers as JSON: what comes in, what goes out.
+# Triggers as JSON: requests and responses.
 
 
 class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
@@ -124,7 +124,7 @@ class Triggers(Endpoint):
 
     @operation("createTrigger", "Trigger", {}, errors=[409])
     def post(self, request: Request) -> NoReturn:
-        """Always rejected: triggers come from definitions."""
+        """Reject every request: triggers come from definitions."""
         raise WrongState(FROM_DEFINITION, "DEFINED")
 
 
@@ -152,7 +152,7 @@ class OneTrigger(Endpoint):
 
     @operation("deleteTrigger", "Trigger", {}, errors=[403, 404, 409])
     def delete(self, request: Request, id: UUID) -> NoReturn:  # noqa: A002
-        """Always rejected: triggers come from definitions."""
+        """Reject every request: triggers come from definitions."""
         obtain(self.user, triggers(), id, Action.AUTHOR)
         raise WrongState(FROM_DEFINITION, "DEFINED")
 

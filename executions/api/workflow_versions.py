@@ -54,7 +54,10 @@ class ValidateDefinition(Endpoint):
         errors=[403, 404],
     )
     def post(self, request: Request) -> Response:
-        """All problems and warnings of a definition; requires permission to write workflows."""
+        """Return all problems and warnings of a definition.
+
+        Requires permission to write workflows.
+        """
         given = self.body(NewDraft)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.AUTHOR)
         return _verdict(given["definition"], workspace.pk, None)

@@ -33,7 +33,7 @@ from executions.publishing import versioning
 from executions.publishing.operations import ARCHIVE, TAKE_OVER
 from executions.states import Permission, VersionKind
 
-# Workflows and versions as JSON: what comes in, what goes out.
+# Workflows and versions as JSON: requests and responses.
 
 
 class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
@@ -218,7 +218,7 @@ class Written(Json):
     """A definition; its pinned results require permission to view payloads."""
 
     def to_representation(self, value: Any) -> Any:
-        """The definition, with `HIDDEN` for pinned results if the caller may not see them."""
+        """Return the definition; pinned results that the caller may not see become `HIDDEN`."""
         may: Powers | None = self.context.get("may")
         if may is not None and may.allows(Permission.VIEW_PAYLOADS):
             return value

@@ -21,7 +21,7 @@ from executions.errors import NotFound
 from executions.models import Tier, Workspace
 from executions.states import Role
 
-# Workspaces, tiers and the caller as JSON: what comes in, what goes out.
+# Workspaces, tiers and the caller as JSON: requests and responses.
 
 
 class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 FORMAT = "valkyr-audit-1"
-BEGINNING = bytes(32)  # what the first link names as the one before it
+BEGINNING = bytes(32)  # the previous link's digest in the first link
 ID, LEAF = 16, 32
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HEAD = re.compile(r"([1-9][0-9]{0,17}):([0-9a-f]{64})")
@@ -88,7 +88,7 @@ def split(leaves: bytes) -> Iterator[tuple[UUID, bytes]]:
 
 
 def joined(rows: Sequence[tuple[UUID, bytes]]) -> bytes:
-    """The opposite of `split`."""
+    """Return the opposite of `split`."""
     return b"".join(pk.bytes + one for pk, one in rows)
 
 

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# Fields whose names say that they hold a secret; that one changed is told, not what it was.
+# Fields whose names indicate a secret; their changes are recorded without values.
 SECRET = re.compile(r"(?i)(password|passwd|secret|digest|api[-_]?key|private[-_]?key)")
 CHANGED = "••••••"
-# A longer text is told by its beginning and its checksum.
+# A longer text is recorded as its beginning and its checksum.
 LONGEST = 1_000
 
 

@@ -31,7 +31,7 @@ def begin(
     filters: Mapping[str, Any],
     actor: Actor,
 ) -> QuerySet[Activity]:
-    """Return the rows to export, without later ones, and record the export.
+    """Return the rows to export, as of now, and record the export.
 
     It records one row in each of their workspaces, or (None) one for the whole installation.
     `filters` are the request's.

@@ -12,7 +12,7 @@ from executions.audit.trail import name_of
 from executions.database import transaction
 from executions.errors import NotFound, ValkyrError
 
-# What is shown of an execution: attributes by their names in the API.
+# What revealing an execution shows: attributes by their API names.
 EXECUTION = {
     "triggerPayload": "trigger_payload",
     "contextData": "context_data",
@@ -29,10 +29,10 @@ class NoReason(ValkyrError):
 def reveal(
     model: type[Model], pk: UUID, fields: Mapping[str, str], *, actor: Actor, reason: str
 ) -> dict[str, Any]:
-    """The values of a row's `fields` (attributes by name), unmasked; raises NotFound, NoReason.
+    """Return the values of a row's `fields` (attributes by name), unmasked.
 
-    The caller has checked the permission. A credential in a payload is only a reference: no row
-    contains secrets.
+    Raises NotFound, NoReason. The caller has checked the permission. A credential in a payload is
+    only a reference: no row contains secrets.
     """
     if not reason.strip():
         raise NoReason

@@ -28,7 +28,7 @@ from executions.database.clock import first_id_at
 from executions.errors import NotFound
 from executions.models import Activity
 
-# What a row of the audit trail is about: from the name in `object_type` to the model and back.
+# The object of a row of the audit trail: from the name in `object_type` to the model and back.
 
 
 def name_of(model: type[Model]) -> str:
@@ -37,7 +37,7 @@ def name_of(model: type[Model]) -> str:
 
 
 def model_of(name: str) -> type[Model] | None:
-    """Return the model of that name; None if there is none (any more)."""
+    """Return the model of that name; None if there is none."""
     return _models().get(name)
 
 
@@ -77,7 +77,7 @@ def administered(user: User) -> Readable:
 
 
 def readable(user: User, object_id: str = "") -> Readable:
-    """Return what the user may read; about one object also by permission to view it."""
+    """Return the rows that the user may read; about one object also by permission to view it."""
     own = administered(user)
     if own.workspaces is None or not object_id:
         return own

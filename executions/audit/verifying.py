@@ -41,7 +41,7 @@ class VerificationReport:
 
 
 class Enough(Exception):
-    """So much does not fit that the rest need not be read."""
+    """There are so many mismatches that the rest need not be read."""
 
 
 def verify(heads: Collection[ChainHead] = (), *, archived: int = 0) -> VerificationReport:
@@ -65,7 +65,8 @@ class _Walk:
         self.report = VerificationReport()
         self._heads, self._archived = heads, archived
         self._sealed_at: datetime | None = None  # of the link before
-        # Leaves that met no row yet, with their link, and rows that met no leaf yet.
+        # Leaves without a matching row so far, with their link, and rows without a matching leaf so
+        # far.
         self._leaves: dict[UUID, tuple[bytes, int, datetime | None]] = {}
         self._rows: dict[UUID, tuple[bytes, datetime]] = {}
         self._at = UUID(int=0)

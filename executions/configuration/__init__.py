@@ -1,8 +1,8 @@
 """The settings of Valkyr: typed, checked, each with a default.
 
 `settings().lease_seconds` is the environment's `VALKYR_LEASE_SECONDS`, else the entry
-`LEASE_SECONDS` of Django's setting `VALKYR`, else the default. A plugin declares a class of its own
-(`PluginConfig.settings_class`) and asks `read(ItsSettings)`.
+`LEASE_SECONDS` of Django's setting `VALKYR`, else the default. A plugin declares its own class
+(`PluginConfig.settings_class`) and calls `read(ItsSettings)`.
 """
 
 from executions.configuration.engine import EngineSettings
@@ -38,5 +38,8 @@ __all__ = [
 
 
 def settings() -> EngineSettings:
-    """The engine's settings; raises ImproperlyConfigured, which names what is wrong."""
+    """Return the engine's settings.
+
+    Raises ImproperlyConfigured, which names the invalid settings.
+    """
     return read(EngineSettings)

@@ -196,4 +196,4 @@ class EngineSettings(
     AccessSettings,
     PlaceSettings,
 ):
-    """All of them."""
+    """All settings of the engine."""

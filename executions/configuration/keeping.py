@@ -1,4 +1,4 @@
-"""How long rows are kept, what secrets are sealed with, who reads metrics."""
+"""Settings of retention, sealing and metrics."""
 
 from typing import Any, ClassVar
 
@@ -106,10 +106,10 @@ class SealingSettings(SettingsModel):
     """The installation's key.
 
     One key seals an installation's data keys, and those seal credentials and other secrets in the
-    database. Set one of the first three, the same for all processes. Without one everything works
-    until the first secret is to be stored. A key is 32 random bytes in base64
-    (`openssl rand -base64 32`). Keep it apart from the database's backups: without it, nobody reads
-    the secrets in them.
+    database. Set one of the first three, with the same value for all processes. Without one,
+    everything works until the first secret is stored. A key is 32 random bytes in base64
+    (`openssl rand -base64 32`). Keep it apart from the database's backups: without it, the secrets
+    in them cannot be read.
     """
 
     title: ClassVar[str] = "What secrets are sealed with"

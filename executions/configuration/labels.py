@@ -1,10 +1,10 @@
-"""Labels of our apps in this project, which gives one of them another where its own app has ours.
+"""Labels of our apps in this project, which can change one that conflicts with an app of its own.
 
     class Runs(RunnersConfig):
         label = "valkyr_runners"
 
 Tables, permissions and pages of the admin are named by the label. Code and migrations name our apps
-by their packages, and ask here.
+by their packages, and look up the label here.
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ ENGINE = ("executions", "runners", "dlq")
 
 
 def label(package: str) -> str:
-    """The label of one of our apps by its package; every other name is its own label."""
+    """Return the label of one of our apps by its package; every other name is its own label."""
     return _labels().get(package, package) if package in ENGINE else package
 
 
@@ -33,9 +33,9 @@ def _labels() -> dict[str, str]:
 
 
 def refuse_conflict(package: str, own: str) -> None:
-    """Raise ImproperlyConfigured where another installed app has the label `own`.
+    """Raise ImproperlyConfigured if another installed app has the label `own`.
 
-    Django refuses that too, as soon as it has both, but does not say what to do.
+    Django rejects that too, as soon as it has loaded both, but does not say what to do.
     """
     if other := _namesake(package, own):
         config = f"{package}.apps.{package.capitalize()}Config"

@@ -1,7 +1,7 @@
-"""Where a setting's value comes from, and what is said of one that makes no sense.
+"""The source of a setting's value, and the messages about invalid ones.
 
 A class of settings is read once and kept until Django's `VALKYR` is another object or `forget` is
-called. No value is kept of a class that has problems: each use raises.
+called. No value of a class with problems is kept: each use raises.
 """
 
 import os
@@ -22,7 +22,7 @@ Network = IPv4Network | IPv6Network
 
 
 def _split(value: Any) -> Any:
-    """A list of words from text that separates them by commas; anything else as it is."""
+    """Return a list of words from comma-separated text; other values unchanged."""
     if isinstance(value, str):
         return [word.strip() for word in value.split(",") if word.strip()]
     return value
@@ -43,7 +43,7 @@ def _network(one: Any) -> Any:
 
 
 def _flag(value: Any) -> Any:
-    """Text that is neither yes nor no is refused; so is a number."""
+    """Return a flag; reject text that is neither yes nor no, and numbers."""
     if isinstance(value, str):
         value = {"1": True, "true": True, "yes": True, "on": True}.get(
             value.lower(), False if value.lower() in {"0", "false", "no", "off"} else value
@@ -69,15 +69,15 @@ def setting(
 ) -> Any:
     """Declare a setting.
 
-    `unset` says what the default is where the value does not. `variables` are further variables
-    of the environment. `bounds` are pydantic's: `ge`, `gt`, `le`, `lt`, `min_length`, `pattern`.
+    `unset` describes the default if its value does not. `variables` are additional environment
+    variables. `bounds` are pydantic's: `ge`, `gt`, `le`, `lt`, `min_length`, `pattern`.
     """
     extra: Any = {"unit": unit, "unset": unset, "variables": list(variables)}
     return Field(default=default, description=meaning, json_schema_extra=extra, **bounds)
 
 
 def about(field: FieldInfo) -> dict[str, Any]:
-    """The unit, the default in words and the further variables of a setting."""
+    """Return the unit, the default in words and the further variables of a setting."""
     return cast("dict[str, Any]", field.json_schema_extra)
 
 
@@ -91,7 +91,7 @@ class SettingsModel(BaseModel):
 
 
 def said(kind: type[SettingsModel]) -> dict[str, Any]:
-    """What the environment, else Django's settings, say of the fields of a class."""
+    """Return the values of a class's fields from the environment, else from Django's settings."""
     found: dict[str, Any] = {}
     entries = given()
     for name, field in kind.model_fields.items():
@@ -103,17 +103,17 @@ def said(kind: type[SettingsModel]) -> dict[str, Any]:
 
 
 def variables_of(field: FieldInfo, name: str) -> list[str]:
-    """The variables that may say a setting, the first that is set wins."""
+    """Return the environment variables of a setting; the first one that is set wins."""
     return [f"{PREFIX}{name.upper()}", *about(field)["variables"]]
 
 
 def variable_of(field: FieldInfo, name: str) -> str | None:
-    """The variable of the environment that says this setting, if one does."""
+    """Return the environment variable that sets this setting, or None."""
     return next((v for v in variables_of(field, name) if os.environ.get(v, "").strip()), None)
 
 
 def given() -> Mapping[str, Any]:
-    """Django's setting `VALKYR`; nothing where it is missing, or no dictionary."""
+    """Return Django's setting `VALKYR`; {} if it is missing or not a dictionary."""
     found = _source()
     return found if isinstance(found, Mapping) else {}
 
@@ -122,9 +122,9 @@ _django: Any = None
 
 
 def _source() -> Any:
-    """Django's setting as it is; None without it, or in a program without Django.
+    """Return Django's raw setting; None without it, or in a program without Django.
 
-    Asked for several times a step: Django's settings are looked for until they are there.
+    Steps call it several times each: Django's settings are only looked for until they exist.
     """
     global _django  # noqa: PLW0603 - one a process
     if _django is not None:
@@ -141,7 +141,7 @@ def _source() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class SettingProblem:
-    """A setting that makes no sense: what it is called where it was said, and why."""
+    """An invalid setting: the name under which it was set, and the reason."""
 
     name: str
     reason: str
@@ -156,7 +156,10 @@ _read: dict[type[SettingsModel], tuple[Any, SettingsModel]] = {}
 
 
 def read(kind: type[Settings]) -> Settings:
-    """The settings of one class; raises ImproperlyConfigured, which names what is wrong."""
+    """Return the settings of one class.
+
+    Raises ImproperlyConfigured, which names the invalid settings.
+    """
     source = _source()
     kept = _read.get(kind)
     if kept is None or kept[0] is not source:
@@ -174,18 +177,18 @@ def read(kind: type[Settings]) -> Settings:
 
 
 def tolerate(tolerant: bool) -> None:
-    """Take the defaults in place of what makes no sense: for a process that lists such settings."""
+    """Use the defaults in place of invalid settings, in a process that lists them."""
     global _tolerant  # noqa: PLW0603 - one a process
     _tolerant = tolerant
 
 
 def forget() -> None:
-    """Read anew at the next use: call it after a change of the environment."""
+    """Read the settings again at the next use; call it after a change of the environment."""
     _read.clear()
 
 
 def problems(kinds: Iterable[type[SettingsModel]]) -> Iterator[SettingProblem]:
-    """What makes no sense in these classes, and entries of `VALKYR` that none of them has."""
+    """Yield the invalid settings of these classes, and unknown entries of `VALKYR`."""
     source = {} if _source() is None else _source()
     if not isinstance(source, Mapping):
         yield SettingProblem(NAME, f"is {type(source).__name__}; expected a dictionary.")
@@ -236,7 +239,7 @@ WORDS = (
 
 
 def _expectation(message: str) -> str:
-    """Pydantic's message in our words: what was expected."""
+    """Return pydantic's message in our words: what was expected."""
     for pattern, words in WORDS:
         message = re.sub(pattern, words, message)
     return message.rstrip(".")

@@ -24,7 +24,7 @@ def name(source: Callable[[], Iterable[str]]) -> None:
 
 
 def addresses() -> Iterator[str]:
-    """URLs, one server each; what stands before `+` of a URL is left out."""
+    """Yield URLs, one server each, without the part before `+`."""
     given = [os.environ.get(variable, "") for variable in VARIABLES]
     for text in [*given, *(url for source in _sources for url in source())]:
         # `module:Class+redis://…` names a class of a result backend; `;` separates servers.

@@ -1,4 +1,4 @@
-"""The page of all settings, written from their classes."""
+"""The page of all settings, generated from their classes."""
 
 import inspect
 from collections.abc import Iterable, Iterator
@@ -12,14 +12,14 @@ BEGIN, END = "<!-- settings: begin -->", "<!-- settings: end -->"
 
 
 def within(page: str, kinds: Iterable[type[SettingsModel]]) -> str:
-    """The page with its part between the marks written anew."""
+    """Return the page with a regenerated part between the marks."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{chr(10).join(lines(kinds))}\n{END}{after}"
 
 
 def lines(kinds: Iterable[type[SettingsModel]]) -> Iterator[str]:
-    """A heading, a sentence and a table for each class."""
+    """Yield a heading, a sentence and a table for each class."""
     for kind in kinds:
         yield f"### {kind.title}\n"
         yield f"{inspect.getdoc(kind)}\n"
@@ -31,7 +31,7 @@ def lines(kinds: Iterable[type[SettingsModel]]) -> Iterator[str]:
 
 
 def default_of(field: FieldInfo) -> str:
-    """The default in words."""
+    """Return the default in words."""
     given = about(field)
     if given["unset"]:
         return str(given["unset"])
@@ -46,7 +46,7 @@ def default_of(field: FieldInfo) -> str:
 
 
 def meaning_of(field: FieldInfo) -> str:
-    """What it is for, its unit where the default does not say it, and its other variables."""
+    """Return a setting's meaning, its unit if the default has none, and its other variables."""
     given = about(field)
     text = str(field.description)
     if given["unit"] and given["unset"]:

@@ -1,4 +1,4 @@
-"""How steps are executed, and what workflows may ask for."""
+"""How steps are executed, and what workflows may use."""
 
 from typing import ClassVar
 
@@ -7,7 +7,7 @@ from pydantic import ValidationInfo, field_validator
 from executions.configuration.model import Flag, SettingsModel, Words, setting
 
 SECONDS = "seconds"
-# Served by our own workers; the index of all other queues' runs leaves them out by name.
+# Served by our own workers; the index of all other queues' runs excludes them by name.
 OWN_QUEUES = frozenset({"control", "default", "io"})
 
 

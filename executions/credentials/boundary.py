@@ -1,6 +1,6 @@
 """A credential's boundary: the hosts, modules and workflows that may receive it. Pure.
 
-    boundary.allows_host("api.example.com", 443)   judged by whoever opens a connection
+    boundary.allows_host("api.example.com", 443)   judged by the code that opens a connection
     boundary.allows_module("http.request")
     boundary.allows_workflow(workflow_id)
 
@@ -33,7 +33,7 @@ class Boundary:
 
     @property
     def any_host(self) -> bool:
-        """Whether any host is allowed, which a user chose."""
+        """Return whether a user allowed any host."""
         return ANY in self.hosts
 
     def allows_host(self, host: str, port: int | None) -> bool:
@@ -201,7 +201,7 @@ def _is_word(word: str) -> bool:
     return bool(word) and word.isascii() and word.replace("_", "").replace("-", "").isalnum()
 
 
-# What a boundary's lists may hold, and the problems of those that somebody gives. Pure.
+# The valid values of a boundary's lists, and the problems of invalid ones. Pure.
 
 
 MOST = 100
@@ -289,9 +289,9 @@ _CHECKS: Mapping[str, Callable[[str], Any]] = {
 
 # Whether a step may have a credential at all, by its module, its workflow and where it runs. Pure.
 #
-# Where the values then go is judged by connection (`runners.modules.credential_hosts`). That holds
-# only for modules whose connections are judged; others get a credential that names them, or that
-# may go anywhere.
+# Each connection checks where the values go (`runners.modules.credential_hosts`). That works only
+# for modules whose connections are checked; others only get a credential that names them, or one
+# that may go anywhere.
 
 
 @dataclass(frozen=True, slots=True)

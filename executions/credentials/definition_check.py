@@ -118,7 +118,7 @@ def _kept(module: ModuleEntry, named: list[tuple[str, Pointer]]) -> frozenset[st
 
 def _named(module: ModuleEntry) -> list[tuple[str, Pointer]]:
     """Return the credentials that the module's `with` names as secrets, with their places."""
-    # Reading templates takes a while, and most name none.
+    # Parsing templates is slow, and most name none.
     if module.config is None or ROOT not in str(module.config):
         return []
     template, _ = inspect_template(module.config)

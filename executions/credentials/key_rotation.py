@@ -1,7 +1,7 @@
 """Rotate keys during operation: add a data key, reseal values, remove old keys.
 
-All values stay readable: a key is removed only when it seals nothing and no process can be sealing
-with it. Each change is a line of the audit trail.
+All values stay readable: a key is removed only when it seals nothing and no process can still be
+sealing with it. Each change is a row of the audit trail.
 """
 
 from collections import Counter
@@ -47,7 +47,7 @@ class KeyUse:
 
     @property
     def unknown(self) -> set[int]:
-        """Keys of values that are missing from the keyset: those values are lost."""
+        """Return keys of values that are missing from the keyset: those values are lost."""
         return {key for count in self.counts.values() for key in count} - set(self.ids)
 
 

@@ -33,7 +33,7 @@ class CredentialInUse(WithProblems):
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 MAX_NAME = 80
-# Shorter ones could not be kept out of texts: they occur in words that are no secret.
+# Shorter values could not be scrubbed from texts: they occur in ordinary words.
 SHORTEST = 6
 LONGEST = 64 * 1024
 MOST_FIELDS = 50
@@ -259,10 +259,10 @@ def _kind_of(value: Any) -> str:
     return names.get(type(value), "an object")
 
 
-# The boundary that a new credential gets where its creator names none: by its type. Pure.
+# The default boundary of a new credential, by its type. Pure.
 
 
-# Tokens that say by their beginning whose they are.
+# Tokens whose prefix identifies their issuer.
 TOKENS: Mapping[str, tuple[str, ...]] = {
     "sk-ant-": ("api.anthropic.com",),
     "sk-proj-": ("api.openai.com",),

@@ -54,7 +54,8 @@ def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCre
     try:
         found = _opened(workspace_id, names)
     except KeyUnknown:
-        # Sealed anew, and its old key retired, between our reading it and opening the keyset.
+        # The value was resealed, and its old key retired, between our reading it and opening the
+        # keyset.
         found = _opened(workspace_id, names)
     return found
 

@@ -221,9 +221,12 @@ def _kept(credential: Credential, fields: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _suggested_hosts(kind: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Suggest hosts by its type and its text fields; other fields are reported as problems."""
+    """Return suggested hosts by the type and the text fields.
+
+    Other fields are reported as problems.
+    """
     if kind not in KINDS:
-        return (ANY,)  # an unknown type is told instead
+        return (ANY,)  # the unknown type is reported instead
     texts = {name: text for name, text in fields.items() if isinstance(text, str)}
     return suggested_hosts(kind, texts)
 

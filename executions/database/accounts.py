@@ -86,7 +86,7 @@ def connect() -> None:
 
 
 def _before_ours(sender: Any, instance: Any, raw: bool = False, **_: Any) -> None:
-    """Copy what a row is about to refer to."""
+    """Copy the account that a row is about to refer to."""
     if raw or not is_ours(sender):
         return
     for field in sender._meta.concrete_fields:
@@ -130,5 +130,5 @@ def set_null(collector: Any, field: Any, rows: Any, using: str) -> None:
         models.SET_NULL(collector, field, rows, using)
 
 
-# Django does not ask the wrong database for rows that it may not need.
+# Django does not query the wrong database for rows that it may not need.
 cascade.lazy_sub_objs = set_null.lazy_sub_objs = True  # type: ignore[attr-defined]

@@ -16,12 +16,12 @@ from executions.database.routing import connection
 
 @enum.unique
 class AdvisoryLock(enum.IntEnum):
-    """One member per job. Any number works if no other member has it."""
+    """One member per lock. Any number works if no other member has it."""
 
     BEAT_ELECTION = 7_263_544_401
     SWEEP_EVERY_SECOND = 7_263_544_402
     SWEEP_EVERY_FIVE_SECONDS = 7_263_544_403
-    # The seed of a hash over the workspace, not a lock by itself.
+    # The seed of a hash over the workspace, not a lock itself.
     REDRIVE_HOLDS = 7_263_544_404
     REDRIVE_DRIVER = 7_263_544_405
     FAILURE_GROUP_COUNTERS = 7_263_544_411
@@ -34,10 +34,10 @@ class AdvisoryLock(enum.IntEnum):
     SEALING_KEYS = 7_305_811_942_016_001
 
 
-# One at a time in the whole installation: by an advisory lock that a dead process frees.
+# One process at a time in the whole installation: by an advisory lock that a dead process frees.
 #
-# A lock belongs to a session. A pooler gives each statement another one, so where one stands before
-# the database (`DATABASE_DIRECT_URL`) the lock is taken past it, on a session as short as the job.
+# A lock belongs to a session. A pooler uses another session for each statement, so with a pooler
+# (`DATABASE_DIRECT_URL`) the lock is taken directly, on a session that lasts as long as the job.
 
 
 TAKE = "SELECT pg_try_advisory_lock(%s)"
@@ -47,7 +47,7 @@ CONNECT_SECONDS = 5
 
 @contextmanager
 def alone(job: AdvisoryLock) -> Iterator[bool]:
-    """Return whether no other process does this job; others wait until the end."""
+    """Yield whether no other process does this job; others wait until the end."""
     direct = valkyr_settings().database_direct_url
     with _past_the_pooler(direct, job) if direct else _on_our_session(job) as held:
         yield held

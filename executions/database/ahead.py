@@ -18,7 +18,7 @@ _kept: ContextVar[list[tuple[BoundStatement, Rows]] | None] = ContextVar("ahead"
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """The request for which rows may be kept."""
+    """Keep rows that are read ahead while the block (one request) runs."""
     token = _kept.set([])
     try:
         yield

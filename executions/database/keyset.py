@@ -38,12 +38,12 @@ class KeysetOrder:
 
     @property
     def ordering(self) -> list[str]:
-        """The arguments of `order_by`."""
+        """Return the arguments of `order_by`."""
         return [name if self.ascending else f"-{name}" for name in self.columns]
 
     @property
     def reversed(self) -> "KeysetOrder":
-        """The same columns in the opposite direction."""
+        """Return the same columns in the opposite direction."""
         return KeysetOrder(self.columns, not self.ascending)
 
     def cursor(self, row: Any) -> str:

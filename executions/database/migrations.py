@@ -13,12 +13,12 @@ from django.db.models import Field, Model
 
 from executions.configuration.labels import label, translated
 
-# How autovacuum keeps a hot table: often, without pauses, and not before it has 2,000 rows.
+# Autovacuum settings of a hot table: often, without pauses, and not below 2,000 rows.
 #
-# PostgreSQL reads a table of a few pages from end to end, which is right. Statistics taken then let
-# prepared statements go on doing so while the table grows, until the next ANALYZE; of a table that
-# was never analysed it expects ten pages at least. So the first statistics are those of a table
-# that is read by its indexes, and it stays as long as it was (docs/reference/indexes.md).
+# PostgreSQL reads a table of a few pages sequentially, which is right. Statistics taken then let
+# prepared statements continue to do so while the table grows, until the next ANALYZE; for a table
+# that was never analysed it assumes at least ten pages. So the first statistics are those of a
+# table that is read by its indexes, and that keeps its size (docs/reference/indexes.md).
 HOT = """
 ALTER TABLE {table} SET (
     autovacuum_vacuum_threshold = 2000,

@@ -2,8 +2,8 @@
 
 `VALKYR["DATABASE"]` names it; else it is where the project's routers write Valkyr's models.
 Valkyr's statements, transactions and locks use `connection` and `transaction` from
-`executions.database`, never Django's, whose database is `default`. The ORM asks routers, of which
-Valkyr's comes last: rows that are saved follow no manager, only routers.
+`executions.database`, never Django's, whose database is `default`. The ORM uses routers, of which
+Valkyr's is the last: saves use only routers, no manager.
 """
 
 from functools import cache

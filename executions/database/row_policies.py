@@ -18,7 +18,7 @@ from executions.database.routing import connection, is_ours
 from executions.database.row_scope import WORKSPACES, scoped_role
 
 EVERYBODY, RESTRICTION = "valkyr_everybody", "valkyr_workspaces"
-# A sub-select is computed once for a statement; the setting by itself, once for each row.
+# A sub-select is evaluated once per statement; the plain setting once per row.
 THEIRS = f"ANY ((SELECT current_setting('{WORKSPACES}')::uuid[])::uuid[])"
 
 
@@ -57,7 +57,7 @@ def policies() -> list[RowPolicy]:
 
 
 def policy_of(model: type[Model]) -> RowPolicy | None:
-    """The policy of a model's table; None for rows that belong to no workspace.
+    """Return the policy of a model's table; None for rows that belong to no workspace.
 
     `rows_of_no_workspace` of the model says what requests may do with rows whose workspace is
     empty: nothing, where it is missing; `read` or `write` them.
@@ -81,7 +81,7 @@ def _is_stored(model: type[Model]) -> bool:
 
 
 def _condition(model: type[Model]) -> str:
-    """Whether a row belongs to one of the request's workspaces, as SQL; "" for what has none."""
+    """Return, as SQL, whether a row belongs to one of the request's workspaces; "" for none."""
     table = _quoted(model._meta.db_table)
     if model is _workspace_model():
         return f"{table}.{_quoted(str(model._meta.pk.column))} = {THEIRS}"
@@ -97,7 +97,7 @@ def _condition(model: type[Model]) -> str:
 
 
 def _parents(model: type[Model]) -> list[tuple[str, type[Model]]]:
-    """Columns with the models to whose rows they lead: one of these has the workspace."""
+    """Return columns with the models that they refer to, one of which has the workspace."""
     declared: Sequence[tuple[str, str]] = getattr(model, "rows_belong_to", ())
     if declared:
         return [(column, apps.get_model(translated(label))) for column, label in declared]
@@ -108,13 +108,13 @@ def _parents(model: type[Model]) -> list[tuple[str, type[Model]]]:
 
 
 def _leads(field: "ForeignKey[Any, Any]") -> bool:
-    """Whether a foreign key leads to a row of a workspace."""
+    """Return whether a foreign key refers to a row of a workspace."""
     model: Any = field.related_model
     return is_ours(model) and model is not field.model and bool(_condition(model))
 
 
 def _workspace(model: type[Model]) -> Any:
-    """The foreign key to the workspace, or None."""
+    """Return the foreign key to the workspace, or None."""
     for field in model._meta.concrete_fields:
         if isinstance(field, ForeignKey) and field.related_model is _workspace_model():
             return field

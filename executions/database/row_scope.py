@@ -1,9 +1,9 @@
-"""The workspaces whose rows this request can see, as PostgreSQL is told before its statements.
+"""The workspaces whose rows this request can see, set in PostgreSQL before its statements.
 
-Within `limited` every statement of our connections runs as the role `scoped_role()`, for which the
-policies of `row_policies` hold, with the list of workspaces beside it. Each transaction sets its
-scope for itself alone, in the round trip of its first statement. So no statement finds what another
-request has left, however that ended, and whoever shares the session.
+Within `limited`, every statement of our connections runs as the role `scoped_role()`, to which the
+policies of `row_policies` apply, with the list of workspaces in a parameter. Each transaction sets
+its own scope, in the round trip of its first statement. So no statement sees the scope of another
+request, however that ended and however sessions are shared.
 """
 
 from collections.abc import Iterator
@@ -38,22 +38,22 @@ EVERYBODY = {"role": "'none'", "ids": "''"}
 
 
 class RowScope:
-    """The workspaces that an account is in when its first statement begins; or one of them.
+    """The workspaces of an account when its first statement begins; or one of them.
 
-    Two requests have two scopes, also of one account.
+    Each request has its own scope, even for the same account.
     """
 
     def __init__(self, user_id: Any, workspace_id: UUID | None = None) -> None:
-        """Ask nothing yet; `workspace_id` limits it to one workspace."""
+        """Query nothing yet; `workspace_id` limits the scope to one workspace."""
         self._user_id, self._workspace_id = user_id, workspace_id
 
     @cached_property
     def values(self) -> dict[str, str]:
-        """The role and the workspaces, as SQL."""
+        """Return the role and the workspaces, as SQL."""
         if self._workspace_id is not None:
             ids = literal(f"{{{self._workspace_id}}}")
         else:
-            # Seen by the role that the session has by itself: all memberships.
+            # Read with the session's own role: all memberships.
             ids = named(OF_MEMBER.format(user=literal(self._user_id)))
         return {"role": literal(scoped_role()), "ids": ids}
 
@@ -62,18 +62,18 @@ _current: ContextVar[RowScope | None] = ContextVar("row_scope", default=None)
 
 
 def enabled() -> bool:
-    """Whether requests are limited to the rows of their workspaces."""
+    """Return whether requests are limited to the rows of their workspaces."""
     return valkyr_settings().row_level_security
 
 
 def scoped_role() -> str:
-    """The role in PostgreSQL that statements of requests run as."""
+    """Return the role in PostgreSQL that statements of requests run as."""
     return valkyr_settings().row_level_security_role
 
 
 @contextmanager
 def limited(scope: RowScope | None) -> Iterator[None]:
-    """Within it, statements see the rows of the scope; those of everybody where it is None."""
+    """Limit statements of the block to the rows of the scope; None does not limit them."""
     token = _current.set(scope)
     try:
         yield
@@ -82,17 +82,17 @@ def limited(scope: RowScope | None) -> Iterator[None]:
 
 
 def limit(scope: RowScope | None) -> None:
-    """Go on within another scope, until the block of `limited` ends that this is in."""
+    """Change the scope until the enclosing block of `limited` ends."""
     _current.set(scope)
 
 
 def current() -> RowScope | None:
-    """The scope of what runs now."""
+    """Return the current scope."""
     return _current.get()
 
 
 def connect() -> None:
-    """Let our connections ask; without the setting nothing does."""
+    """Make our connections set the scope; without the setting this does nothing."""
     if enabled():
         connection_created.connect(_connected, dispatch_uid="executions.database.row_scope")
 
@@ -103,25 +103,25 @@ def _connected(connection: Any, **_: Any) -> None:
 
 
 def watch_connection(connection: Any) -> None:
-    """Let one of our connections ask before each statement."""
+    """Make one of our connections set the scope before each statement."""
     raw = connection.connection
     if not is_watched(raw):
         watch(raw, ScopeWatcher())
 
 
-# A savepoint that was undone may have taken the scope with it.
+# A rolled-back savepoint may have undone the scope too.
 UNKNOWN = object()
 
 
 class ScopeWatcher:
     """Knows the scope of the transaction that is open on one connection.
 
-    A scope lasts until its transaction ends, so no session carries it to another request, nor does
-    a pooler hand it to another client. A statement outside of a transaction is one by itself.
+    A scope lasts until its transaction ends, so neither a session nor a pooler carries it to
+    another request. A statement outside of a transaction is a transaction of its own.
     """
 
     def __init__(self) -> None:
-        """Begin without a transaction: all rows are seen."""
+        """Start without a transaction: all rows are visible."""
         self._known: Any = None
 
     def __call__(self, connection: Any) -> tuple[bytes, ...]:
@@ -134,17 +134,17 @@ class ScopeWatcher:
         return () if known is wanted else _commands(known, wanted)
 
     def forget(self) -> None:
-        """A savepoint may have undone what was set; set it again before the next statement."""
+        """Set the scope again before the next statement: a savepoint may have undone it."""
         self._known = UNKNOWN
 
     def is_at_work(self) -> bool:
-        """Whether statements are limited now."""
+        """Return whether statements are limited now."""
         return _current.get() is not None
 
 
 def _commands(known: Any, wanted: RowScope | None) -> tuple[bytes, ...]:
-    """From the scope that is known to the one that is wanted."""
-    # As another scope's role, memberships would be hidden.
+    """Return the commands that lead from the known scope to the wanted one."""
+    # Under another scope's role, memberships would be hidden.
     steps = [EVERYBODY] if known is not None else []
     if wanted is not None:
         steps.append(wanted.values)

@@ -1,4 +1,4 @@
-"""Makes the role and the policies of row-level security, and says what is missing of them."""
+"""Create the role and the policies of row-level security, and report missing ones."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,10 +16,10 @@ from executions.database.row_scope import enabled, scoped_role
 
 PAGE = "docs/how-to/row-level-security.md"
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
-# PostgreSQL 16 separates what a member may become from what a member may do at once.
+# PostgreSQL 16 distinguishes SET ROLE from inheriting a role's privileges.
 SEPARATED = 160000
 ROLE = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s"
-# Tables that this role may pass on: a project's own ones may belong to somebody else.
+# Tables whose privileges this role can grant: a project's tables may have another owner.
 TABLES = """
 SELECT c.oid::regclass::text FROM pg_class c
  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')
@@ -47,7 +47,7 @@ SELECT c.relname FROM pg_class c
 
 
 def connect(app: Any) -> None:
-    """Make role and policies after each `migrate`, where the setting says so."""
+    """Create role and policies after each `migrate`, if the setting is on."""
     post_migrate.connect(_migrated, sender=app, dispatch_uid="executions.database.row_security")
 
 
@@ -57,9 +57,10 @@ def _migrated(using: str, **_: Any) -> None:
 
 
 def install() -> list[str]:
-    """Make what is missing; returns the tables whose policies were made.
+    """Create missing policies; return the tables whose policies were created.
 
-    Raises ImproperlyConfigured where this role of PostgreSQL may not, with what to run.
+    Raises ImproperlyConfigured with the statements to run if this role of PostgreSQL lacks the
+    rights.
     """
     with transaction.atomic():
         _ensure_role()
@@ -72,7 +73,7 @@ def install() -> list[str]:
 
 
 def remove() -> list[str]:
-    """Take policies from all tables that have ours; the role stays. Returns the tables."""
+    """Drop our policies from all tables; the role stays. Returns the tables."""
     tables = [str(name) for name, _ in _rows(IN_PLACE, [RESTRICTION])]
     with transaction.atomic():
         for table in tables:
@@ -86,7 +87,7 @@ def remove() -> list[str]:
 
 
 def outdated() -> list[RowPolicy]:
-    """The policies that are missing, or are others."""
+    """Return the policies that are missing or outdated."""
     there = dict(_rows(IN_PLACE, [RESTRICTION]))
     existing = {name for (name,) in _rows(EXISTING, [])}
     wanted = (one for one in policies() if one.table in existing)
@@ -94,7 +95,7 @@ def outdated() -> list[RowPolicy]:
 
 
 def problems() -> Iterator[str]:
-    """What keeps requests from being limited, each with what to do; asks the database."""
+    """Yield what keeps requests from being limited, each with what to do; queries the database."""
     role = scoped_role()
     found = _rows(ROLE, [role])
     if not found:
@@ -110,7 +111,7 @@ def problems() -> Iterator[str]:
 
 @register(Tags.database)
 def in_place(**_: Any) -> list[CheckMessage]:
-    """What keeps requests from being limited; `migrate` mends most of it."""
+    """Check what keeps requests from being limited; `migrate` fixes most of it."""
     found = problems() if enabled() else ()
     return [Advice(text, hint=f"See {PAGE}.", id="valkyr.W024") for text in found]
 
@@ -155,7 +156,7 @@ def _grant() -> None:
 
 
 def _privileged(statement: str) -> None:
-    """Run what needs CREATEROLE; raises ImproperlyConfigured."""
+    """Run a statement that needs CREATEROLE; raises ImproperlyConfigured."""
     try:
         with transaction.atomic():
             _execute(statement)
@@ -167,7 +168,7 @@ def _privileged(statement: str) -> None:
 
 
 def _by_hand() -> str:
-    """What somebody with CREATEROLE runs."""
+    """Return the statements for a role with CREATEROLE."""
     role = scoped_role()
     return (
         f"Let a role with CREATEROLE run: CREATE ROLE {_quoted(role)} NOLOGIN; "

@@ -1,4 +1,4 @@
-"""Hot statements, by name, from a folder; run on the raw connection, prepared on the server."""
+"""Hot statements by name, from a folder; run on the raw connection, prepared on the server."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -19,15 +19,15 @@ EACH_TIME = "--! plan each time"
 
 
 class Statements:
-    """The statements of one folder: `<name>.sql` each; what several share is in `parts`.
+    """The statements of one folder: `<name>.sql` each; shared parts are in `parts`.
 
     They are prepared, and from their sixth use on PostgreSQL keeps one plan, until it analyses a
-    table anew. One that says `--! plan each time` is planned for its values and for the tables as
-    they are: with an array of ids, a plan made on a small table would go on reading all of it.
+    table again. A statement with `--! plan each time` is planned for its values and for the present
+    tables: with an array of ids, a plan made on a small table would keep reading all of it.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Read nothing yet; each file is read once, when it is first used."""
+        """Read nothing yet; each file is read once, at its first use."""
         self.folder = folder
         self.text = cache(self._text)
         self.kept = cache(self._kept)
@@ -35,12 +35,12 @@ class Statements:
     def fetch(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run a named statement on Django's connection and return its rows.
 
-        It joins the transaction that is open, or commits by itself.
+        It joins the open transaction, or commits by itself.
         """
         return run(self.asked(name, params))
 
     def fetch_one(self, name: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """The first row of a named statement, or None."""
+        """Return the first row of a named statement, or None."""
         rows = self.fetch(name, params)
         return rows[0] if rows else None
 
@@ -51,23 +51,23 @@ class Statements:
         return run_together([self.asked(name, params) for name, params in asked])
 
     def asked(self, name: str, params: Mapping[str, Any]) -> "BoundStatement":
-        """The named statement, for who runs it with others."""
+        """Return the named statement, to be run together with others."""
         return BoundStatement(self.text(name), params, self.kept(name))
 
     def _text(self, name: str) -> str:
-        """The SQL of a file without comments, with what it shares and the project's names.
+        """Return a file's SQL without comments, with its shared parts and the project's names.
 
-        Comments and indentation are taken out because psycopg caches its reading of a query only
-        up to 4,096 characters.
+        Comments and indentation are removed because psycopg caches its parsing of a query only up
+        to 4,096 characters.
         """
         return named(" ".join(self._lines(self.folder / f"{name}.sql")))
 
     def _kept(self, name: str) -> bool:
-        """Whether a statement's plan may be kept."""
+        """Return whether a statement's plan may be kept."""
         return EACH_TIME not in (self.folder / f"{name}.sql").read_text().splitlines()
 
     def _lines(self, file: Path) -> Iterator[str]:
-        """The lines of a file; where it says `--+ <name>` stand those of `parts/<name>.sql`."""
+        """Yield the lines of a file; `--+ <name>` is replaced by those of `parts/<name>.sql`."""
         for line in map(str.strip, file.read_text().splitlines()):
             if line.startswith("--+ "):
                 yield from self._lines(self.folder / "parts" / f"{line[4:]}.sql")
@@ -77,7 +77,7 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class BoundStatement:
-    """A statement that is to be run with others, of this folder or another."""
+    """A statement to run together with others, of this folder or another."""
 
     text: str
     params: Mapping[str, Any]
@@ -86,8 +86,8 @@ class BoundStatement:
 
 def run(asked: BoundStatement) -> list[tuple[Any, ...]]:
     """Run one statement as `Statements.fetch` does."""
-    # Neither through the proxy `connection` nor with `cursor.description`: a hot statement takes
-    # 200 us, and each of the two is a tenth of that.
+    # Not through the proxy `connection` and without `cursor.description`: a hot statement takes 200
+    # µs, and each of the two costs a tenth of that.
     django = connections[alias()]
     if django.connection is None:
         django.ensure_connection()
@@ -102,14 +102,14 @@ def run(asked: BoundStatement) -> list[tuple[Any, ...]]:
 def run_together(
     asked: Sequence[BoundStatement], *, last: bool = False
 ) -> list[list[tuple[Any, ...]]]:
-    """Run statements one after the other in one round trip; the rows of each.
+    """Run statements one after another in one round trip; return the rows of each.
 
-    They join the transaction that is open (its BEGIN goes with them), or are one that commits with
-    the last of them. Each sees what those before it did, and what was committed while they waited.
-    When one fails those after it do not run, and the error is raised.
+    They join the open transaction (its BEGIN goes with them), or form one that commits with the
+    last of them. Each sees the effects of the earlier ones, and what was committed while they
+    waited. If one fails, the later ones do not run, and the error is raised.
 
-    `last`: nothing follows in the outermost `atomic` block, so its COMMIT goes with them. Within
-    another block this changes nothing.
+    With `last`, nothing follows in the outermost `atomic` block, so its COMMIT is sent with them.
+    Within another block this changes nothing.
     """
     if not asked:
         return []
@@ -127,7 +127,7 @@ def run_together(
 
 
 def _rows(cursor: Any) -> list[tuple[Any, ...]]:
-    """What the statement answered; nothing of one that answers nothing."""
+    """Return the rows of a statement; [] if it returns none."""
     return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
 
 

@@ -1,4 +1,4 @@
-"""A look at the database from asynchronous code, in a thread that keeps no connection."""
+"""Query the database from asynchronous code, in a thread that keeps no connection."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -11,9 +11,9 @@ Found = TypeVar("Found")
 
 
 async def in_a_thread(look: Callable[[], Found]) -> Found:
-    """What `look` returns; it runs in a thread of the event loop's pool.
+    """Return the result of `look`, which runs in a thread of the event loop's pool.
 
-    Its connection is closed afterwards: nobody else closes those of the pool's threads.
+    Its connection is closed afterwards, because no other code closes those of the pool's threads.
     """
 
     def looked() -> Found:

@@ -1,4 +1,4 @@
-"""Limits how long statements may take: those of a page or an endpoint, and of migrations."""
+"""Limit how long statements may take: those of a page or an endpoint, and of migrations."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @contextmanager
 def hurried() -> Iterator[None]:
-    """A transaction whose statements are ended when they take too long: OperationalError."""
+    """Run the block's statements with a timeout; a slow one raises OperationalError."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL statement_timeout = {PATIENCE_MS}")
@@ -26,7 +26,7 @@ def hurried() -> Iterator[None]:
 
 
 def soon(query: Callable[[], T]) -> T | None:
-    """The query's answer, or None when the database refuses it or a statement takes too long."""
+    """Return the query's result, or None if the database rejects it or a statement times out."""
     try:
         with hurried():
             return query()
@@ -34,11 +34,11 @@ def soon(query: Callable[[], T]) -> T | None:
         return None
 
 
-# Whoever migrates is patient: `manage.py migrate`, `make up`, a test's new database.
+# Longer limits for migrations: `manage.py migrate`, `make up`, a test's new database.
 #
 # The engine's limits are for short statements and frozen clients. A change of tables may take
-# longer than any query of ours may, and between two statements Django works out what the models
-# become. Its wait for a lock may not: all others wait behind it.
+# longer than any of our queries may, and between two statements Django computes the models' state.
+# Its wait for a lock stays short, because all others wait behind it.
 
 
 PATIENCE = {
@@ -49,7 +49,7 @@ PATIENCE = {
 
 
 def connect(app: Any) -> None:
-    """Be patient from before the first migration until after the last."""
+    """Raise the limits from before the first migration until after the last."""
     pre_migrate.connect(_begin, sender=app, dispatch_uid="executions.database.time_limits")
     post_migrate.connect(_end, sender=app, dispatch_uid="executions.database.time_limits")
 
@@ -66,6 +66,6 @@ def _run(using: str, statements: Any) -> None:
     if using != alias():
         return  # another database of the project
     if valkyr_settings().database_direct_url:
-        return  # a pooler would keep what was set, for the next client of that session
+        return  # a pooler would keep the settings for the next client of that session
     with connections[using].cursor() as cursor:
         cursor.execute("; ".join(statements))

@@ -1,4 +1,4 @@
-"""Transactions on the database of our tables; names and arguments as in `django.db.transaction`."""
+"""Transactions on the database of our tables, with the interface of `django.db.transaction`."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -14,19 +14,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class OurAtomic(Atomic):
-    """A block on our database; which one that is, is asked when it begins."""
+    """A transaction block on our database, whose alias is read when the block begins."""
 
     def __init__(self, savepoint: bool = True, durable: bool = False) -> None:
         super().__init__("", savepoint, durable)
 
     @property
     def using(self) -> str:
-        """Our alias."""
+        """Return our alias."""
         return alias()
 
     @using.setter
     def using(self, value: str) -> None:
-        """Django's initialiser sets it; the alias stays ours."""
+        """Ignore the alias that Django's initialiser sets."""
 
 
 @overload
@@ -34,16 +34,16 @@ def atomic(function: F) -> F: ...
 @overload
 def atomic(*, savepoint: bool = True, durable: bool = False) -> OurAtomic: ...
 def atomic(function: Any = None, *, savepoint: bool = True, durable: bool = False) -> Any:
-    """A transaction, or a savepoint within one; a decorator with or without parentheses."""
+    """Return a transaction, or a savepoint within one; a decorator with or without parentheses."""
     block = OurAtomic(savepoint, durable)
     return block if function is None else block(function)
 
 
 def on_commit(function: Callable[[], Any], robust: bool = False) -> None:
-    """Call when the transaction is committed, or at once where none is open."""
+    """Call the function when the transaction commits, or at once if none is open."""
     transaction.on_commit(function, using=alias(), robust=robust)
 
 
 def set_rollback(rollback: bool) -> None:
-    """Let the innermost block be rolled back."""
+    """Mark the innermost block for rollback."""
     transaction.set_rollback(rollback, using=alias())

@@ -18,8 +18,8 @@ class OutcomeRule:
     """The outcomes that one key of `with` adds.
 
     `each`: every item of its list, or every value of its mapping, as text. `value`: its value, or
-    `otherwise` where it has none. `given`: `outcomes`, where it is there and not null. `equals`:
-    `outcomes`, where its value is `equals`.
+    `otherwise` if it has none. `given`: `outcomes`, if it is present and not null. `equals`:
+    `outcomes`, if its value is `equals`.
     """
 
     key: str
@@ -30,7 +30,10 @@ class OutcomeRule:
 
 
 def outcomes_by(rules: Sequence[OutcomeRule], config: Mapping[str, Any]) -> tuple[str, ...]:
-    """The outcomes by all rules, in their order, without repeats; none for `success` only."""
+    """Return the outcomes by all rules, in their order, without repeats.
+
+    None for `success` only.
+    """
     return tuple(dict.fromkeys(one for rule in rules for one in _added(rule, config)))
 
 
@@ -64,7 +67,7 @@ def _each(value: Any) -> Iterator[str]:
         yield from map(outcome_text, value)
 
 
-# What a module says of its connections: `judges_hosts`.
+# A module's declarations about its connections: `judges_hosts`.
 EVERYTHING = "everything"
 CREDENTIAL_ALONE = "credential"
 
@@ -93,14 +96,14 @@ class ModuleSpec:
 
     `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its own.
     `check` reports all problems of a `with` mapping, in which a string holding a template stands
-    for any value. `outcomes_for` gives a gate's outcomes where they depend on its `with`;
-    `outcomes_from` says the same as data, where the module does. A `container` holds a body (`loop`
-    or `map`) that the engine runs. `deferred` are the keys of `with` whose templates the engine
-    renders later, in another scope: a loop's `until`. `credential` lists the types of credential it
-    takes, one at a time; its `with` may name secrets if it `takes_secrets`. `judges_hosts` says
-    what it sends to checked hosts only: `everything` in its `with`, its `credential` alone, or
-    nothing (""). `addresses` are the keys of `with` that hold the address, `keeps` those that never
-    leave this machine.
+    for any value. `outcomes_for` returns a gate's outcomes if they depend on its `with`;
+    `outcomes_from` is the same as data, if the module declares it. A `container` holds a body
+    (`loop` or `map`) that the engine runs. `deferred` are the keys of `with` whose templates the
+    engine renders later, in another scope: a loop's `until`. `credential` lists the types of
+    credential it accepts, one at a time; its `with` may name secrets if it `takes_secrets`.
+    `judges_hosts` says what it sends to checked hosts only: `everything` in its `with`, its
+    `credential` alone, or nothing (""). `addresses` are the keys of `with` that hold the address,
+    `keeps` those that never leave this machine.
     """
 
     type: str

@@ -13,7 +13,7 @@ from typing import Any
 from executions.definition.json_schema.budget import timed
 
 MAX_CHARACTERS = 1_000
-# Memory of one pattern's automaton in bytes; RE2 goes on without it, more slowly, when it is full.
+# Memory of one pattern's automaton in bytes; if it is full, RE2 continues without it, more slowly.
 MAX_MEMORY = 512 * 1024
 # Instructions of the pattern times bytes of the text: the worst case of a match, 2 ns each.
 MAX_WORK = 20_000_000
@@ -35,7 +35,7 @@ _HINTS = (
 
 
 class BadPattern(ValueError):
-    """The text is no regular expression of RE2's syntax; the message says what to write."""
+    """The text is not a regular expression in RE2's syntax; the message says what to write."""
 
 
 class TooMuchWork(ValueError):

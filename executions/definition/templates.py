@@ -175,7 +175,7 @@ class Template:
         return frozenset(secret for _, _, named in self.sealed for secret in named)
 
     def render(self, scope: Mapping[str, Any], budget: RenderBudget | None = None) -> Any:
-        """The value with every expression replaced; raises TemplateError.
+        """Return the value with every expression replaced; raises TemplateError.
 
         All expressions share one budget: the given one, or this process's default. Raises
         TemplateTimeout, a TemplateError, after its time.

@@ -1,4 +1,4 @@
-"""The environment read once, typed, with errors that name the variable."""
+"""Read environment variables with types; errors name the variable."""
 
 import os
 from urllib.parse import parse_qsl, unquote, urlparse, urlsplit
@@ -10,12 +10,12 @@ FALSE = {"0", "false", "no", "off", ""}
 
 
 def text(name: str, default: str = "") -> str:
-    """The variable's text, or `default` when it is unset or empty."""
+    """Return the variable's text, or `default` when it is unset or empty."""
     return os.environ.get(name, "").strip() or default
 
 
 def flag(name: str, default: bool) -> bool:
-    """The variable as a boolean; raises ImproperlyConfigured on anything else."""
+    """Return the variable as a boolean; raises ImproperlyConfigured on anything else."""
     raw = os.environ.get(name)
     if raw is None:
         return default
@@ -27,7 +27,7 @@ def flag(name: str, default: bool) -> bool:
 
 
 def number(name: str, default: float) -> float:
-    """The variable as a number; raises ImproperlyConfigured on anything else."""
+    """Return the variable as a number; raises ImproperlyConfigured on anything else."""
     raw = text(name)
     if not raw:
         return default
@@ -38,7 +38,7 @@ def number(name: str, default: float) -> float:
 
 
 def integer(name: str, default: int) -> int:
-    """The variable as a whole number; raises ImproperlyConfigured on anything else."""
+    """Return the variable as a whole number; raises ImproperlyConfigured on anything else."""
     value = number(name, default)
     if value != int(value):
         raise ImproperlyConfigured(f"{name} is {value!r}; expected a whole number.")
@@ -46,7 +46,10 @@ def integer(name: str, default: int) -> int:
 
 
 def whole(name: str, default: int, least: int = 0) -> int:
-    """The variable as a whole number of `least` or more; raises ImproperlyConfigured otherwise."""
+    """Return the variable as a whole number of `least` or more.
+
+    Raises ImproperlyConfigured otherwise.
+    """
     value = integer(name, default)
     if value < least:
         raise ImproperlyConfigured(f"{name} is {value}; expected {least} or more.")
@@ -54,15 +57,15 @@ def whole(name: str, default: int, least: int = 0) -> int:
 
 
 def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
-    """The variable split at commas."""
+    """Return the variable split at commas."""
     raw = text(name)
     return [word.strip() for word in raw.split(",") if word.strip()] if raw else list(default)
 
 
 def database(url: str) -> dict[str, object]:
-    """Django's database settings from `postgres://user:password@host:port/name?option=value`.
+    """Return Django's settings for `postgres://user:password@host:port/name?option=value`.
 
-    Several servers are separated by commas, as libpq has them: `host1:5432,host2:5432`.
+    Separate several servers by commas, as in libpq: `host1:5432,host2:5432`.
     """
     parts = urlparse(url)
     if parts.scheme not in {"postgres", "postgresql"}:
@@ -80,7 +83,7 @@ def database(url: str) -> dict[str, object]:
 
 
 def _servers(addresses: str) -> dict[str, str]:
-    """HOST and PORT of one address or of several."""
+    """Return HOST and PORT of one address or of several."""
     try:
         found = [urlsplit(f"//{address}") for address in addresses.split(",")]
         ports = [str(one.port or "") for one in found]

@@ -1,1 +1,1 @@
-"""Why an execution is not running, or not over: the part that its own row and its line tell."""
+"""Why an execution is not running or has not ended, from its own row and its queue position."""

@@ -1,4 +1,4 @@
-"""Why an execution as a whole is where it is, from its row and what was looked up for it."""
+"""Why an execution as a whole is in its state, from its row and additional queries."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,10 +31,10 @@ UNDONE: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class QueuePosition:
-    """Where an execution stands in line; `ahead` and `key_ahead` are counted up to 10,000.
+    """An execution's queue position; `ahead` and `key_ahead` are counted up to 10,000.
 
-    `limit` and `active` are of its workspace's places, None and 0 where they are not counted;
-    `holders` are some of those that hold its key, `held` how many there are.
+    `limit` and `active` are of its workspace's capacity, None and 0 if it is not counted; `holders`
+    are some of those that hold its key, `held` is their number.
     """
 
     workspace: str
@@ -48,7 +48,7 @@ class QueuePosition:
 
 @dataclass(frozen=True, slots=True)
 class PauseRecord:
-    """Who paused it, when and why."""
+    """The user who paused it, when and why."""
 
     by: str
     at: datetime
@@ -58,7 +58,7 @@ class PauseRecord:
 def standing(
     row: WorkflowExecution, line: QueuePosition | None, pause: PauseRecord | None
 ) -> Reason:
-    """The reason; `line` is needed for one that waits, `pause` for a paused one."""
+    """Return the reason; a waiting execution needs `line`, a paused one `pause`."""
     if row.state in FINAL:
         return _over(row)
     if row.state == ExecutionState.PENDING and line is not None:
@@ -193,11 +193,11 @@ def _count(number: int) -> str:
     return f"{number} or more" if number >= COUNTED else str(number)
 
 
-# What is looked up to explain an execution: its place in line, who paused it.
+# The queries that explain an execution: its queue position, and who paused it.
 
 
 def reason_of(row: WorkflowExecution) -> Reason:
-    """Why an execution is where it is; one query at most."""
+    """Return why an execution is in its state; at most one query."""
     return standing(row, _line(row), _pause(row))
 
 

@@ -1,4 +1,4 @@
-"""A reason: a code for programs, a sentence for people, and the ids and times it is about."""
+"""A reason: a code for programs, a sentence for users, and the ids and times that it refers to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ MAX_TEXT = 300
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why something does not go on right now.
+    """Why something does not continue now.
 
-    `since` is when that began, `until` when it changes by itself; None where nobody knows.
+    `since` is when that began, `until` when it changes by itself; None if unknown.
     """
 
     code: str
@@ -23,28 +23,28 @@ class Reason:
 
 
 def at(time: datetime | None) -> str:
-    """A time in a sentence."""
+    """Return a time for a sentence."""
     return "an unknown time" if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def iso(time: datetime | None) -> str | None:
-    """A time in the details, as everywhere in the API."""
+    """Return a time for the details, in the API's format."""
     return None if time is None else time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def brief(text: str) -> str:
-    """The beginning of a text, on one line."""
+    """Return the beginning of a text, on one line."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 1]}…"
 
 
 def sentence(text: str) -> str:
-    """The same with a full stop, where it ends without a mark, for another sentence to follow."""
+    """Return the text with a full stop if it ends without a mark, so that a sentence can follow."""
     line = brief(text)
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
 
 
 def some(names: list[str], most: int = 5) -> str:
-    """A few names, and how many more there are."""
+    """Return a few names, and how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

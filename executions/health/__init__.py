@@ -1,1 +1,1 @@
-"""Is it well: what is looked at, how, and what was found. Other apps add their parts."""
+"""Health checks: the parts to check, the checks, and their findings. Other apps add parts."""

@@ -1,8 +1,8 @@
-"""Looking at all parts side by side, in bounded time, at most once a second.
+"""Check all parts concurrently, in bounded time, at most once a second.
 
-Each of the two looks (one at the broker, one through the database) has a thread of its own. One
-that hangs, as on a frozen server, is not waited for and not doubled: until it ends, its parts give
-no answer.
+Each of the two checks (one at the broker, one through the database) has a thread of its own. If one
+hangs, for example on a frozen server, no request waits for it and no second one starts: until it
+ends, its parts have no result.
 """
 
 import logging
@@ -24,23 +24,23 @@ PATIENCE_SECONDS = parts.SECONDS + 0.5
 
 
 class CheckThread:
-    """One look, at most one at a time, in a thread that nobody has to wait for."""
+    """One check, at most one at a time, in a thread that requests do not have to wait for."""
 
     def __init__(self, work: Callable[[], Findings]) -> None:
-        """`work` gives the findings."""
+        """Create a check whose findings `work` returns."""
         self._work = work
         self._thread: threading.Thread | None = None
         self._found: Findings = {}
 
     def begin(self) -> None:
-        """Start looking, unless the last look still hangs."""
+        """Start the check, unless the last one still hangs."""
         if self._thread is None or not self._thread.is_alive():
             self._found = {}
             self._thread = threading.Thread(target=self._run, name="health", daemon=True)
             self._thread.start()
 
     def end(self, until: float) -> Findings:
-        """What was found up to a time of `time.monotonic()`."""
+        """Return the findings up to a time of `time.monotonic()`."""
         assert self._thread is not None
         self._thread.join(max(0.0, until - time.monotonic()))
         return dict(self._found)
@@ -50,17 +50,17 @@ class CheckThread:
 
 
 class HealthChecks:
-    """The findings of all parts, kept for a second; asked for at once, they are looked for once."""
+    """The findings of all parts, kept for 1 s; concurrent requests share one check."""
 
     def __init__(self) -> None:
-        """Nothing was looked at yet."""
+        """Start without findings."""
         self._lock = threading.Lock()
         self._looks = (CheckThread(_through_the_database), CheckThread(_at_the_broker))
         self._kept: Findings = {}
         self._at = float("-inf")
 
     def findings(self) -> Findings:
-        """What was found of each part."""
+        """Return the findings of each part."""
         with self._lock:
             if time.monotonic() - self._at > KEPT_SECONDS:
                 self._kept = self._look()
@@ -68,7 +68,7 @@ class HealthChecks:
             return self._kept
 
     def forget(self) -> None:
-        """Look anew the next time."""
+        """Check again the next time."""
         self._at = float("-inf")
 
     def _look(self) -> Findings:
@@ -129,6 +129,6 @@ HEALTH_CHECKS = HealthChecks()
 
 
 def statuses(*names: str) -> dict[str, bool]:
-    """Whether these parts are well."""
+    """Return whether these parts are healthy."""
     found = HEALTH_CHECKS.findings()
     return {name: found[name].well for name in names}

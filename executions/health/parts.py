@@ -1,7 +1,8 @@
-"""The parts of an installation; those that are seen in the database share one session to it.
+"""The parts of an installation; those that use the database share one session.
 
-`database`, `broker` and `migrations` are what a process that answers requests needs itself; without
-`workers` and `beat` it still takes orders and loses none, so taking it away would help nobody.
+A process that answers requests needs `database`, `broker` and `migrations` itself; without
+`workers` and `beat` it still accepts executions and loses none, so removing it from the load
+balancer would not help.
 """
 
 from collections.abc import Callable
@@ -15,12 +16,12 @@ from django.db.migrations.loader import MigrationLoader
 from executions import messaging
 from executions.database import connection
 
-# What was found of one part, in words that say what to do.
+# The finding about one part, with what to do.
 
 
 @dataclass(frozen=True, slots=True)
 class HealthFinding:
-    """Whether a part is well; `found`, `expected` and `do` are for who runs the installation."""
+    """Whether a part is healthy; `found`, `expected` and `do` are for the operator."""
 
     well: bool
     found: str
@@ -29,7 +30,7 @@ class HealthFinding:
 
 
 def silent(seconds: float) -> HealthFinding:
-    """The finding of a part that gave no answer in time."""
+    """Return the finding for a part that did not respond in time."""
     return HealthFinding(
         False,
         f"no answer within {seconds:g} s",
@@ -42,11 +43,11 @@ Session = psycopg.Connection[Any]
 Check = Callable[[Session], HealthFinding]
 
 NEEDED = ("database", "broker", "migrations")
-SECONDS = 2  # the least that libpq takes for a connect time-out
+SECONDS = 2  # the least that libpq accepts as a connect timeout
 
 
 def open_session() -> Session:
-    """A session of our own: a kept connection to a frozen server would wait for ever."""
+    """Return a session of our own: a kept connection to a frozen server would wait indefinitely."""
     given = connection.get_connection_params()
     names = ("dbname", "user", "password", "host", "port")
     parts = {name: given[name] for name in names if given.get(name)}
@@ -56,13 +57,13 @@ def open_session() -> Session:
 
 
 def database(session: Session) -> HealthFinding:
-    """That it answers, since there is a session."""
+    """Check that the database answers."""
     session.execute("SELECT 1")
     return HealthFinding(True, "it answers", "it answers")
 
 
 def migrations(session: Session) -> HealthFinding:
-    """That every migration of this code was applied; newer ones of other code do no harm."""
+    """Check that all migrations of this code are applied; newer ones of other code do no harm."""
     try:
         rows = session.execute("SELECT app, name FROM django_migrations").fetchall()
     except psycopg.errors.UndefinedTable:
@@ -80,9 +81,9 @@ def migrations(session: Session) -> HealthFinding:
 
 
 def broker() -> HealthFinding:
-    """That it takes a connection."""
+    """Check that the broker accepts a connection."""
     app = messaging.celery_app()
-    # Of several servers (amqp://a//;amqp://b//) one is enough, whichever it is.
+    # Of several servers (amqp://a//;amqp://b//) any one is enough.
     servers = str(app.conf.broker_write_url).count(";") + 1
     each = SECONDS / servers
     options = {"socket_connect_timeout": each, "socket_timeout": each}
@@ -95,7 +96,7 @@ def broker() -> HealthFinding:
 
 @cache
 def known_migrations() -> frozenset[tuple[str, str]]:
-    """The migrations of this code, as (app, name)."""
+    """Return the migrations of this code, as (app, name)."""
     loader = MigrationLoader(None, ignore_no_migrations=True)
     return frozenset(loader.graph.nodes)
 
@@ -104,10 +105,10 @@ SEEN: dict[str, Check] = {"database": database, "migrations": migrations}
 
 
 def register(name: str, look: Check) -> None:
-    """Add a part that is seen in the database."""
+    """Add a part that is checked through the database."""
     SEEN[name] = look
 
 
 def names() -> tuple[str, ...]:
-    """All parts, those that a process needs itself first."""
+    """Return all parts, those that a process needs itself first."""
     return (*NEEDED, *(name for name in SEEN if name not in NEEDED))

@@ -1,6 +1,6 @@
-"""Jobs: what a request needs of a tenant's templates is computed by a worker.
+"""Jobs: a worker computes what a request needs from a tenant's templates.
 
-A request asks for a job and waits a few seconds for it (`requests`), and else tells its caller
-where to look later. A task on the queue `default` runs it (`worker`). The row is the truth: what
-was lost on the way is found by `worker.sweep`.
+A request creates a job and waits a few seconds for it (`requests`); if that is not enough, it tells
+its caller where to look later. A task on the queue `default` runs it (`worker`). The row is the
+source of truth: `worker.sweep` finds lost messages.
 """

@@ -1,4 +1,4 @@
-"""Ask for a job (a row, and a message to a worker after the commit) and wait for it."""
+"""Create a job (a row, and a message to a worker after the commit) and wait for it."""
 
 import logging
 import time
@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 RUN_JOB = "executions.run_job"
 QUEUE = "default"
-# A job that no worker began in this time fails.
+# A job that no worker began within this time fails.
 PATIENCE = timedelta(minutes=5)
-# Unfinished jobs of one workspace. They share the workers with its steps and with everybody's.
+# Unfinished jobs of one workspace, at most. They share the workers with all steps.
 MOST_UNFINISHED = 20
 RETRY_SECONDS = 5
 
@@ -34,7 +34,7 @@ def ask(
 ) -> Job:
     """Return the subject's unfinished job, or a new one.
 
-    A job that succeeded in the last `fresh` seconds counts as well. Raises QuotaExceeded where the
+    A job that succeeded in the last `fresh` seconds is returned too. Raises QuotaExceeded if the
     workspace has too many unfinished jobs.
     """
     known = _known(kind, subject, fresh)
@@ -72,7 +72,7 @@ def newest(kind: str, subject: UUID) -> Job | None:
 
 
 def send(job_id: UUID) -> None:
-    """Ask a worker to run a job; the sweeper asks again where this fails."""
+    """Send a job to a worker; if this fails, the sweeper sends it again."""
     try:
         messaging.send(RUN_JOB, (str(job_id),), QUEUE)
     except Exception as error:
@@ -90,22 +90,22 @@ def _known(kind: str, subject: UUID, fresh: float) -> Job | None:
 
 # Wait for a job on behalf of a request.
 #
-# A waiter holds a thread and no database connection; only so many wait at once in a process.
+# A waiter holds a thread but no database connection; their number in a process is limited.
 
 
 SECONDS = 3.0
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.25
-# Threads of a web process that wait for jobs, of the 128 that answer requests.
+# Threads of a web process that may wait for jobs, of the 128 that answer requests.
 MOST = 16
 
 _seats = BoundedSemaphore(MOST)
 
 
 def wait(job: Job, seconds: float = SECONDS) -> Job:
-    """Return the job as it is once it has finished, or after `seconds`.
+    """Return the job once it has finished, or after `seconds`.
 
-    Does not wait where too many requests wait already, nor inside a transaction, since the worker
+    Does not wait if too many requests wait already, nor inside a transaction, because the worker
     sees the job only after the commit.
     """
     if job.state not in UNFINISHED or connection.in_atomic_block:

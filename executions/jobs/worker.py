@@ -1,6 +1,6 @@
-"""Run jobs in a worker: once, within its time, with a result of bounded size.
+"""Run jobs in a worker: once, within their time, with a result of bounded size.
 
-A job whose worker died is not run again, since it may be what ended the worker: it fails at its
+A job whose worker died is not run again, because it may have caused the death: it fails at its
 deadline.
 """
 
@@ -22,7 +22,7 @@ from executions.models import Job
 from executions.models.job import UNFINISHED
 from executions.states import JobState
 
-# The kinds of jobs. Each app registers its own as it gets ready.
+# The kinds of jobs. Each app registers its own in `AppConfig.ready`.
 
 
 Work = Callable[[UUID], Any]
@@ -30,10 +30,10 @@ Work = Callable[[UUID], Any]
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """One kind: its name, the function that computes it, and how long that may take.
+    """One kind: its name, the function that computes it, and its time limit.
 
-    `work` is `module:function`. It is imported in the worker alone. It takes the subject's id and
-    returns what can be stored as JSON; a ValkyrError says why it cannot be computed.
+    `work` is `module:function`, imported only in the worker. The function takes the subject's id
+    and returns a JSON-able value; it raises ValkyrError if it cannot be computed.
     """
 
     name: str
@@ -45,7 +45,7 @@ _kinds: dict[str, JobKind] = {}
 
 
 def register(kind: JobKind) -> None:
-    """Add a kind."""
+    """Register a kind."""
     _kinds[kind.name] = kind
 
 
@@ -65,13 +65,13 @@ def work_of(kind: JobKind) -> Work:
 log = logging.getLogger(__name__)
 
 MAX_RESULT = 4 * 1024 * 1024  # bytes of JSON
-# Beyond a kind's own time, for writing the result.
+# Added to a kind's own time limit, to write the result.
 GRACE = 10.0
 FAILED = "job_failed"
 
 
 def run(job_id: UUID) -> bool:
-    """Run a queued job; False when somebody else began it, or it is not queued any more."""
+    """Run a queued job; return False if another worker began it or it is no longer queued."""
     job = Job.objects.filter(pk=job_id, state=JobState.QUEUED).first()
     if job is None or not _begin(job, kind_named(job.kind)):
         return False
@@ -80,9 +80,9 @@ def run(job_id: UUID) -> bool:
         payloads.dump(result, "result of the job", MAX_RESULT)
     except ValkyrError as error:
         return _finish(job, JobState.FAILED, error_code=error.code, error=error.message)
-    except Exception as error:  # MemoryError, too
+    except Exception as error:  # including MemoryError
         log.exception("job %s (%s) failed", job.pk, job)
-        connection.close()  # whatever state it was left in
+        connection.close()  # in whatever state the job left it
         reason = "it needs too much memory" if isinstance(error, MemoryError) else "see the log"
         message = f"The job could not be computed: {reason}."
         return _finish(job, JobState.FAILED, error_code=FAILED, error=message)
@@ -90,7 +90,7 @@ def run(job_id: UUID) -> bool:
 
 
 def _begin(job: Job, kind: JobKind) -> bool:
-    """Take the job; False when it was taken, or failed, meanwhile."""
+    """Claim the job; return False if it was claimed or failed meanwhile."""
     began = Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(
         state=JobState.RUNNING,
         started_at=ClockTimestamp(),
@@ -105,7 +105,7 @@ def _finish(job: Job, state: JobState, **fields: Any) -> bool:
     return running.update(state=state, finished_at=ClockTimestamp(), **fields) == 1
 
 
-# Jobs that were lost are sent again or fail, and old ones are deleted.
+# Send or fail lost jobs, and delete old ones.
 
 
 RESEND = timedelta(seconds=15)
@@ -117,7 +117,7 @@ NOT_FINISHED = "The job took too long, or its worker process ended. Ask again, o
 
 
 def sweep() -> int:
-    """Send, fail and delete a batch each; returns how many jobs were sent or failed."""
+    """Send, fail and delete one batch each; return how many jobs were sent or failed."""
     count = _fail(JobState.QUEUED, NOT_BEGUN) + _fail(JobState.RUNNING, NOT_FINISHED)
     count += _send_again()
     _delete()

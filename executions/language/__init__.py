@@ -1,6 +1,6 @@
-"""Texts for people in their language: what is marked when a module is loaded, and models' names.
+"""Texts in the user's language: lazy texts for modules, and models' names.
 
-The API, logs, commands and migrations stay English. Inside a function use Django's `gettext`.
+The API, logs, commands and migrations stay English. Inside a function, use Django's `gettext`.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def lazy(text: str) -> str:
-    """`text` in the reader's language, each time it is shown.
+    """Return `text` translated to the reader's language each time it is shown.
 
     It is Django's lazy text, which behaves as a `str` except for `isinstance` and `str.join`.
     """
@@ -21,9 +21,9 @@ def lazy(text: str) -> str:
 
 
 def name_models(models: Iterable[type["Model"]]) -> None:
-    """Have the names of models and their fields translated where they are shown.
+    """Translate the names of models and of their fields where they are shown.
 
-    Migrations see the names as the models state them, so no language changes a migration.
+    Migrations see the names as the models define them, so no language changes a migration.
     """
     for model in models:
         options = model._meta

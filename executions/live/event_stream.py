@@ -22,7 +22,7 @@ from executions.live.feed import Feed
 from executions.live.hub import hub, opening, welcome
 from executions.live.viewer import KEEP_ALIVE, RETRY, Frame, StreamEnded, Viewer
 
-# How many may watch at once: in one process, and one person in it.
+# How many viewers may watch at once: in one process, and per user in it.
 
 
 class Full(Enum):
@@ -93,8 +93,8 @@ class LiveAnswer(StreamingHttpResponse):
 
     async def frames(self) -> AsyncGenerator[Frame | None, None]:
         """Yield the viewer's frames until the connection should end."""
-        # After the middleware: the request's connection goes back before anybody waits.
-        # `connection` stands for another one in each thread, so it is asked in the right one.
+        # After the middleware: the request's connection is returned before the wait. `connection`
+        # is a proxy for another one in each thread, so it is closed in the right one.
         await sync_to_async(lambda: connection.close())()  # noqa: PLW0108
         viewer = Viewer(self._feed, self._pk, self._last)
         with PLACES.held(self._user_id) as free:

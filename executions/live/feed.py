@@ -9,7 +9,7 @@ from uuid import UUID
 
 from executions.database import statements
 
-# An execution as whoever watches sees it: states and times, no payloads.
+# An execution as viewers see it: states and times, no payloads.
 
 
 # An execution or a run as JSON; `id` names it.
@@ -74,14 +74,13 @@ class Feed(Protocol):
         ...
 
 
-# How far somebody has read: the oldest transaction that was still open then.
+# The position of a reader: the oldest transaction that was still open at the read.
 #
 # Every version of a row names the transaction that wrote it (`xmin`). What a statement could not
 # see was written by a transaction that was open, or began later; both have ids from the snapshot's
-# `xmin` on. So who reads next what was written by that id or a later one misses nothing, however
-# late a commit comes and whatever the row's own times say; what comes twice was merely written
-# meanwhile.
-# Savepoints have ids of their own, always above their transaction's.
+# `xmin` on. So the next read of what was written by that id or a later one misses nothing, however
+# late a commit is and whatever the row's own times are; a row may only be read twice. Savepoints
+# have ids of their own, always above their transaction's.
 
 
 _TEXT = re.compile(r"[0-9]{1,19}")

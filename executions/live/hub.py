@@ -23,13 +23,13 @@ from executions.live import viewer as frames
 from executions.live.feed import Feed, Mark, News, Row, mark, read_cursor
 from executions.live.viewer import Frame, Viewer, frame
 
-# How long the hub rests between two looks: as long as it takes to stay a small load.
+# How long the hub pauses between two reads: long enough to remain a small load.
 
 
 SHORTEST, LONGEST = 0.2, 2.0
 # Of the time, so much is spent reading at most.
 SHARE = 0.1
-# A look that had to wait for a processor says little: the quickest of so many counts.
+# A read that had to wait for a processor is not representative: use the fastest of this many.
 LOOKS = 3
 
 
@@ -46,9 +46,9 @@ class LookPacing:
         return min(max(SHORTEST, min(self._took) / SHARE), LONGEST)
 
 
-# What was told of one watched thing, so that rows that look the same are not told again.
+# What was sent about one watched object, so that equal rows are not sent again.
 #
-# A row is written for reasons that nobody sees, such as a renewed lease. Forgetting one costs a
+# Rows are also written for invisible reasons, such as a renewed lease. Forgetting one costs a
 # frame, never a change, so the memory is bounded.
 
 
@@ -145,7 +145,7 @@ class Hub:
             rest = self._pace.rest_after(time.monotonic() - began)
             await self._welcome()
         except (OperationalError, InterfaceError) as error:
-            # The cursor stays where it is, so nothing is lost.
+            # The cursor is not advanced, so nothing is lost.
             log.warning("the database did not answer the hub of live states: %s", error)
             return LONGEST
         return rest
@@ -191,7 +191,7 @@ class Hub:
         self._hand(list(watched.viewers), told, ended=news.ended)
 
     def _begin_anew(self, watched: Watched) -> None:
-        """Send everybody a new snapshot: too much changed for one frame."""
+        """Send all viewers a new snapshot: too much changed for one frame."""
         watched.memory = RowFingerprints()
         for viewer in watched.viewers:
             viewer.last = None
@@ -214,7 +214,7 @@ class Hub:
     async def _open(self, topic: Topic, last: str | None, viewers: list[Viewer]) -> None:
         feed, pk = topic
         at, event, news = await _in_thread(lambda: opening(feed, pk, last))
-        # Some may have left meanwhile, and nobody would ever take them out.
+        # Some may have left meanwhile, and would never be removed.
         viewers = [viewer for viewer in viewers if viewer.open]
         if news is None:
             self._hand(viewers, [], ended=True)
@@ -228,7 +228,7 @@ class Hub:
         watched = self._watched.get(topic)
         if watched is None:
             watched = self._watched[topic] = Watched()
-            # Not where others watch already: they may not have been told of these rows.
+            # Not if others watch already: they may not have received these rows.
             watched.memory.unknown(news.executions)
             watched.memory.unknown(news.runs)
         watched.viewers.update(viewers)
@@ -255,7 +255,10 @@ def hub() -> Hub:
 
 
 def at_rest() -> bool:
-    """Whether no hub of this process reads; a hub without viewers ends its last read first."""
+    """Return whether no hub of this process reads.
+
+    A hub without viewers ends its last read first.
+    """
     return not any(one.reading for one in list(_hubs.values()))
 
 

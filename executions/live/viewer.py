@@ -73,7 +73,7 @@ class Viewer:
 
     @property
     def topic(self) -> tuple[Feed, UUID]:
-        """Return what it watches."""
+        """Return what the viewer watches."""
         return self.feed, self.pk
 
     def offer(self, frames: Sequence[Frame]) -> bool:
@@ -110,7 +110,7 @@ class Viewer:
         return frame
 
     def _drop(self) -> None:
-        # What it has not read it will get when it comes back, as the newest states.
+        # It gets what it has not read when it returns, as the newest states.
         self._waiting.clear()
         self._characters = 0
         self.close()

@@ -1,4 +1,4 @@
-"""Programs that act: service accounts, and the tokens that they and people sign in with."""
+"""Service accounts, and the API tokens of service accounts and users."""
 
 from django.conf import settings
 from django.db import models
@@ -36,7 +36,7 @@ class ServiceAccount(models.Model):
 
 
 class ApiToken(models.Model):
-    """A bearer token for one workspace, kept as its SHA-256: the text is shown once, when made.
+    """A bearer token for one workspace, stored as its SHA-256: the text is shown only once.
 
     It allows what its user's role and permissions allow in that workspace, but nothing outside
     `scopes` (values of `access.Action` and `states.Permission`).

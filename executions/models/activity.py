@@ -1,4 +1,4 @@
-"""The audit trail: a row for every trigger and every change that a person or program makes."""
+"""The audit trail: a row for every trigger and for every change by a user or program."""
 
 from django.conf import settings
 from django.db import models
@@ -9,11 +9,11 @@ from executions.models.workspace import Workspace
 
 
 class Activity(models.Model):
-    """Who did what to which object, when, from where and why, and what it was before and after.
+    """Who did what to which object, when, from where and why, with the values before and after.
 
-    Append-only: a trigger in the database refuses updates and deletes. So nothing here may hang on
-    another row: the account keeps its number when it is gone. `workspace` is empty for what
-    concerns the whole installation (accounts, tiers, sign-in).
+    Append-only: a trigger in the database rejects updates and deletes. So no foreign key may
+    cascade to it: the account's id stays after the account is deleted. `workspace` is empty for
+    events of the whole installation (accounts, tiers, sign-in).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -41,10 +41,11 @@ class Activity(models.Model):
     after = models.JSONField(null=True, blank=True)
     details = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
-    # What wrote it. Sealing takes rows whose transactions are all over (executions/audit/seals.py).
+    # The transaction that wrote it. Sealing takes rows whose transactions have all ended
+    # (executions/audit/seals.py).
     transaction = models.BigIntegerField(db_default=CurrentTransaction(), editable=False)
 
-    # What concerns the whole installation is written by anybody, and shown to superusers.
+    # Rows about the whole installation can be written by all, and are shown to superusers.
     rows_of_no_workspace = "write"
 
     class Meta:
@@ -68,7 +69,7 @@ class AuditSeal(models.Model):
 
     `leaves` holds, for each row in the order of sealing, the 16 bytes of its id and the SHA-256 of
     its content. `digest` covers the leaves, the number, the time and the previous link's digest
-    (executions/audit/chain.py). Append-only, as the trail itself.
+    (executions/audit/chain.py). Append-only, like the trail itself.
     """
 
     number = models.BigIntegerField(primary_key=True)
@@ -76,10 +77,10 @@ class AuditSeal(models.Model):
     digest = models.BinaryField(max_length=32)
     count = models.PositiveIntegerField()
     leaves = models.BinaryField()
-    # Where the next link begins: after this row of this transaction.
+    # The next link begins after this row of this transaction.
     last_transaction = models.BigIntegerField()
     last_row = models.UUIDField()
-    # Only rows made after this time come next: after a restore, transactions are numbered anew.
+    # Only rows made after this time follow: after a restore, transaction ids start again.
     since = models.DateTimeField()
     sealed_at = models.DateTimeField()
 

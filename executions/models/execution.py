@@ -1,4 +1,4 @@
-"""One execution of one version; `lifecycle.py` alone writes its state."""
+"""One execution of one version; only `lifecycle.py` writes its state."""
 
 from django.conf import settings
 from django.db import models
@@ -22,12 +22,12 @@ FINAL_STATES = sorted(FINAL)
 
 
 class WorkflowExecution(models.Model):
-    """What was asked for, how far it is, and what came of it.
+    """The request, the progress and the result of an execution.
 
-    `epoch` counts roll-backs: claims and results of an older epoch are refused.
-    `context_data` holds the variables. `place` says whether it counts against its workspace's
-    limit: one whose runs all wait gives its place up and wants one again when it wakes. One that
-    was started within its caller's transaction may have to be counted first.
+    `epoch` counts roll-backs: claims and results of an older epoch are rejected. `context_data`
+    holds the variables. `place` says whether it counts against its workspace's limit: an execution
+    whose runs all wait gives its capacity slot up and requests one again when it wakes. An
+    execution that was started within its caller's transaction may have to be counted first.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -167,17 +167,18 @@ class WorkflowExecution(models.Model):
                 name="execution_running_has_started_at",
             ),
         ]
-        # Which statement needs which: docs/reference/indexes.md. Indexes of what lives, and of what
-        # ended badly, ask for `finished_at`: a statement about one execution never says it, so that
-        # no such index is ever chosen there, however small it looked when the plan was made.
+        # docs/reference/indexes.md lists the statements that use each index. Indexes of live
+        # executions and of failures include a condition on `finished_at`. A statement about one
+        # execution never has it, so that the planner never chooses such an index there, however
+        # small the index was when the plan was made.
         indexes = [
             models.Index(fields=["created_at", "id"], name="execution_list"),
             models.Index(fields=["workspace", "created_at", "id"], name="execution_workspace_list"),
             models.Index(fields=["workflow", "created_at", "id"], name="execution_workflow_list"),
             # Queries compare a trace's id for equality only.
             HashIndex(fields=["trace_id"], name="execution_trace"),
-            # A BRIN would be smaller, but one execution that waited for a week stretches the range
-            # of its block over that week.
+            # A BRIN index would be smaller, but one execution that waited for a week widens the
+            # range of its block to that week.
             models.Index(
                 fields=["finished_at"],
                 condition=Q(finished_at__isnull=False),
@@ -190,7 +191,8 @@ class WorkflowExecution(models.Model):
                 ),
                 name="execution_ended_badly",
             ),
-            # Sleepers by the hundred thousand have a `place` of their own.
+            # Sleeping executions, of which there may be hundreds of thousands, have a `place` of
+            # their own.
             models.Index(
                 fields=["state", "place", "workspace", "id"],
                 condition=Q(state__in=["PENDING", "RUNNING", "PAUSED"], finished_at__isnull=True),
@@ -201,7 +203,8 @@ class WorkflowExecution(models.Model):
                 condition=Q(finished_at__isnull=True, deadline_at__isnull=False),
                 name="execution_deadline",
             ),
-            # Those with a key apart, or many that wait for one key would hide the others.
+            # Executions with a key have their own index; else many that wait for one key would hide
+            # the others.
             models.Index(
                 fields=["workspace", "-priority", "created_at"],
                 condition=Q(state="PENDING", concurrency_key__isnull=True),

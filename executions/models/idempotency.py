@@ -1,4 +1,4 @@
-"""Answers kept for who asks again with the same `Idempotency-Key`."""
+"""Stored responses for callers that repeat an `Idempotency-Key`."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from executions.database.clock import ClockTimestamp
 
 
 class KeptAnswer(models.Model):
-    """The answer to one POST that made something; the same caller gets it again for 24 hours.
+    """The response to a POST that created something; the same caller gets it again for 24 hours.
 
     `sealed` is the body, sealed like a credential, since some bodies show a secret once.
     """

@@ -1,7 +1,7 @@
-"""Who may do what with one workflow, beyond roles: a row for each permission, with real keys.
+"""Permissions on single workflows, beyond roles: a row for each, with real foreign keys.
 
-The permissions are `Workflow.Meta.permissions`, and Django's own to delete. What is allowed on a
-workflow is allowed on its executions, their runs and their dead letters.
+The permissions are `Workflow.Meta.permissions`, and Django's own permission to delete. A permission
+on a workflow applies to its executions, their runs and their dead letters.
 """
 
 from django.conf import settings
@@ -13,7 +13,7 @@ from executions.models.workflow import Workflow
 
 
 class WorkflowUserPermission(models.Model):
-    """One permission of one person on one workflow."""
+    """One permission of one user on one workflow."""
 
     permission = models.ForeignKey(Permission, on_delete=models.CASCADE)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=cascade)

@@ -1,4 +1,4 @@
-"""Counters of what is used in an hour or a day."""
+"""Counters of use per hour or day."""
 
 from django.conf import settings
 from django.db import models

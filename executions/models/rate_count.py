@@ -1,4 +1,4 @@
-"""Counters of rates that bind all processes, also while there is no Redis to count in."""
+"""Rate counters for all processes, even without a Redis."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from django.db import models
 class RateCount(models.Model):
     """How often something happened in the minute that ends at `ends_at`.
 
-    The key is a digest: it shows neither names nor addresses.
+    The key is a digest: it reveals no names or addresses.
     """
 
     key = models.CharField(max_length=32, primary_key=True)

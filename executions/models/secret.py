@@ -1,4 +1,4 @@
-"""What is stored sealed: credentials of a workspace, and the keys they are sealed with."""
+"""Sealed values: credentials of a workspace, and the keys that seal them."""
 
 from django.db import models
 from django.db.models import Q
@@ -11,8 +11,8 @@ from executions.models.workspace import Workspace
 class Keyset(models.Model):
     """The data keys, as a Tink keyset sealed with the installation's key; one row at most.
 
-    `version` counts its changes, so that a process knows whether the keyset it holds is the present
-    one. `key_uri` says which key it is sealed with (`file`, `env`, or the URI of a KMS key).
+    `version` counts its changes, so that a process can tell whether its keyset is current.
+    `key_uri` names the key that seals it (`file`, `env`, or the URI of a KMS key).
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
@@ -34,7 +34,8 @@ class Credential(models.Model):
 
     `sealed` is an AES-256-GCM value over the JSON object of its fields, bound to this row's id;
     `key_id` is the data key it is sealed with. `hosts`, `modules`, `workflows` (ids) and `remote`
-    are its boundary (`credentials.boundary`): where it may go. Without hosts it goes nowhere.
+    are its boundary (`credentials.boundary`): where it may be sent. Without hosts it may not be
+    sent anywhere.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""Sessions of people: one row for each sign-in, by tokens or by browser."""
+"""Sessions of users: one row for each sign-in, by tokens or by browser."""
 
 from django.conf import settings
 from django.db import models
@@ -11,12 +11,13 @@ from executions.states import SessionEnd, SessionKind
 
 
 class AccountSession(models.Model):
-    """What one sign-in began. Its tokens or its cookie count only while the row is live.
+    """The session that one sign-in began.
 
-    A session of kind TOKEN keeps the SHA-256 of its current refresh token's `jti`: only that
-    token can be exchanged, and only once. Triggers of the database end all sessions of an account
-    whose password changes, that is switched off, or that loses a role
-    (migrations/0001_initial.py).
+    Its tokens or its cookie are valid only while the row is live.
+
+    A session of kind TOKEN keeps the SHA-256 of its current refresh token's `jti`: only that token
+    can be exchanged, and only once. Triggers in the database end all sessions of an account that
+    changes its password, is disabled, or loses a role (migrations/0001_initial.py).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""What starts executions by itself, and the record of each time it was due."""
+"""Triggers, which start executions automatically, and the record of each due time."""
 
 from django.db import models
 from django.db.models import Q
@@ -12,11 +12,11 @@ from executions.states import TickStatus, TriggerType
 
 
 class Trigger(models.Model):
-    """One entry of a published version's `triggers:`; publishing keeps these rows in step.
+    """One entry of a published version's `triggers:`; publishing keeps these rows in sync.
 
-    `enabled` is a person's switch, and off for a retired one, which the newest version has no
-    more. What was due before `enabled_at` does not fire. `next_at` is the first time of a schedule
-    that has no tick yet; None when none will come.
+    `enabled` is set by users, and False for a retired trigger, which the newest version no longer
+    has. Times before `enabled_at` do not fire. `next_at` is the first time of a schedule that has
+    no tick yet; None if there is none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -57,9 +57,9 @@ class Trigger(models.Model):
 
 
 class CronTick(models.Model):
-    """One fire time of a schedule. Its row is the guard: no time fires twice.
+    """One fire time of a schedule. Its row is the guard: each time fires at most once.
 
-    A QUEUED one starts at `start_at` at the earliest: later than `fire_at` by the jitter.
+    A QUEUED tick starts at `start_at` at the earliest: later than `fire_at` by the jitter.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -102,13 +102,13 @@ class CronTick(models.Model):
 
 
 class WebhookDelivery(models.Model):
-    """A request that was accepted: its signature is not accepted again within the time window."""
+    """An accepted request: its signature is not accepted again within the time window."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     trigger = models.ForeignKey(Trigger, on_delete=models.CASCADE, related_name="deliveries")
     signature = models.CharField(max_length=64, help_text="SHA-256 of what was signed, in hex.")
-    # Gone within minutes, long before its execution: nothing for the database to check, neither as
-    # it is written nor, by reading all of them, as an execution is deleted.
+    # Deleted within minutes, long before its execution, so the database checks no constraint,
+    # neither on insert nor, by a scan, when an execution is deleted.
     execution = models.ForeignKey(
         WorkflowExecution,
         on_delete=models.DO_NOTHING,
@@ -131,10 +131,10 @@ class WebhookDelivery(models.Model):
 
 
 class Event(models.Model):
-    """Something that happened outside, told once; it starts workflows and wakes waiting runs.
+    """An outside event, reported once; it starts workflows and wakes waiting runs.
 
-    `delivered_at` is set once every waiting run was looked at, `delivered_to` is the last of those
-    looked at so far, and `looked_at` is when that was.
+    `delivered_at` is set once every waiting run was checked, `delivered_to` is the last run checked
+    so far, and `looked_at` is when that was.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -184,7 +184,7 @@ class RefusedMessage(models.Model):
         ordering = ["-created_at", "-id"]
         indexes = [
             models.Index(fields=["trigger", "created_at", "id"], name="refused_list"),
-            # For whoever deletes executions: the few that started one after all.
+            # For deletions of executions: the few messages that started one after all.
             models.Index(
                 fields=["execution"],
                 condition=Q(execution__isnull=False),

@@ -11,7 +11,7 @@ from executions.states import VersionKind
 
 
 class Workflow(models.Model):
-    """A named definition that people edit (the draft) and publish (versions)."""
+    """A named definition that users edit (the draft) and publish (versions)."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="workflows")
@@ -57,7 +57,8 @@ class Workflow(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["workspace", "created_at", "id"], name="workflow_list")]
-        # Given on one workflow through `models.object_permission`; deleting is Django's own.
+        # Granted on one workflow through `models.object_permission`; deleting is Django's own
+        # permission.
         permissions = [
             ("read_workflow", "READ: see it and what it ran"),
             ("write_workflow", "WRITE: edit and publish it, operate its executions"),
@@ -69,12 +70,12 @@ class Workflow(models.Model):
 
     @property
     def origin_place(self) -> str:
-        """Where its code is, for people: `shop.flows:fulfil, line 42`; "" where people edit it."""
+        """Return where its code is, such as `shop.flows:fulfil, line 42`; "" if users edit it."""
         return f"{self.origin}, line {self.origin_line}" if self.origin_line else self.origin
 
 
 class WorkflowVersion(models.Model):
-    """What runs: a definition with every policy, time-out and default resolved into it."""
+    """An executable version: a definition with every policy, timeout and default resolved."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="versions")

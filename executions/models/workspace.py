@@ -1,4 +1,4 @@
-"""Tenants: a workspace, the limits of its tier, and who may do what in it."""
+"""Tenants: workspaces, the limits of their tiers, and their members."""
 
 from django.conf import settings
 from django.db import models
@@ -28,7 +28,7 @@ class Tier(models.Model):
 
 
 class Workspace(models.Model):
-    """A tenant; everything else belongs to exactly one."""
+    """A tenant; every other object belongs to exactly one."""
 
     DEFAULT_SLUG = "default"
 
@@ -41,8 +41,8 @@ class Workspace(models.Model):
 
     class Meta:
         ordering = ["slug"]
-        # Given to a user or group here they hold in every workspace in which the person sees the
-        # object at all; `Membership.permissions` gives them in one workspace.
+        # Granted to a user or group here, they apply in every workspace in which the user sees the
+        # object; `Membership.permissions` grants them in one workspace.
         permissions = [(permission.value, permission.label) for permission in Permission]
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Workspace(models.Model):
 
 
 class Membership(models.Model):
-    """A person's (or system's) role in a workspace, and what they may do beyond it."""
+    """A user's (or program's) role in a workspace, with additional permissions."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
@@ -61,7 +61,7 @@ class Membership(models.Model):
     permissions = models.JSONField(
         default=list, blank=True, help_text="Finer permissions that the role alone does not give."
     )
-    # The issuer whose groups gave it, which every sign-in brings up to date; empty: given by hand.
+    # The issuer whose groups granted it, updated at every sign-in; "" if granted by hand.
     source = models.CharField(max_length=200, blank=True, default="", editable=False)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 

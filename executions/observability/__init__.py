@@ -1,1 +1,1 @@
-"""Log context, traces and metrics of executions, and who may read metrics."""
+"""Log context, traces and metrics of executions, and access to metrics."""

@@ -1,7 +1,7 @@
-"""Whose line this is: the ids that every log line of a request, a trigger or a step carries.
+"""The ids that every log line of a request, a trigger or a step carries.
 
-They are put together only when a line is written, since most steps write none. Threads that a
-module starts by itself have no ids.
+They are computed only when a line is written, because most steps write none. Threads that a module
+starts by itself have no ids.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,15 +10,15 @@ from contextvars import ContextVar, Token
 from types import MappingProxyType
 
 NOBODY: Mapping[str, object] = MappingProxyType({})
-# What else says whose line it is, such as the present span; asked for each line that is written.
+# Further ids, such as the current span; called for each line that is written.
 MORE_IDS: list[Callable[[], Mapping[str, object]]] = []
 _ids: ContextVar[Mapping[str, object]] = ContextVar("valkyr_log_ids", default=NOBODY)
-# What the hot path is at: asked for its ids only if there is a line.
+# What the hot path processes; its ids are computed only if a line is written.
 _at: ContextVar[Callable[[], Mapping[str, object]] | None] = ContextVar("valkyr_at", default=None)
 
 
 def ids() -> Mapping[str, object]:
-    """The ids of whatever is being done here now, by field."""
+    """Return the ids of the current work, by field."""
     at = _at.get()
     found = _ids.get() if at is None else {**at(), **_ids.get()}
     for more in MORE_IDS:
@@ -27,13 +27,13 @@ def ids() -> Mapping[str, object]:
 
 
 def at(them: Callable[[], Mapping[str, object]] | None) -> None:
-    """From here on lines carry these ids as well, until somebody says otherwise or `reset`."""
+    """Add these ids to lines from now on, until the next call or `reset`."""
     _at.set(them)
 
 
 @contextmanager
 def bound(**more: object) -> Iterator[None]:
-    """The block whose lines carry these ids as well."""
+    """Add these ids to the lines of the block."""
     token = _ids.set({**_ids.get(), **more})
     try:
         yield
@@ -42,11 +42,11 @@ def bound(**more: object) -> Iterator[None]:
 
 
 def set_all(them: Mapping[str, object]) -> Token[Mapping[str, object]]:
-    """Replace all ids, until `reset`: for whoever is told of a beginning and of an end."""
+    """Replace all ids until `reset`, for callers that handle start and end separately."""
     return _ids.set(them)
 
 
 def reset(token: Token[Mapping[str, object]]) -> None:
-    """Bring back the ids that were replaced; nothing is being done here any more."""
+    """Restore the replaced ids at the end of the work."""
     _ids.reset(token)
     _at.set(None)

@@ -1,8 +1,8 @@
-"""Where counters live: in the process, or, in a prefork worker, in files that its parent sums.
+"""Storage of counters: in the process, or, for a prefork worker, in files that its parent sums.
 
-A file belongs to a *slot* of the pool, not to a process: a child that is replaced, or killed, is
-followed by one that counts on in the same file. So no file is ever left over, and nothing that was
-counted is lost with a process. A worker says at its start, before it counts, that it is such a one.
+A file belongs to a *slot* of the pool, not to a process: the process that replaces an ended child
+continues in the same file. So no file is left over, and no count is lost with a process. A worker
+declares at its start, before it counts, that it is a prefork worker.
 """
 
 import atexit
@@ -29,7 +29,7 @@ from executions.vendor_seams.prometheus_values import keep_in_files
 
 __all__ = ["Counter", "Gauge", "Histogram", "registry"]
 
-# Seconds: from a local message to a queue that waited for a minute.
+# Seconds: from a local message to a queue with a wait of a minute.
 LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 # Seconds: from a step that computes to one that trains a model.
 DURATIONS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
@@ -38,12 +38,12 @@ _folder: Path | None = None
 
 
 def port() -> int:
-    """Where this process serves its metrics, if it is no web process; 0 is nowhere."""
+    """Return the port of the metrics of this process, unless it is a web process; 0: none."""
     return valkyr_settings().metrics_port
 
 
 def registry() -> CollectorRegistry:
-    """All that this process, and the children of its pool, have counted."""
+    """Return everything that this process, and the children of its pool, have counted."""
     if _folder is None:
         return REGISTRY
     gathered = CollectorRegistry()
@@ -53,9 +53,9 @@ def registry() -> CollectorRegistry:
 
 
 def share_with_children() -> None:
-    """Count in files that children of this process count in too; call it before they are forked.
+    """Count in files that this process shares with its children; call it before the fork.
 
-    What was counted until now is dropped. The files are in memory where there is such a place.
+    Earlier counts are dropped. The files are in memory if the system has such a folder.
     """
     global _folder  # noqa: PLW0603 - one a process
     parent = Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir())  # noqa: S108
@@ -76,7 +76,7 @@ def count_as_child() -> None:
 
 
 def _forget_the_dead(above: Path) -> None:
-    """Remove the folders of processes that are gone, which had no time to do so."""
+    """Remove the folders of ended processes that could not do so themselves."""
     for folder in above.iterdir():
         if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What this app counts: executions that began and ended, and requests."""
+"""Metrics of this app: started and ended executions, and requests."""
 
 from functools import partial
 from typing import Any
@@ -26,15 +26,15 @@ REQUESTS = Histogram(
 
 
 def started(trigger: str, number: int) -> None:
-    """Executions were inserted; counted when the transaction commits."""
+    """Count inserted executions when the transaction commits."""
     transaction.on_commit(partial(STARTED.labels(trigger).inc, number), robust=True)
 
 
 def ended(sender: Any = None, *, state: str, **_: Any) -> None:
-    """An execution ended: count it."""
+    """Count an ended execution."""
     ENDED.labels(state).inc()
 
 
 def connect() -> None:
-    """Listen to the life of executions."""
+    """Connect to the signals of executions."""
     execution_ended.connect(ended, dispatch_uid="executions.observability.metrics")

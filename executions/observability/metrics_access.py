@@ -1,7 +1,7 @@
-"""Who may read metrics: who has the token, or who asks from a network that an operator named.
+"""Access to metrics: by token, or from a network that an operator named.
 
-Never the world: without either only this machine may, and a web process that others reach lets
-not even that, since a proxy beside it asks from there too.
+Metrics are never public: without either, only this machine may read them. A web process that others
+reach does not allow even that, because requests through a proxy come from this machine too.
 """
 
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ class Access:
     networks: Sequence[Network]
 
     def allows(self, authorization: str, address: str) -> bool:
-        """Whether a request with this `Authorization`, from this address, is let in."""
+        """Return whether a request with this `Authorization`, from this address, is allowed."""
         return self.knows(authorization) or self._near(address)
 
     def knows(self, authorization: str) -> bool:
-        """Whether it carries the token."""
+        """Return whether it contains the token."""
         scheme, _, given = authorization.partition(" ")
         right = constant_time_compare(given.strip().encode(), self.token.encode())
         return bool(self.token) and scheme.lower() == "bearer" and right
@@ -45,7 +45,7 @@ class Access:
 
 @lru_cache(maxsize=2)
 def access(*, local: bool) -> Access:
-    """The rule of the settings; `local`: nobody but this machine reaches this process.
+    """Return the rule of the settings; `local` says that only this machine reaches the process.
 
     Raises ImproperlyConfigured, as all settings do.
     """

@@ -1,8 +1,8 @@
-"""Whose word about the caller's address is taken: that of the proxies an operator has named.
+"""The proxies whose statement about the caller's address is trusted: those an operator named.
 
-A forwarded address is a header, and anybody can send one. It is read from the right, each entry
-being the word of the one after it, for as long as those are proxies of ours; what nobody of ours
-vouches for is taken off the request.
+A forwarded address is a header, which any client can send. It is read from the right; each entry
+was added by the server after it, as long as these are our proxies. Entries that no proxy of ours
+added are removed from the request.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
@@ -16,30 +16,30 @@ App = Callable[..., Awaitable[None]]
 Network = IPv4Network | IPv6Network
 
 ADDRESS = b"x-forwarded-for"
-# Never read here: another spelling of the same would be a way around.
+# Never read: another header for the same purpose would bypass the check.
 OTHER_ADDRESSES = frozenset({b"forwarded", b"x-real-ip"})
 ABOUT_THE_REQUEST = frozenset({b"x-forwarded-proto", b"x-forwarded-host", b"x-forwarded-port"})
-# More hops than anybody has.
+# More hops than any installation has.
 MOST_HOPS = 20
 
 
 def read_networks(
     words: Sequence[str], setting: str = "VALKYR_TRUSTED_PROXIES"
 ) -> tuple[Network, ...]:
-    """The networks of a setting; raises ImproperlyConfigured naming what is none."""
+    """Return the networks of a setting; raises ImproperlyConfigured, which names invalid ones."""
     return tuple(_network(word, setting) for word in words)
 
 
 class Proxies:
-    """An ASGI application before another one; `networks` are those of our proxies."""
+    """An ASGI middleware; `networks` are those of our proxies."""
 
     def __init__(self, app: App, networks: Sequence[Network]) -> None:
-        """Stand before `app`."""
+        """Wrap `app`."""
         self._app = app
         self._networks = tuple(networks)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        """Hand the request on, with the caller's own address as far as it is known."""
+        """Pass the request on with the caller's own address, as far as it is known."""
         if scope["type"] in {"http", "websocket"}:
             self._settle(scope)
         await self._app(scope, receive, send)
@@ -57,7 +57,7 @@ class Proxies:
         scope["headers"] = [pair for pair in scope["headers"] if pair[0] not in unbelieved]
 
     def _caller(self, peer: str, said: str) -> str:
-        """The last address that is no proxy of ours, or the farthest of ours."""
+        """Return the last address that is not one of our proxies, or our outermost proxy."""
         found = peer
         hops = [hop.strip() for hop in said.split(",")][-MOST_HOPS:]
         for hop in reversed(hops):
@@ -74,7 +74,7 @@ class Proxies:
 
 
 def _address(text: str) -> Any:
-    """The address, without a port; None when it is none. IPv4 is IPv4 however it is written."""
+    """Return the address without a port, None if invalid; an IPv4 address in any notation."""
     host = text.strip()
     if host.startswith("["):
         host = host[1:].partition("]")[0]

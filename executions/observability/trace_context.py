@@ -1,7 +1,7 @@
-"""Ids that travel with requests: those that a caller sends, and those that are sent on.
+"""Ids that travel with requests: those that a caller sends, and those that we send on.
 
 A request's id, and the trace and span in its `traceparent` (https://www.w3.org/TR/trace-context/),
-are believed if they are well formed.
+are used if they are well formed.
 """
 
 import re
@@ -15,7 +15,7 @@ from executions.ports import trace_headers
 LONGEST_ID = 128
 LONGEST_TRACEPARENT = 512
 _ID = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._:@/+=-]{{0,{LONGEST_ID - 1}}}")
-# A later version may say more, after another dash.
+# A later version may add fields after another dash.
 _TRACEPARENT = re.compile(
     r"(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[ -~]*)?"
 )
@@ -32,19 +32,19 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A request's id, the id of its trace, and the caller's span where it named one."""
+    """A request's id, the id of its trace, and the caller's span if it named one."""
 
     request_id: str
     trace_id: str
     parent: Parent | None
 
 
-# The request that is being answered here; set where requests come in.
+# The current request; set where requests arrive.
 incoming: ContextVar[Incoming | None] = ContextVar("valkyr_incoming", default=None)
 
 
 def read(headers: Iterable[tuple[bytes, bytes]]) -> Incoming:
-    """Ids from an ASGI request's headers, made anew where they are missing or malformed."""
+    """Return the ids of an ASGI request's headers; generate those that are missing or malformed."""
     request_id, parent, told = "", None, 0
     for name, value in headers:
         if name == b"x-request-id":
@@ -53,13 +53,13 @@ def read(headers: Iterable[tuple[bytes, bytes]]) -> Incoming:
             told += 1
             parent = parent_of(value.decode("latin-1"))
     if told > 1:
-        parent = None  # which one is true nobody knows
+        parent = None  # it is unknown which one is right
     trace_id = parent.trace_id if parent else secrets.token_hex(16)
     return Incoming(request_id or secrets.token_hex(16), trace_id, parent)
 
 
 def parent_of(text: str) -> Parent | None:
-    """The span that a `traceparent` names; None for anything that is none."""
+    """Return the span that a `traceparent` names; None if it is invalid."""
     if len(text) > LONGEST_TRACEPARENT:
         return None
     found = _TRACEPARENT.fullmatch(text.strip())
@@ -71,7 +71,7 @@ def parent_of(text: str) -> Parent | None:
 
 
 def outgoing() -> dict[str, str]:
-    """Headers that name the present span, for whoever is called from here; often none."""
+    """Return headers that name the current span for called servers; often none."""
     return trace_headers() if trace_headers.provided else {}
 
 

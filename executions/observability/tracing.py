@@ -1,8 +1,8 @@
-"""Which trace an execution belongs to, and the line that says it started.
+"""The trace of an execution, and the log line of its start.
 
-Every execution has a trace id, whether spans are made or not, so that logs and pages can name it.
-One that a request starts joins the request's trace; a child has a trace of its own, or one workflow
-that fans out would make a trace that no viewer can show.
+Every execution has a trace id, whether spans are recorded or not, so that logs and pages can name
+it. An execution started by a request joins the request's trace; a child has a trace of its own,
+because a workflow with a large fan-out would make a trace that no viewer can show.
 """
 
 import logging
@@ -17,13 +17,13 @@ log = logging.getLogger(__name__)
 
 
 def new_trace(*, own: bool) -> str:
-    """The trace id of an execution to be: the request's, or one of its `own`."""
+    """Return the trace id of a new execution: the request's, or one of its `own`."""
     request = trace_context.incoming.get()
     return secrets.token_hex(16) if own or request is None else request.trace_id
 
 
 def started(executions: Sequence[WorkflowExecution], workflow: Workflow, number: int) -> None:
-    """Executions of version `number` were inserted in the open transaction."""
+    """Log inserted executions of version `number` in the open transaction."""
     if log.isEnabledFor(logging.INFO):
         for execution in executions:
             with log_context.bound(execution_id=execution.pk, trace_id=execution.trace_id):

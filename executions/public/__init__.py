@@ -1,7 +1,7 @@
-"""What plugins may import of `executions`. Everything else may change without notice.
+"""The public modules of `executions` for plugins. Everything else may change without notice.
 
-- `access`: who may do what
-- `accounts`: change who is a member
+- `access`: permissions
+- `accounts`: change members
 - `admin`: build admin pages
 - `api`: build endpoints
 - `conditions`: report conditions for notifications
@@ -10,7 +10,7 @@
 - `definitions`, `templates`, `schemas`, `values`, `errors`: the parts of workflows; pure
 - `events`: the signals
 - `graphs`: compiled versions, and which steps of them run
-- `jobs`: let a worker compute the answer to a request
+- `jobs`: let a worker compute the response to a request
 - `lifecycle`: end and continue executions
 - `models`: the tables
 - `plugins`: declare a plugin

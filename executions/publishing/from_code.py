@@ -81,7 +81,7 @@ def publish_from_code(
 def publish_many_from_code(
     given: Sequence[CodeDefinition], *, workspace: Workspace | None = None
 ) -> dict[str, CodeVersion]:
-    """Publish many, each as `publish_from_code` does; return their versions by slug.
+    """Publish many definitions as `publish_from_code` does; return their versions by slug.
 
     One query if nothing changed. All are checked before any is written; then BATCH workflows are
     written per transaction. Of several with one slug the last counts.

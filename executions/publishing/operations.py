@@ -22,7 +22,7 @@ def _publish(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowVersion
 
 
 def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
-    """Archive it; with `expected_revision`, only at this revision of the draft."""
+    """Archive a workflow; with `expected_revision`, only at this revision of the draft."""
     return versioning.archive_workflow(
         pk,
         actor=actor,
@@ -54,7 +54,7 @@ ARCHIVE = Operation(name="archive", apply=_archive, needs=Action.DELETE, refuse=
 TAKE_OVER = Operation(name="take_over", apply=_take_over, needs=Action.AUTHOR, refuse=_refuse_own)
 
 
-# A test run: a version of kind `test` and its one start by hand, both or none.
+# A test run: a version of kind `test` and its only start, by hand, in one transaction.
 
 
 def start_trial(

@@ -197,7 +197,7 @@ def warnings(definition: Any) -> list[DefinitionProblem]:
 
 
 def checksum_of(definition: dict[str, Any]) -> str:
-    """Return the checksum of a valid definition's version: of all that would run."""
+    """Return the checksum of a valid definition's version, over everything that would run."""
     return checksum(resolve(normalise(definition), catalog(), limits()))
 
 
@@ -312,7 +312,7 @@ def _slug_taken(workflow: Workflow) -> SlugTaken:
 
 
 def slug_of(name: str) -> str:
-    """Return the slug of a workflow of this name that is given none."""
+    """Return the default slug of a workflow of this name."""
     return slugify(name)[:80].strip("-") or "workflow"
 
 

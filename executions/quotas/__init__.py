@@ -1,8 +1,8 @@
-"""Hourly and daily limits on executions: of a workspace by its tier, and those that plugins add.
+"""Hourly and daily limits on executions: a workspace's by its tier, and those that plugins add.
 
-What is counted is a row for each window of the database's clock in UTC, in the transaction that
-starts: a start that fails counts nothing, and no limit is ever exceeded. Only what is limited is
-counted.
+There is a counter row for each window of the database's clock in UTC, updated in the transaction
+that starts the executions: a failed start counts nothing, and no limit is ever exceeded. Only
+limited resources are counted.
 """
 
 from executions.quotas.counting import check, count, prune, room

@@ -1,4 +1,4 @@
-"""Counts executions in hourly and daily windows as they start, and tells how much is used."""
+"""Count executions in hourly and daily windows as they start, and report the use."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from executions.states import QuotaWindow
 # Windows: full hours and days in UTC, by the database's clock. Pure.
 
 
-EXECUTIONS = "executions"  # the resource that is counted here
+EXECUTIONS = "executions"  # the resource counted here
 LENGTHS = {QuotaWindow.HOUR: timedelta(hours=1), QuotaWindow.DAY: timedelta(days=1)}
 
 
 def start_of(window: QuotaWindow, now: datetime) -> datetime:
-    """When the window began in which `now` lies."""
+    """Return when the window that contains `now` began."""
     hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     return hour if window == QuotaWindow.HOUR else hour.replace(hour=0)
 
@@ -36,7 +36,7 @@ def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
     """Count `more` executions, all or none; raises QuotaExceeded, which must undo the transaction.
 
     Call it inside the starting transaction, after the workspace is locked and before keys and
-    executions are. Without limits nothing is asked of the database.
+    executions are. Without limits it makes no query.
     """
     limits = ceilings.limits
     if not limits or not more:
@@ -52,7 +52,7 @@ def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
 
 
 def check(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
-    """Raise QuotaExceeded where a window has no room for `more`; counts and locks nothing."""
+    """Raise QuotaExceeded if a window has no room for `more`; counts and locks nothing."""
     counters = {limit: Counter(workspace_id, limit.user_id) for limit in ceilings.limits}
     seen = present(counters.values())
     refusals = []
@@ -65,9 +65,9 @@ def check(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
 
 
 def room(workspace_id: UUID, ceilings: Ceilings) -> int | None:
-    """How many more every window has room for, None without limits; locks the counters.
+    """Return how many more fit into every window, None without limits; locks the counters.
 
-    Call it where `count` may be called.
+    Call it under the same conditions as `count`.
     """
     if not ceilings.limits:
         return None
@@ -79,7 +79,7 @@ def room(workspace_id: UUID, ceilings: Ceilings) -> int | None:
 
 def _refuse(refusals: Sequence[QuotaExceeded]) -> None:
     if refusals:
-        # An hour and its day may end together: then the day is what somebody must know of.
+        # An hour and its day may end together: then report the day.
         raise max(reversed(refusals), key=lambda error: round(error.retry_after))
 
 
@@ -93,7 +93,8 @@ def count_use(
 ) -> list[tuple[Any, ...]]:
     """Count more of a resource in the windows of these limits, and lock the counters.
 
-    A row a limit: its user and window, what is used now, when the window began, and the time.
+    Returns a row for each limit: its user and window, the present use, when the window began, and
+    the time.
     """
     return statements.fetch(
         "count_use",
@@ -109,7 +110,10 @@ def count_use(
 
 
 def prune() -> int:
-    """Forget counters of windows that began more than two days ago; how many, 5,000 at most."""
+    """Delete counters of windows that began more than two days ago.
+
+    Return how many, at most 5,000.
+    """
     old = QuotaUse.objects.filter(starts_at__lt=database_now() - KEPT)
     with transaction.atomic():
         rows = old.select_for_update(skip_locked=True).order_by("starts_at")
@@ -134,11 +138,11 @@ def _exceeded(
     )
 
 
-# How much of the limits is used in the present windows, for people to see.
+# The use of limits in the present windows, for display.
 
 
 class Counter(NamedTuple):
-    """Whose counter of what: a workspace's, or that of one user in it."""
+    """The owner of a counter: a workspace, or one user in it."""
 
     workspace_id: UUID
     user_id: Any
@@ -148,7 +152,7 @@ class Counter(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One window of a counter: what is allowed and used; None where nothing limits or counts."""
+    """One window of a counter: allowed and used; None if there is no limit or no count."""
 
     limit: int | None
     used: int | None
@@ -158,20 +162,20 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What some counters say now."""
+    """The present values of some counters."""
 
     now: datetime
     used: Mapping[tuple[Counter, str], int]
 
     def window(self, counter: Counter, name: QuotaWindow, limit: int | None) -> Window:
-        """One counter's window, seen under a limit."""
+        """Return one counter's window under a limit."""
         used = self.used.get((counter, name.value), None if limit is None else 0)
         starts_at = start_of(name, self.now)
         return Window(limit, used, starts_at, starts_at + LENGTHS[name])
 
 
 def present(counters: Iterable[Counter]) -> Present:
-    """The counters' present windows; two queries, however many there are."""
+    """Return the counters' present windows; two queries, whatever their number."""
     wanted = set(counters)
     now = database_now()
     starts = {name.value: start_of(name, now) for name in QuotaWindow}

@@ -1,4 +1,4 @@
-"""What limits the executions of a workspace, read in one query."""
+"""The limits on a workspace's executions, read in one query."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from executions.states import QuotaWindow
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most `most` executions a window, of the whole workspace or of one user; `of` says whose.
+    """At most `most` executions per window, of the whole workspace or of one user; `of` says whose.
 
     `of` begins a sentence, such as "The tier 'free'".
     """
@@ -25,9 +25,9 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """A tier's name and its limits on what runs and waits at once; and the counted limits.
+    """A tier's name and its limits on running and waiting executions; and the counted limits.
 
-    Of several limits on one counter only the tightest is listed; None means no limit.
+    Only the tightest of several limits on one counter is listed; None means no limit.
     """
 
     tier: str
@@ -39,7 +39,7 @@ class Ceilings:
 
 @dataclass(frozen=True, slots=True)
 class CeilingsQuery:
-    """The statement that reads what limits a workspace, and what its rows mean."""
+    """The statement that reads a workspace's limits, and the meaning of its rows."""
 
     statement: statements.BoundStatement
     read: Callable[[list[tuple[Any, ...]]], Ceilings]
@@ -55,13 +55,13 @@ Its statement replaces the default one, so it reads the tier's limits too.
 
 
 def ceilings(workspace_id: UUID, user_id: Any = None) -> Ceilings:
-    """What limits a workspace and, in it, one principal. One query."""
+    """Return the limits of a workspace and of one principal in it. One query."""
     query = query_of(workspace_id, user_id)
     return query.read(ahead.fetch(query.statement))
 
 
 def query_of(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
-    """The query that `ceilings` asks, for who asks it with others."""
+    """Return the query of `ceilings`, to be run together with others."""
     if ceilings_query.provided:
         return ceilings_query(workspace_id, user_id)
     asked = statements.asked("ceilings", {"workspace": workspace_id})
@@ -69,14 +69,14 @@ def query_of(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
 
 
 def of_tier(row: Sequence[Any], more: Sequence[Limit] = ()) -> Ceilings:
-    """The limits of a tier, of which `row` has what `ceilings.sql` selects, and `more`."""
+    """Return a tier's limits from a row of `ceilings.sql`, and `more`."""
     name, concurrent, pending, hourly, daily, archived = row
     own = windowed(None, f"The tier {name!r} of this workspace", hourly, daily)
     return Ceilings(name, concurrent, pending, tightest([*own, *more]), archived)
 
 
 def tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
-    """One limit a counter: those of the workspace first, the hour before the day."""
+    """Return one limit per counter: those of the workspace first, the hour before the day."""
     best: dict[tuple[Any, QuotaWindow], Limit] = {}
     for limit in limits:
         counter = (limit.user_id, limit.window)
@@ -91,6 +91,6 @@ def _order(limit: Limit) -> tuple[bool, bool]:
 
 
 def windowed(user_id: Any, of: str, hourly: int | None, daily: int | None) -> list[Limit]:
-    """The limits by the hour and by the day, where there are any."""
+    """Return the hourly and daily limits that are set."""
     given = ((QuotaWindow.HOUR, hourly), (QuotaWindow.DAY, daily))
     return [Limit(user_id, window, most, of) for window, most in given if most is not None]

@@ -1,8 +1,9 @@
-"""Lists and dashboards read from a replica, where there is one and it is fresh enough.
+"""Lists and dashboards, read from a replica if there is one and it is fresh enough.
 
-Single objects, powers, and whatever is decided by are always read from the primary; `read` is for
-rows that are only shown. What is shown is never older than `VALKYR_REPLICA_LAG_SECONDS`, and
-whoever changed something sees it at once: their lists come from the primary for as long.
+Single objects, permissions, and everything that decisions depend on are always read from the
+primary; `read` is for rows that are only shown. What is shown is at most
+`VALKYR_REPLICA_LAG_SECONDS` old, and users see their own changes at once: for that time, their
+lists come from the primary.
 """
 
 from executions.replica.reading import read

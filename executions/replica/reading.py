@@ -20,10 +20,10 @@ from executions.database import alias
 from executions.messaging import redis_url
 from executions.replica.watch import ALIAS, ReplicaWatch
 
-# Who changed something a moment ago: their lists are read from the primary.
+# Users who changed something a moment ago read their lists from the primary.
 #
-# A mark is a key in Redis that all web processes see. While Redis does not answer nobody is known
-# to have changed nothing, so everybody reads the primary.
+# A mark is a key in Redis that all web processes see. While Redis does not answer, any user may
+# have changed something, so all users read the primary.
 
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ TIMEOUT_SECONDS = 0.25
 def marking(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: whoever's request may have changed something is marked once it has."""
+    """Return the middleware that marks users after a request that may have changed something."""
 
     def answered(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
@@ -46,7 +46,7 @@ def marking(
 
 
 def changed_lately(request: HttpRequest) -> bool:
-    """Whether the caller may have changed something that the replica lacks."""
+    """Return whether the user may have changed something that the replica lacks."""
     name = _name(request)
     if not name:
         return False
@@ -57,7 +57,7 @@ def changed_lately(request: HttpRequest) -> bool:
 
 
 def _mark(name: str) -> None:
-    # A second more than the replica may lag, for what comes between a commit and this line.
+    # 1 s more than the replica may lag, for the time between a commit and this line.
     seconds = ceil(valkyr_settings().replica_lag_seconds) + 1
     try:
         _client().set(name, 1, ex=seconds)
@@ -85,10 +85,10 @@ T = TypeVar("T")
 
 
 def read(request: HttpRequest, rows: Callable[[], T]) -> T:
-    """What `rows` reads, from the replica where the request may; else from the primary.
+    """Return the result of `rows`, from the replica if the request may use it.
 
-    `rows` may be called twice: again on the primary, should the replica fail under it. It reads
-    everything it wants before it returns, and writes nothing.
+    Otherwise, it reads the primary. `rows` may be called twice: again on the primary if the replica
+    fails during the call. It reads everything before it returns, and writes nothing.
     """
     if not _may(request):
         return rows()
@@ -97,7 +97,7 @@ def read(request: HttpRequest, rows: Callable[[], T]) -> T:
             return rows()
     except (_Lost, OperationalError, InterfaceError) as error:
         if isinstance(error.__cause__, QueryCanceled):
-            raise  # it took too long, and would there as well
+            raise  # it took too long, and would on the primary too
         _watch().distrust(error)
     return rows()
 
@@ -110,7 +110,7 @@ def _may(request: HttpRequest) -> bool:
     return (
         ALIAS in connections.settings
         and request.method in SAFE
-        # Within a transaction the primary's own view of things is wanted.
+        # Within a transaction, the primary's own snapshot is needed.
         and not connections[alias()].in_atomic_block
         and _watch().fresh()
         and not changed_lately(request)
@@ -119,17 +119,17 @@ def _may(request: HttpRequest) -> bool:
 
 @contextmanager
 def _on_the_replica() -> Iterator[None]:
-    """In this thread, the default connection is the replica's.
+    """Make the replica's connection this thread's default in the block.
 
     So statements that know nothing of replicas read there, and the rows they make belong to the
-    primary: what is looked up from them later, or saved, goes there.
+    primary: later lookups and saves go there.
     """
     primary, replica = connections[alias()], connections[ALIAS]
     replica.ensure_connection()
     connections[alias()] = replica
     try:
         yield
-        # Who reads may have taken a failure for "not available".
+        # The caller may have treated a failure as "not available".
         if replica.connection is None or replica.connection.closed:
             raise _Lost("its session is closed")
     finally:

@@ -1,4 +1,7 @@
-"""One thread a process that knows how fresh the replica is; it runs while lists are asked for."""
+"""One thread per process that tracks how fresh the replica is.
+
+It runs while lists are requested.
+"""
 
 import logging
 from collections import deque
@@ -13,39 +16,42 @@ from django.db import connections
 
 from executions.database import alias
 
-# How old a replica is, by positions in the write-ahead log alone. Pure: clocks are never compared.
+# The age of a replica, from positions in the write-ahead log only. Pure: clocks are never compared.
 #
-# The primary's position is noted with the time before it was asked. A replica that has replayed a
+# The primary's position is noted with the time before the query. A replica that has replayed a
 # noted position has everything that was committed until that time. A replica that has lost its
-# primary replays no further, and so grows old by itself; its own word that it is idle would not
-# tell.
+# primary stops replaying, and so ages automatically; its own report that it is idle would not
+# reveal that.
 
 
 class Positions:
-    """The primary's positions of the last while; times are one process's monotonic seconds."""
+    """The primary's recent positions; times are one process's monotonic seconds."""
 
     def __init__(self, kept_seconds: float) -> None:
-        """Remember nothing yet; what is older than `kept_seconds` is forgotten."""
+        """Start empty; positions older than `kept_seconds` are forgotten."""
         self._kept = kept_seconds
         self._noted: deque[tuple[float, int]] = deque()
 
     def note(self, asked_at: float, position: int) -> None:
-        """The primary was at `position` (bytes), asked for at `asked_at` or a little later."""
+        """Note that the primary was at `position` (bytes) at `asked_at` or slightly later."""
         self._noted.append((asked_at, position))
         while self._noted and asked_at - self._noted[0][0] > self._kept:
             self._noted.popleft()
 
     def fresh_until(self, replayed: int) -> float:
-        """Up to which time a replica that has replayed so far has everything; -inf: unknown."""
+        """Return the time up to which a replica at this position has everything.
+
+        -inf if unknown.
+        """
         return max((at for at, position in self._noted if position <= replayed), default=-inf)
 
 
 log = logging.getLogger(__name__)
 ALIAS = "replica"
 LOOK_SECONDS = 1.0
-# After so long without a reader the thread ends, and its two sessions with it.
+# Without a reader for this long, the thread ends, and its two sessions with it.
 IDLE_SECONDS = 60.0
-# A replica that failed a reader is not asked again at once.
+# A replica that failed a reader is not used again for this long.
 REST_SECONDS = 5.0
 NAMES = ("host", "port", "dbname", "user", "password", "sslmode", "sslrootcert")
 OF_PRIMARY = "SELECT pg_current_wal_flush_lsn() - '0/0'"
@@ -53,10 +59,10 @@ OF_REPLICA = "SELECT pg_last_wal_replay_lsn() - '0/0' WHERE pg_is_in_recovery()"
 
 
 class ReplicaWatch:
-    """Whether the replica is fresh enough now: asked by many threads, found out by one."""
+    """Whether the replica is fresh enough now: read by many threads, determined by one."""
 
     def __init__(self, lag_seconds: float) -> None:
-        """Know nothing yet; a replica older than `lag_seconds` is not read."""
+        """Start without knowledge; a replica older than `lag_seconds` is not read."""
         self._lag = lag_seconds
         self._positions = Positions(lag_seconds + 2 * LOOK_SECONDS)
         self._fresh_until = -inf
@@ -66,13 +72,13 @@ class ReplicaWatch:
         self._lock = Lock()
 
     def fresh(self) -> bool:
-        """Whether all that was committed up to `lag_seconds` ago can be read there; no waiting."""
+        """Return whether the replica has everything up to `lag_seconds` ago, without waiting."""
         now = self._asked_at = monotonic()
         self._run()
         return now >= self._rests_until and now - self._fresh_until <= self._lag
 
     def distrust(self, error: object) -> None:
-        """A reader was failed: let it rest."""
+        """Stop using the replica for a while, because a reader failed."""
         log.warning("the replica failed a reader, lists are read from the primary: %s", error)
         self._rests_until = monotonic() + REST_SECONDS
 
@@ -105,7 +111,7 @@ class ReplicaWatch:
         [position] = primary.execute(OF_PRIMARY).fetchone() or [None]
         replayed = replica.execute(OF_REPLICA).fetchone()
         if position is None or replayed is None or replayed[0] is None:
-            # A server that replays nothing is no replica: one that was promoted goes its own way.
+            # A server that replays nothing is not a replica: a promoted one accepts its own writes.
             self._fresh_until = -inf
             return
         self._positions.note(asked_at, int(position))
@@ -113,7 +119,7 @@ class ReplicaWatch:
 
 
 def _session(alias: str) -> psycopg.Connection[Any]:
-    """A session past the pool, that waits for nothing long."""
+    """Return a session outside of the pool, with short timeouts."""
     given: Mapping[str, Any] = connections[alias].get_connection_params()
     parts = {name: given[name] for name in NAMES if given.get(name)}
     return psycopg.connect(

@@ -1,4 +1,4 @@
-"""The installation's key as something that seals keysets: AES-256-GCM here, or a KMS's own."""
+"""The installation's key, which seals keysets: AES-256-GCM here, or a KMS's own."""
 
 import base64
 import binascii
@@ -15,10 +15,10 @@ from django.core.exceptions import ImproperlyConfigured
 from executions.configuration import settings as valkyr_settings
 from executions.sealing.errors import NoInstallationKey
 
-# Where the installation's key comes from: a file, the environment, or a key management service.
+# The source of the installation's key: a file, the environment, or a key management service.
 #
-# Exactly one of three variables names it. A second set of three, with `OLD`, names the one before:
-# it opens what the present one does not, while an installation moves from one key to the next.
+# Exactly one of three variables names it. A second set of three, with `OLD`, names the previous
+# key: it opens what the present one does not, while an installation moves from one key to the next.
 
 
 KEY_BYTES = 32
@@ -30,9 +30,9 @@ MAKE_ONE = "Make one with `openssl rand -base64 32`."
 
 @dataclass(frozen=True, slots=True)
 class KeySource:
-    """One installation key; `uri` names it in public: `file`, `env`, or a KMS key's URI.
+    """One installation key; `uri` is its public name: `file`, `env`, or a KMS key's URI.
 
-    `material` are its 32 bytes; None where a KMS keeps them.
+    `material` are its 32 bytes; None if a KMS keeps them.
     """
 
     variable: str
@@ -41,12 +41,12 @@ class KeySource:
 
 
 def present() -> KeySource | None:
-    """The installation's key, None when none is set; raises ImproperlyConfigured."""
+    """Return the installation's key, None if none is set; raises ImproperlyConfigured."""
     return _only_one(PRESENT)
 
 
 def old() -> KeySource | None:
-    """The installation's key before the present one, if still named."""
+    """Return the installation's previous key, if it is still named."""
     return _only_one(OLD)
 
 
@@ -84,7 +84,7 @@ def _values() -> dict[str, str]:
 
 
 def _private_text(name: str, path: Path) -> str:
-    """The file's text; what is opened is what is checked."""
+    """Return the file's text; the permissions of the opened file itself are checked."""
     try:
         with path.open() as file:
             facts = os.fstat(file.fileno())
@@ -120,14 +120,14 @@ class Aead(Protocol):
     """Tink's interface of authenticated encryption."""
 
     def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:
-        """Seal."""
+        """Encrypt and authenticate."""
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Open; raises TinkError."""
+        """Decrypt; raises TinkError."""
 
 
 def required() -> KeySource:
-    """The installation's present key; raises NoInstallationKey, ImproperlyConfigured."""
+    """Return the installation's present key; raises NoInstallationKey, ImproperlyConfigured."""
     source = present()
     if source is None:
         raise NoInstallationKey(
@@ -147,14 +147,14 @@ def required() -> KeySource:
 
 
 def openers() -> Iterator[KeySource]:
-    """The keys a keyset may be sealed with, the present one first; raises NoInstallationKey."""
+    """Yield the keys that may seal a keyset, the present one first; raises NoInstallationKey."""
     yield required()
     if (former := old()) is not None:
         yield former
 
 
 def aead_of(source: KeySource) -> Aead:
-    """What seals with the key; raises KeyUnavailable where a KMS cannot be asked."""
+    """Return the key's AEAD; raises KeyUnavailable if a KMS does not answer."""
     if source.material is None:
         from executions.sealing.kms import kms_aead  # boto3 takes a second to import
 
@@ -163,7 +163,7 @@ def aead_of(source: KeySource) -> Aead:
 
 
 def _aes_gcm(material: bytes) -> Aead:
-    """AES-256-GCM under a raw key, by Tink."""
+    """Return Tink's AES-256-GCM for a raw key."""
     import tink
     from tink import aead, proto_keyset_format, secret_key_access
     from tink.proto import aes_gcm_pb2, tink_pb2

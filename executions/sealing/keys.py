@@ -1,6 +1,6 @@
-"""A set of data keys: new ones, one more, some fewer; sealed and opened. No database here.
+"""A set of data keys: create it, add and remove keys, seal and open it. No database here.
 
-Tink's keysets for Python cannot be changed, so a changed one is put together from its keys.
+Tink's keysets for Python are immutable, so a changed one is built from its keys.
 """
 
 from collections.abc import Collection
@@ -11,29 +11,29 @@ from typing import Any
 from executions.sealing.errors import KeyUnavailable, WrongInstallationKey
 from executions.sealing.installation_key import Aead
 
-# Binds a sealed keyset to its place.
+# Binds a sealed keyset to its row.
 PLACE = b"executions.Keyset.sealed"
 
 
 @dataclass(frozen=True)
 class Keys:
-    """An opened set of AES-256-GCM keys; `primary` is the id of the one that seals."""
+    """An opened set of AES-256-GCM keys; `primary` is the id of the key that seals."""
 
     handle: Any = field(repr=False)
 
     @cached_property
     def ids(self) -> tuple[int, ...]:
-        """The ids of all keys, the oldest first."""
+        """Return the ids of all keys, the oldest first."""
         return tuple(info.key_id for info in self.handle.keyset_info().key_info)
 
     @cached_property
     def primary(self) -> int:
-        """The id of the key that seals."""
+        """Return the id of the key that seals."""
         return int(self.handle.keyset_info().primary_key_id)
 
     @cached_property
     def aead(self) -> Aead:
-        """What seals and opens values; a value begins with its key's id."""
+        """Return the AEAD that seals and opens values; a value begins with its key's id."""
         from tink import aead
 
         aead.register()
@@ -42,7 +42,7 @@ class Keys:
 
 
 def new_keys() -> Keys:
-    """A set of one fresh key."""
+    """Return a set of one fresh key."""
     import tink
     from tink import aead
 
@@ -51,7 +51,7 @@ def new_keys() -> Keys:
 
 
 def with_new_primary(keys: Keys) -> Keys:
-    """The same keys and a fresh one, which seals from now on."""
+    """Return the same keys and a new one, which seals from now on."""
     fresh = new_keys()
     while fresh.primary in keys.ids:
         fresh = new_keys()
@@ -62,7 +62,7 @@ def with_new_primary(keys: Keys) -> Keys:
 
 
 def without(keys: Keys, ids: Collection[int]) -> Keys:
-    """The keys but for some; never without the primary."""
+    """Return the keys without some; never removes the primary."""
     keyset = _proto(keys)
     if keyset.primary_key_id in ids:
         raise ValueError(f"Key {keyset.primary_key_id} is the primary and stays.")
@@ -73,7 +73,7 @@ def without(keys: Keys, ids: Collection[int]) -> Keys:
 
 
 def sealed_keys(keys: Keys, by: Aead) -> bytes:
-    """The keys sealed with the installation's key, their ids beside them for `ids_in`.
+    """Return the keys sealed with the installation's key, with their ids in the clear for `ids_in`.
 
     Raises KeyUnavailable.
     """
@@ -92,7 +92,7 @@ def sealed_keys(keys: Keys, by: Aead) -> bytes:
 
 
 def opened_keys(sealed: bytes, by: Aead) -> Keys:
-    """The keys; raises WrongInstallationKey, and KeyUnavailable where a KMS cannot be asked."""
+    """Return the keys; raises WrongInstallationKey, and KeyUnavailable if a KMS does not answer."""
     import tink
     from google.protobuf.message import DecodeError
     from tink import aead, proto_keyset_format
@@ -105,7 +105,7 @@ def opened_keys(sealed: bytes, by: Aead) -> Keys:
 
 
 def ids_in(sealed: bytes) -> tuple[tuple[int, ...], int]:
-    """The ids of the keys in a sealed set, and the primary's; needs no key."""
+    """Return the ids of the keys in a sealed set, and the primary's; needs no key."""
     from tink.proto import tink_pb2
 
     info = tink_pb2.EncryptedKeyset.FromString(sealed).keyset_info

@@ -1,7 +1,7 @@
-"""A key in AWS KMS as what seals keysets; the key itself never leaves the service.
+"""A key in AWS KMS that seals keysets; the key itself never leaves the service.
 
-Who may use it, and where the service is, say boto3's own variables (`AWS_PROFILE`,
-`AWS_ENDPOINT_URL_KMS` and so on) or the machine's role.
+boto3's own variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL_KMS` and so on) or the machine's role define
+the access to it, and the service's address.
 """
 
 from typing import Any
@@ -17,12 +17,12 @@ PREFIX = "aws-kms://"
 CONNECT_SECONDS = 2
 ANSWER_SECONDS = 3
 TRIES = 2
-# The service's ways to say: this was not sealed with that key.
+# The service's errors for a value that another key sealed.
 _ANOTHER = {"InvalidCiphertextException", "IncorrectKeyException"}
 
 
 def kms_aead(uri: str) -> Aead:
-    """Tink's AEAD over the KMS key `aws-kms://<arn>`; raises KeyUnavailable."""
+    """Return Tink's AEAD for the KMS key `aws-kms://<arn>`; raises KeyUnavailable."""
     import tink
     from tink.integration import awskms
 
@@ -42,18 +42,18 @@ def kms_aead(uri: str) -> Aead:
 
 
 class _Told:
-    """The same, with errors that say what to do."""
+    """An AEAD whose errors say what to do."""
 
     def __init__(self, inner: Aead, uri: str) -> None:
         self._inner = inner
         self._uri = uri
 
     def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:
-        """Seal; raises KeyUnavailable."""
+        """Encrypt; raises KeyUnavailable."""
         return self._ask(self._inner.encrypt, plaintext, associated_data)
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Open; raises WrongInstallationKey, KeyUnavailable."""
+        """Decrypt; raises WrongInstallationKey, KeyUnavailable."""
         return self._ask(self._inner.decrypt, ciphertext, associated_data)
 
     def _ask(self, question: Any, data: bytes, associated_data: bytes) -> bytes:
@@ -69,7 +69,7 @@ class _Told:
 
 
 def _code(error: Exception) -> str:
-    """The service's own code, which Tink wraps."""
+    """Return the service's own error code, which Tink wraps."""
     inner = error.args[0] if error.args else None
     if not isinstance(inner, ClientError):
         return ""

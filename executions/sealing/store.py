@@ -1,8 +1,8 @@
-"""The one keyset row, opened once a process and kept while it is the present one.
+"""The one keyset row, opened once per process and kept while it is current.
 
-Whoever seals holds a shared lock until its transaction ends, whoever adds or removes keys an
-exclusive one: no value appears under a key that is being taken away. The lock is PostgreSQL's
-advisory one, since it is granted in the order of asking and costs no write.
+A transaction that seals holds a shared lock until it ends; one that adds or removes keys holds an
+exclusive lock: no value is sealed with a key that is being removed. It is PostgreSQL's advisory
+lock, because that is granted in the order of requests and costs no write.
 """
 
 from collections import Counter
@@ -26,12 +26,12 @@ from executions.sealing.errors import (
 from executions.sealing.installation_key import KeySource
 from executions.sealing.keys import Keys, new_keys, opened_keys, sealed_keys
 
-# Which columns hold sealed values: what is sealed anew when keys change, and what keeps a key.
+# The columns that hold sealed values: they are resealed when keys change, and keep keys in use.
 
 
 @dataclass(frozen=True, slots=True)
 class SealedColumn:
-    """A column of values sealed for `place_of(row, value)`, and the one of their keys' ids."""
+    """A column of values sealed for `place_of(row, value)`, and the column of their keys' ids."""
 
     model: type[Model]
     value: str = "sealed"
@@ -39,16 +39,16 @@ class SealedColumn:
 
     @property
     def label(self) -> str:
-        """What people call it: `executions.Credential.sealed`."""
+        """Return the column's name for display: `executions.Credential.sealed`."""
         return f"{self.model._meta.label}.{self.value}"
 
     def count(self) -> Counter[int]:
-        """How many values each key seals. One query."""
+        """Return how many values each key seals. One query."""
         rows = self.model._default_manager.values_list(self.key).annotate(many=Count("*"))
         return Counter(dict(rows.order_by()))
 
     def holds(self, ids: Collection[int]) -> bool:
-        """Whether one of these keys seals anything. One query."""
+        """Return whether any value is sealed with one of these keys. One query."""
         return self.model._default_manager.filter(**{f"{self.key}__in": ids}).exists()
 
 
@@ -56,13 +56,13 @@ _columns = [SealedColumn(Credential), SealedColumn(KeptAnswer)]
 
 
 def register(column: SealedColumn) -> None:
-    """Add a column; an app calls this as it gets ready, or its values lose their keys."""
+    """Register a column; an app must call this in `ready`, or its values lose their keys."""
     if column not in _columns:
         _columns.append(column)
 
 
 def columns() -> tuple[SealedColumn, ...]:
-    """Every column that holds sealed values."""
+    """Return every column that holds sealed values."""
     return tuple(_columns)
 
 
@@ -78,27 +78,27 @@ class Opened:
 
 
 class _Kept:
-    """What this process holds; replaced whole, so threads need no lock."""
+    """What this process holds; replaced as a whole, so threads need no lock."""
 
     opened: Opened | None = None
 
 
 def hold_shared() -> None:
-    """Keep keys from being added or removed until the transaction ends."""
+    """Prevent keys from being added or removed until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [AdvisoryLock.SEALING_KEYS])
 
 
 def hold_alone() -> None:
-    """Keep anybody from sealing until the transaction ends; waits for who seals now."""
+    """Prevent sealing until the transaction ends; waits for current sealers."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [AdvisoryLock.SEALING_KEYS])
 
 
 def present() -> Keys | None:
-    """The keyset of this moment; None before the first secret. One small query.
+    """Return the current keyset; None before the first secret. One small query.
 
-    Raises NoInstallationKey, WrongInstallationKey, KeyUnavailable when it has to be opened.
+    Raises NoInstallationKey, WrongInstallationKey, KeyUnavailable if it must be opened.
     """
     rows = Keyset.objects.values_list("version", "updated_at")
     stamp = rows.first()
@@ -111,12 +111,15 @@ def present() -> Keys | None:
 
 
 def kept() -> Keys | None:
-    """The keyset this process holds, present or not; no query."""
+    """Return the keyset that this process holds, current or not; no query."""
     return _Kept.opened.keys if _Kept.opened else None
 
 
 def make() -> Keys:
-    """The keyset of this moment, made if there is none; of two who make one, one wins."""
+    """Return the current keyset; create it if there is none.
+
+    Of two concurrent creators one wins.
+    """
     source = installation_key.required()
     sealed = sealed_keys(new_keys(), installation_key.aead_of(source))
     Keyset.objects.bulk_create([Keyset(sealed=sealed, key_uri=source.uri)], ignore_conflicts=True)
@@ -126,10 +129,10 @@ def make() -> Keys:
 
 
 def opened(row: Keyset) -> tuple[Keys, KeySource]:
-    """The keys of a row, and the installation key that opened them; raises as `present`."""
+    """Return the keys of a row, and the installation key that opened them; raises as `present`."""
     reasons = []
     sources = list(installation_key.openers())
-    # The one it is sealed with by name first; a file's content may have moved elsewhere.
+    # The key with the stored name first; a file's content may have moved elsewhere.
     for source in sorted(sources, key=lambda source: source.uri != row.key_uri):
         try:
             return opened_keys(bytes(row.sealed), installation_key.aead_of(source)), source
@@ -146,10 +149,10 @@ def opened(row: Keyset) -> tuple[Keys, KeySource]:
 
 
 def replace(row: Keyset, sealed: bytes, key_uri: str, removed: Collection[int] = ()) -> None:
-    """Put another sealed keyset into the place of the row's; call it in a transaction.
+    """Replace the row's sealed keyset; call it in a transaction.
 
-    Raises KeysetChanged when the row is not the present one, StillSealing when a `removed` key
-    seals a value.
+    Raises KeysetChanged if the row is not current, StillSealing if a value is sealed with a
+    `removed` key.
     """
     hold_alone()
     still = [column.label for column in columns() if removed and column.holds(removed)]

@@ -1,4 +1,4 @@
-"""Sealing and opening one value."""
+"""Seal and open one value."""
 
 from dataclasses import dataclass, field
 
@@ -9,28 +9,28 @@ from executions.sealing import store
 from executions.sealing.errors import KeyUnknown, SealBroken
 from executions.sealing.keys import Keys
 
-# A value of Tink's begins with this byte and the four of its key's id.
+# A sealed value of Tink begins with this byte and the four bytes of its key's id.
 _START = 1
 _PREFIX_BYTES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A sealed value and the id of its key, which is stored beside it."""
+    """A sealed value and the id of its key, which is stored with it."""
 
     value: bytes = field(repr=False)
     key_id: int
 
 
 def place_of(row: Model, column: str = "sealed") -> str:
-    """What a row's sealed column is bound to: `executions.Credential.sealed:<id>`."""
+    """Return the binding of a row's sealed column: `executions.Credential.sealed:<id>`."""
     return f"{row._meta.label}.{column}:{row.pk}"
 
 
 def prepare() -> None:
-    """Open the data keys, and make them if there are none.
+    """Open the data keys; create them if there are none.
 
-    To be called before a transaction that seals: a KMS is asked while no lock is held. Raises
+    Call it before a transaction that seals, so that no lock is held while a KMS is called. Raises
     NoInstallationKey, WrongInstallationKey, KeyUnavailable.
     """
     if store.present() is None:
@@ -38,16 +38,16 @@ def prepare() -> None:
 
 
 def seal(data: bytes, bound_to: str) -> Sealed:
-    """Seal `data` so that it opens only where `bound_to` says (see `place_of`).
+    """Seal `data` so that it opens only for `bound_to` (see `place_of`).
 
-    Must be called in the transaction that stores the value: until it ends, no key is retired.
-    Raises as `prepare`.
+    Call it in the transaction that stores the value: until that ends, no key is retired. Raises as
+    `prepare`.
     """
     return Sealer().seal(data, bound_to)
 
 
 class Sealer:
-    """Seals values of one transaction with one look at the keyset; raises as `prepare`."""
+    """Seals values of one transaction with one query for the keyset; raises as `prepare`."""
 
     def __init__(self) -> None:
         if not connection.in_atomic_block:
@@ -56,16 +56,16 @@ class Sealer:
         self._keys = store.present() or store.make()
 
     def seal(self, data: bytes, bound_to: str) -> Sealed:
-        """Seal one value, as `seal`."""
+        """Seal one value, as the function `seal`."""
         value = self._keys.aead.encrypt(data, bound_to.encode())
         return Sealed(value, self._keys.primary)
 
 
 def unseal(value: bytes | memoryview, bound_to: str) -> bytes:
-    """What was sealed for this place. No query while this process knows the key.
+    """Return the value that was sealed for `bound_to`. No query if this process has the key.
 
-    Raises SealBroken, or KeyUnknown where the value was sealed anew since it was read and the key
-    is gone: read it again. Raises NoInstallationKey and others when the keyset must be opened.
+    Raises SealBroken, or KeyUnknown if the value was resealed since it was read and the key is
+    gone: read it again. Raises NoInstallationKey and others if the keyset must be opened.
     """
     import tink
 
@@ -74,7 +74,7 @@ def unseal(value: bytes | memoryview, bound_to: str) -> bytes:
     try:
         return keys.aead.decrypt(sealed, bound_to.encode())
     except tink.TinkError:
-        # Its cause says nothing, and a chain of errors could show content in a log.
+        # The cause adds no information, and a chain of errors could show content in a log.
         raise SealBroken(
             f"The sealed value of {bound_to} cannot be opened: it was changed, or belongs to "
             "another row. Store it again."
@@ -88,7 +88,7 @@ def _key_id(sealed: bytes, bound_to: str) -> int:
 
 
 def _holding(key_id: int, bound_to: str) -> Keys:
-    """The keys with this one among them: those this process knows, or the present ones."""
+    """Return keys that include this one: those of this process, or the current ones."""
     keys = store.kept()
     if keys is None or key_id not in keys.ids:
         keys = store.present()

@@ -1,4 +1,4 @@
-"""The frame of the studio: what is known of the caller and where things are, as attributes."""
+"""The frame of the studio: facts about the user, and addresses, as attributes."""
 
 from typing import Any
 from uuid import UUID
@@ -18,12 +18,12 @@ from executions.errors import NotFound
 from executions.models import Workflow
 from executions.states import Permission
 
-# What stands for an id in the addresses that the scripts fill in.
+# The placeholder for an id in the addresses that the scripts complete.
 ANY = UUID(int=0)
 
 
 def signed_in(view: View) -> View:
-    """Who is not signed in is asked to, and comes back."""
+    """Redirect users who are not signed in to the sign-in page, which returns them here."""
 
     def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
@@ -33,18 +33,18 @@ def signed_in(view: View) -> View:
     return guarded
 
 
-@own_page()  # React and React Flow set styles through the CSSOM, which needs no exception
+@own_page()  # React and React Flow set styles through the CSSOM, which needs no CSP exception
 @signed_in
 def home(request: HttpRequest) -> HttpResponse:
-    """The workflows one may see, and the ways to a new one."""
+    """Return the page of the workflows that the user may see, with ways to create one."""
     may_author = bool(workspaces_of(request.user, Action.AUTHOR))
     return _frame(request, "Studio", {"can-edit": may_author})
 
 
-@own_page()  # React and React Flow set styles through the CSSOM, which needs no exception
+@own_page()  # React and React Flow set styles through the CSSOM, which needs no CSP exception
 @signed_in
 def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    """The editor of one workflow; 404 and 403 as the API has them."""
+    """Return the editor of one workflow; 404 and 403 as in the API."""
     rows = Workflow.objects.filter(archived_at=None).defer("definition")
     try:
         found, may = obtain(request.user, rows, workflow_id, Action.VIEW)
@@ -78,7 +78,7 @@ def _frame(request: HttpRequest, title: str, facts: dict[str, Any]) -> HttpRespo
     places = {
         "username": request.user.get_username(),
         "api": addresses.root(),
-        # A project may call the cookie and the header as it likes, or have no such cookie.
+        # A project may rename the cookie and the header, or have no such cookie.
         "csrf-cookie": settings.CSRF_COOKIE_NAME,
         "csrf-header": csrf_header(),
         "csrf-token": get_token(request),

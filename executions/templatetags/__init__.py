@@ -1,1 +1,1 @@
-"""Tags of the templates."""
+"""Template tags."""

@@ -1,7 +1,7 @@
-"""Tags by which templates of the admin look right with Unfold and without it.
+"""Template tags that make admin templates look right with and without Unfold.
 
 Django imports this module with its template engine, which Unfold needs before it is itself
-imported: so the tags look into `executions.admin.skin` when they are used.
+imported: so the tags read `executions.admin.skin` when they are used.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ register = template.Library()
 
 @register.simple_tag
 def admin_page(name: str, *args: Any) -> str:
-    """The address of a page of ours in the admin, such as `dlq_failuregroup_changelist`."""
+    """Return the address of one of our admin pages, such as `dlq_failuregroup_changelist`."""
     from executions.addresses import admin
 
     return admin(name, *args)
@@ -22,7 +22,7 @@ def admin_page(name: str, *args: Any) -> str:
 
 @register.simple_tag
 def skin_styles() -> Any:
-    """The style sheets, for pages that show no model."""
+    """Return the style sheets, for pages that show no model."""
     from executions.admin.skin import MEDIA
 
     return SafeString("\n".join(MEDIA.render_css()))
@@ -30,7 +30,7 @@ def skin_styles() -> Any:
 
 @register.simple_tag
 def skin_fonts() -> Any:
-    """The fonts of icons, for pages outside of the admin."""
+    """Return the fonts of icons, for pages outside of the admin."""
     from executions.admin.skin import FONTS
 
     return SafeString("\n".join(FONTS.render_css()))
@@ -38,7 +38,7 @@ def skin_fonts() -> Any:
 
 @register.simple_tag
 def skin_scripts() -> Any:
-    """The scripts, for pages that show no model."""
+    """Return the scripts, for pages that show no model."""
     from executions.admin.skin import MEDIA
 
     return SafeString("\n".join(MEDIA.render_js()))
@@ -46,7 +46,7 @@ def skin_scripts() -> Any:
 
 @register.simple_tag
 def skin_template(name: str) -> str:
-    """The template for a purpose, such as a form's field."""
+    """Return the template for a purpose, such as a form's field."""
     from executions.admin.skin import TEMPLATES
 
     return TEMPLATES[name]

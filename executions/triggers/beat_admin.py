@@ -93,7 +93,7 @@ def differs(trigger: Trigger, entry: PeriodicTask | None) -> bool:
 
 
 def refusal(entry: PeriodicTask) -> str | None:
-    """Return why the entry's schedule cannot be followed; None if it can."""
+    """Return why the entry's schedule cannot be used; None if it can."""
     if entry.crontab is None:
         return NO_CRONTAB
     if ANY not in {entry.crontab.day_of_month, entry.crontab.day_of_week}:

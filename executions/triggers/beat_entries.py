@@ -90,7 +90,7 @@ def remove(trigger: Trigger) -> None:
 def published_crontab(trigger: Trigger) -> CrontabSchedule:
     """Return the row of the published schedule, creating it if necessary."""
     values = published_fields(trigger)
-    # No unique constraint stands behind get_or_create here: two may have been made at once.
+    # get_or_create has no unique constraint here: two rows may have been created concurrently.
     found = CrontabSchedule.objects.filter(**values).first()
     return found or CrontabSchedule.objects.create(**values)
 
@@ -102,7 +102,7 @@ def published_fields(trigger: Trigger) -> dict[str, str]:
 
 
 def beat_fields(schedule: str) -> dict[str, str]:
-    """The five fields of beat's crontab: the schedule's own, or wider ones that contain it."""
+    """Return the fields of beat's crontab: the schedule's, or wider ones that contain it."""
     texts = schedule.split()
     values, nth = croniter.expand(schedule)
     fields = {

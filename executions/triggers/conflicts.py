@@ -121,7 +121,7 @@ def _may_run(
     uses: dict[ConcurrencyKey, ConcurrencyUse],
     replaced: list[bool],
 ) -> list[bool]:
-    """Return as many of each key as its limit leaves, none before those that wait."""
+    """Return the executions that may run within each key's limit, none before those that wait."""
     left = {
         key: 0 if use.waiting else max(0, rule.limit - use.holders) for key, use in uses.items()
     }

@@ -134,7 +134,7 @@ def _start_tick(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None
     """
     due = tick.fire_at.isoformat()
     try:
-        # A savepoint: a refusal half-way must not take the tick with it.
+        # A savepoint: an error half-way must not undo the tick.
         with transaction.atomic():
             started = start_execution(
                 trigger.workflow,
@@ -160,15 +160,16 @@ def _start_tick(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None
     tick.reason = CAUGHT_UP if tick.reason == CAUGHT_UP else ""
 
 
-# Every time of a schedule becomes a row as it passes: missed, or queued to be started.
+# Turn every time of a schedule into a row when it passes: missed, or queued to be started.
 #
-# The row is the guard: unique on trigger and time, written under the trigger's lock, so that beats
-# and sweeps that look at once agree.
+# The row is the guard: unique on trigger and time, written under the trigger's lock, so that
+# concurrent beats and sweeps agree.
 
 
 # Beat's clock may run a little ahead of the database's; a time this near counts as due.
 EARLY = timedelta(seconds=5)
-# How many times of one trigger may wait at once; an execution that never ends would pile them up.
+# How many times of one trigger may be queued; otherwise an execution that never ends would
+# accumulate them.
 MAX_QUEUED = 1_000
 
 TOO_MANY = f"{MAX_QUEUED:,} earlier times wait to be started already."
@@ -249,12 +250,12 @@ def _first_start(
 
 
 log = logging.getLogger(__name__)
-# How many triggers one look serves, and after how many seconds it leaves the rest to the next.
+# How many triggers one pass handles, and after how many seconds it leaves the rest to the next.
 TRIGGERS_AT_ONCE, SECONDS = 100, 4.0
 
 
 def fire(trigger_id: UUID) -> CronTick | None:
-    """Note what is due and start what may start; a time with a tick is left alone.
+    """Record due times and start what may start; a time with a tick is left alone.
 
     Returns the newest new tick, which says what started or why not; None if nothing was due.
     """
@@ -279,7 +280,7 @@ def tend() -> dict[str, int]:
 
 @receiver(execution_ended, dispatch_uid="executions.cron_turns")
 def _start_behind(*, execution_id: UUID, trigger_id: UUID | None, **_: Any) -> None:
-    """Start the tick that waited for an execution that ended, if any."""
+    """Start the tick that waited for the ended execution, if any."""
     if trigger_id is None:
         return
     row = statements.fetch_one("queued_behind", {"ended": execution_id})

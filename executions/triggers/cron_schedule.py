@@ -15,9 +15,9 @@ from croniter.croniter import CroniterError
 
 # When a schedule is due: pure, by the clocks of its own time zone on every day of the year.
 #
-# A schedule that names hours is due once at each: at a time that clocks show twice, the first time;
-# at one that they skip, when they go on. One that is due every hour goes by the time that passes:
-# it is due both times, and not at a time that never was.
+# A schedule that names hours runs once for each: for a local time that occurs twice, at the first;
+# for a skipped one, when the clocks continue. A schedule for every hour follows elapsed time: it
+# runs at both times, and not at a skipped one.
 
 
 SECOND = timedelta(seconds=1)
@@ -35,7 +35,10 @@ class Schedule:
     end: datetime | None = None
 
     def times(self, after: datetime, until: datetime) -> Iterator[datetime]:
-        """The times with after < time <= until, in order, in UTC; `start` and `end` count."""
+        """Return the times with after < time <= until, in order, in UTC.
+
+        `start` and `end` count.
+        """
         after, until = self._within(after, until)
         every_hour = self._every_hour()
         waiting: list[datetime] = []
@@ -54,7 +57,7 @@ class Schedule:
                 yield (last := time)
 
     def newest(self, after: datetime, until: datetime) -> datetime | None:
-        """The last time with after < time <= until, in UTC; None when there is none."""
+        """Return the last time with after < time <= until, in UTC; None when there is none."""
         after, until = self._within(after, until)
         if until <= after:
             return None
@@ -83,11 +86,11 @@ class Schedule:
         return _locals(croniter(self.text, self._wall(after) - back - SECOND), forwards=True)
 
     def _before(self, until: datetime, back: timedelta) -> Iterator[datetime]:
-        """Local times of the schedule, backwards, from the last that may be one up to `until`."""
+        """Yield local times of the schedule, backwards, from the last possible one at `until`."""
         return _locals(croniter(self.text, self._wall(until) + back + SECOND), forwards=False)
 
     def _instants(self, local: datetime, every_hour: bool) -> tuple[datetime, ...]:
-        """When clocks of the zone show `local`, by the rule above: none, one or two instants."""
+        """Return when the zone's clocks show `local`, by the rule above: up to two instants."""
         first = local.replace(tzinfo=self.zone).astimezone(UTC)
         second = local.replace(tzinfo=self.zone, fold=1).astimezone(UTC)
         if self._wall(first) != local:
@@ -129,7 +132,7 @@ def _locals(times: croniter, *, forwards: bool) -> Iterator[datetime]:
 
 
 def _passed(waiting: list[datetime], limit: datetime | None) -> Iterator[datetime]:
-    """Remove and return what is due before `limit` from the heap."""
+    """Remove from the heap and yield the times before `limit`."""
     while limit is not None and waiting and waiting[0] < limit:
         yield heapq.heappop(waiting)
 
@@ -174,11 +177,10 @@ def _instant(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-# What becomes of the times that passed since the last look: pure.
+# The result of the times that passed since the last check: pure.
 #
-# A time up to a minute late is on time. The trigger's `catchUp` decides: none fires but those on
-# time; the latest of all times does, and no other; or all that were missed do as well, the oldest
-# first, up to the limit.
+# A time up to a minute late is on time. The trigger's `catchUp` decides: only times that are on
+# time fire; or only the latest of all; or all missed ones too, the oldest first, up to the limit.
 
 
 GRACE = timedelta(seconds=60)

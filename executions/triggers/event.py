@@ -30,11 +30,11 @@ from executions.triggers.request import MAX_PAYLOAD_BYTES
 from executions.triggers.start import start_execution
 
 MAX_TRIGGERS = 500
-# CPU time for all filters of an event, whoever publishes it. Each has a budget besides
+# CPU time for all filters of an event, for every publisher. Each filter also has a budget
 # (`executions.definition.templating.budget`).
 FILTER_SECONDS = 0.25
 
-Result = dict[str, Any]  # what a trigger made of an event, as callers are told
+Result = dict[str, Any]  # a trigger's result for an event, as callers see it
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Lock everything that one event's starts need, at once, in the order of every start.
+"""Lock everything that one event's starts need, together, in the order of every start.
 
 Each start takes its workspace, its counters and its concurrency keys, one after another. Starts of
 one transaction would take keys in the order of their triggers, and two events with different orders

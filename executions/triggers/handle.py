@@ -24,7 +24,7 @@ FIRST_LOOK, LONGEST_LOOK = 0.01, 1.0
 class ExecutionFailed(ValkyrError):
     """An execution ended without success.
 
-    `state` is FAILED, CANCELLED or TIMEOUT; `step` and `error_type` are "" where no step failed.
+    `state` is FAILED, CANCELLED or TIMEOUT; `step` and `error_type` are "" if no step failed.
     """
 
     code = "execution_failed"
@@ -64,9 +64,9 @@ class Handle:
     def output(self, timeout: float | None = None) -> Any:
         """Wait for the end and return the output.
 
-        `timeout` is in seconds; None waits without limit, 0 looks once.
-        Raises ExecutionFailed, TimeoutError, NotFound, and TransactionManagementError inside a
-        transaction, which would stay open for the whole wait (and may hold the start back).
+        `timeout` is in seconds; None waits without limit, 0 checks once. Raises ExecutionFailed,
+        TimeoutError, NotFound, and TransactionManagementError inside a transaction, which would
+        stay open for the whole wait (and may hold the start back).
         """
         until, pauses = None if timeout is None else time.monotonic() + timeout, _pauses()
         while not self._has_ended():
@@ -83,11 +83,11 @@ class Handle:
         return self._result()
 
     def cancel(self, reason: str = "") -> None:
-        """End it and cancel its steps. Raises NotFound, and WrongState after its end."""
+        """Cancel the execution and its steps. Raises NotFound, and WrongState after its end."""
         lifecycle.cancel(self.id, actor=ACTOR, reason=reason)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Return the output; the wait blocks neither the event loop, a thread nor a connection."""
+        """Return the output; the wait holds no event loop, thread or connection."""
         return self._awaited().__await__()
 
     async def _awaited(self) -> Any:

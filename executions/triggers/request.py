@@ -37,7 +37,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class ParentRun:
-    """The parent of a new execution: an execution under way, with `depth` parents of its own.
+    """The parent of a new execution: a live execution with `depth` parents of its own.
 
     `run_id` is its run that waits for the child; None if none does. The child of an error workflow
     belongs to the same failure (`failure_of`), so its own failure starts no other.
@@ -88,7 +88,7 @@ def chosen_version(
     branch: Branch | None = None,
     trial: WorkflowVersion | None = None,
 ) -> Compiled:
-    """The requested version, compiled: the latest, a number's or ID's, a branch's, or a test's.
+    """Return the requested version, compiled: the latest, a given one, a branch's, or a test's.
 
     A test of a disabled workflow runs, so that its author can check a fix. Raises WorkflowDisabled,
     NotPublished, NotFound.

@@ -52,7 +52,7 @@ def _delete(rows: QuerySet[Any]) -> int:
     return count
 
 
-# How long answers are kept for who asks again with the same `Idempotency-Key`.
+# How long responses are kept for callers that repeat an `Idempotency-Key`.
 
 
 KEPT = timedelta(hours=24)

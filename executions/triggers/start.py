@@ -78,9 +78,9 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
 ) -> Started:
     """Start one execution of the latest (or the given) version, or as a `branch` of another.
 
-    `trial` is the version of a test run, which only a person starts. A known idempotency key
-    returns the earlier execution. `trigger` is the workflow's trigger that caused the start, if
-    any. `joined` starts it as part of the caller's transaction, which may stay open for long: with
+    `trial` is the version of a test run, which only a user starts. A known idempotency key returns
+    the earlier execution. `trigger` is the workflow's trigger that caused the start, if any.
+    `joined` starts it as part of the caller's transaction, which may stay open for long: with
     limits or a concurrency key, it waits and is counted and admitted after the commit, and a taken
     key makes it wait despite the rule. Limits are first checked without a lock, so a start over a
     limit is rejected as usual. Starts of other open transactions are not seen; then it waits until

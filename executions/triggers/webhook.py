@@ -1,6 +1,6 @@
 """WEBHOOK triggers: authenticate a request, then start one execution, once.
 
-A refusal tells neither whether the trigger exists nor what was wrong.
+A rejection reveals neither whether the trigger exists nor what was wrong.
 """
 
 import hmac
@@ -49,7 +49,7 @@ def _derived(trigger_id: UUID, version: int, key: str | bytes) -> str:
 OVERLAP_SECONDS = 24 * 3600
 MAX_OVERLAP_SECONDS = 7 * 24 * 3600
 
-# A signature may be as far in the future as in the past; later than this none is fresh any more.
+# A signature may be as far in the future as in the past; after this time, none is fresh.
 KEPT = timedelta(seconds=2 * signature.WINDOW_SECONDS)
 PRUNED_AT_ONCE = 5_000
 

@@ -1,7 +1,7 @@
-"""Everything that relies on the private parts of a library: one file for each library and part.
+"""Code that relies on private parts of a library: one file for each library and part.
 
-Each file says what it relies on, in which versions, why no public way does, and what breaks when
-the library changes. `tests/unit/vendor_seams/` pins each reliance; run it first after an upgrade.
-This is the lowest layer: any app may import it, and it imports nothing of ours. Optional packages
-(connectors, single sign-on) keep seams of their own, which the same tests pin.
+Each file says what it relies on, in which versions, why there is no public way, and what breaks
+when the library changes. `tests/unit/vendor_seams/` pins each reliance; run it first after an
+upgrade. This is the lowest layer: any app may import it, and it imports none of our packages.
+Optional packages (connectors, single sign-on) keep seams of their own, which the same tests pin.
 """

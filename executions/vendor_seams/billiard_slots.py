@@ -1,12 +1,12 @@
 """The slot of a prefork pool in which this process runs, and how much a killed child held.
 
-Relies on: `billiard.current_process().index`, which a pool sets on each child, and gives again to
-the child that replaces one that ended; `billiard.popen_fork.Popen.poll`, which alone reaps
-children and keeps what it found in `returncode` (billiard 4.2, 4.3).
-No public way: Celery tells a child nothing of its place in the pool, and the parent that a child
-was killed only after the kernel has forgotten how much memory it held.
+Relies on: `billiard.current_process().index`, which a pool sets on each child, and reuses for the
+child that replaces an ended one; `billiard.popen_fork.Popen.poll`, which alone reaps children and
+keeps the result in `returncode` (billiard 4.2, 4.3).
+No public way: Celery does not tell a child its place in the pool, and notifies the parent of a
+killed child only after the kernel has freed its memory figures.
 If it breaks: children fail when they start, or counters fall back to zero with each new child; a
-step whose process the OOM killer chose is blamed for it.
+step is blamed whenever the OOM killer ended its process.
 """
 
 import os
@@ -18,16 +18,16 @@ from billiard.popen_fork import Popen
 
 
 def slot() -> int:
-    """The place of this child in its pool, counted from 0."""
+    """Return the place of this child in its pool, counted from 0."""
     found: int = current_process().index  # type: ignore[attr-defined]
     return found
 
 
 def watch_kills(killed: Callable[[int], Callable[[int], None] | None]) -> None:
-    """Say of each child that was killed by SIGKILL the most memory that it ever held.
+    """Report the peak memory of each child that was killed by SIGKILL.
 
-    `killed(pid)` is called while the child is not reaped. It returns whom to tell how many KiB that
-    was, before the pool hears of the end; or None where that is of no interest.
+    `killed(pid)` is called before the child is reaped. It returns a function that receives the peak
+    in KiB before the pool is notified of the end, or None to ignore it.
     """
     reap = Popen.poll
 
@@ -45,7 +45,7 @@ def watch_kills(killed: Callable[[int], Callable[[int], None] | None]) -> None:
 
 
 def _killed(pid: int, flag: int) -> bool:
-    """Whether the child was killed and waits to be reaped; with flag 0 this waits for its end."""
+    """Return whether the child was killed and is not yet reaped; with flag 0, wait for its end."""
     try:
         ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | (flag & os.WNOHANG))
     except ChildProcessError:

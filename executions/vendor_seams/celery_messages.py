@@ -1,15 +1,15 @@
-"""Messages that differ in their execution alone: Celery makes the first, the others copy it.
+"""Publish messages that differ only in their execution: Celery makes the first, the others copy it.
 
-What Celery does for a message (options, routing, representations, an empty canvas) takes 0.2 ms
-and comes to the same for all executions of a version. A copy has ids of its own, and is published
-as any other.
+Celery's work for a message (options, routing, representations, an empty canvas) takes 0.2 ms and
+gives the same result for all executions of a version. A copy has its own ids, and is published like
+any other message.
 
 Relies on: `apply_async(producer=…)` publishes one message of protocol 2 through
 `producer.publish(body, **options)`, whose body is `(arguments, keywords, canvas)`, whose headers
 hold `id`, `root_id` and `argsrepr`, and whose options hold `correlation_id` and `declare`; the
 connection's `declared_entities` (Celery 5.3 to 5.7, kombu 5.3 to 5.7).
-No public way: Celery builds each message anew.
-If it breaks: workers get messages without the ids they log and trace by, or KeyError is raised
+No public way: Celery builds each message from scratch.
+If it breaks: workers get messages without the ids that they log and trace by, or KeyError is raised
 and the sweeper sends every message.
 """
 
@@ -22,8 +22,8 @@ from celery import Signature, current_app
 from celery.signals import after_task_publish, before_task_publish
 from kombu.utils.functional import LRUCache
 
-# A message says whose task sent it. Outside of tasks it says nothing of the kind, so that what is
-# known of it holds for the next request too.
+# A message names the task that sent it. Outside of tasks it names none, so that the copies remain
+# valid for the next request.
 _outside_tasks: Any = LRUCache(limit=256)
 
 
@@ -31,10 +31,11 @@ class Alike:
     """Sends messages whose first argument is an execution's id, over one producer."""
 
     def __init__(self, producer: Any) -> None:
-        """In a task know none yet, elsewhere those that this process sent."""
+        """Start with an empty cache in a task; elsewhere share this process's cache."""
         self._producer = producer
         self._known: Any = {} if current_app.current_worker_task else _outside_tasks
-        # Who listens to messages being sent (traces, events) is told of each by Celery itself.
+        # Celery itself notifies listeners of sent messages (traces, events), so copies are not
+        # used.
         self._copies = not (
             before_task_publish.receivers
             or after_task_publish.receivers
@@ -42,7 +43,7 @@ class Alike:
         )
 
     def send(self, kind: Hashable, execution_id: UUID, make: Callable[[], Signature]) -> None:
-        """Send one; `make` is asked for the first of each kind."""
+        """Send one message; `make` is called for the first of each kind."""
         known = self._known.get(kind) if self._copies else None
         if known is not None:
             body, options = known.copy(str(execution_id))
@@ -54,7 +55,7 @@ class Alike:
             self._known[kind] = _Sent(str(execution_id), seen.body, seen.options)
 
     def _undeclared(self, known: "_Sent") -> list[Any]:
-        """The queues to declare first: those that nobody has declared over this connection."""
+        """Return the queues to declare first: those not yet declared over this connection."""
         declared = self._producer.connection.declared_entities
         return [queue for queue in known.options["declare"] if hash(queue) not in declared]
 
@@ -68,7 +69,7 @@ class _Sent:
     options: dict[str, Any]
 
     def copy(self, execution: str) -> tuple[Any, dict[str, Any]]:
-        """The same for another execution, but for the queues to declare."""
+        """Return the same message for another execution, except the queues to declare."""
         own = str(uuid4())
         (_, *others), named, canvas = self.body
         headers = self.options["headers"]
@@ -81,7 +82,7 @@ class _Sent:
 
 
 class _Listening:
-    """Stands before a producer, and notes what it is given to publish."""
+    """Wraps a producer and records what it publishes."""
 
     def __init__(self, producer: Any) -> None:
         self._producer = producer

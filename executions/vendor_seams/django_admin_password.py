@@ -1,10 +1,10 @@
-"""The admin site's page on which people change their own password.
+"""The admin site's page for users to change their password.
 
-Relies on: `admin.site.password_change`, which the site's URLs read when they are built
-(Django 5.2, Unfold 0.91).
-No public way: Django sends no signal for a changed password, and Unfold brings a site of its own,
-so a subclass of Django's would not be used.
-If it breaks: a changed password leaves no line in the audit trail, and ends the session of the
+Relies on: `admin.site.password_change`, which the site's URLs read when they are built (Django 5.2,
+Unfold 0.91).
+No public way: Django sends no signal for a changed password, and Unfold has its own site, so a
+subclass of Django's would not be used.
+If it breaks: a changed password leaves no entry in the audit trail, and ends the session of the
 browser that changed it.
 """
 
@@ -17,7 +17,7 @@ View = Callable[..., HttpResponse]
 
 
 def replace_password_change(view: View) -> View:
-    """Serve this view in place of the site's; returns the one that was served."""
+    """Replace the site's view by this one; return the previous view."""
     theirs: View = admin.site.password_change
     admin.site.password_change = view  # type: ignore[method-assign, assignment]
     return theirs

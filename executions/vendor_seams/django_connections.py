@@ -1,25 +1,26 @@
-"""The state that Django keeps beside a database connection.
+"""The state that Django keeps for a database connection.
 
 Relies on: `health_check_done`, `in_atomic_block`, `savepoint_ids`, `commit_on_exit`,
 `needs_rollback`, `closed_in_transaction` and `run_on_commit` of `BaseDatabaseWrapper`,
 `_connection_pools` of PostgreSQL's (Django 5.2).
-No public way: `close()` refuses inside an atomic block, Django cannot be told that a connection
-that was used around its cursors has answered, and only who registers a hook may say that it fails.
-If it breaks: each hot statement pays a round trip for Django's health check, or a task that was
-interrupted in a transaction spoils every later task of its process, or a forked child shares the
-sockets in its parent's pool, or a hook of a step's own keeps what follows from being sent.
+No public way: `close()` raises inside an atomic block; Django offers no way to mark a connection
+healthy that was used without its cursors; and only the code that registers a hook can mark it
+robust.
+If it breaks: each hot statement costs a round trip for Django's health check, or a task that was
+interrupted in a transaction breaks every later task of its process, or a forked child shares the
+sockets in its parent's pool, or a step's own hook prevents later messages.
 """
 
 from typing import Any
 
 
 def mark_healthy(connection: Any) -> None:
-    """The server has just answered: Django need not ask it before the next transaction."""
+    """Mark the connection as healthy, so that Django does not check it again."""
     connection.health_check_done = True
 
 
 def is_outermost(connection: Any) -> bool:
-    """Whether the innermost `atomic` block is the one at whose end Django commits."""
+    """Return whether Django commits at the end of the innermost `atomic` block."""
     return bool(
         connection.in_atomic_block
         and connection.commit_on_exit
@@ -29,7 +30,7 @@ def is_outermost(connection: Any) -> bool:
 
 
 def discard(connection: Any) -> None:
-    """Close a connection, also in a transaction that nobody will end."""
+    """Close a connection, even in a transaction that will not end."""
     connection.in_atomic_block = False
     connection.savepoint_ids = []
     connection.needs_rollback = False
@@ -44,14 +45,14 @@ def forget(connection: Any) -> None:
 
 
 def hooks_for_commit(connection: Any) -> int:
-    """How many hooks wait for the commit."""
+    """Return how many hooks wait for the commit."""
     return len(connection.run_on_commit)
 
 
 def let_hooks_fail(connection: Any, *, after: int) -> int:
     """Make the hooks after the first `after` ones robust, so that none stops the others.
 
-    Returns how many were made so.
+    Returns how many were changed.
     """
     hooks = connection.run_on_commit
     hooks[after:] = [(ids, hook, True) for ids, hook, _ in hooks[after:]]

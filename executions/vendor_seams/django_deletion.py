@@ -1,8 +1,8 @@
-"""Deletes rows in one statement.
+"""Delete rows in one statement.
 
 Relies on: `QuerySet._raw_delete(using)`, which deletes what the query selects and returns the
 number of rows, or None when the query cannot match any (Django 5.2; Django's own cascades use it).
-No public way: `QuerySet.delete()` loads every row first to find what hangs on it.
+No public way: `QuerySet.delete()` loads every row first to find dependent rows.
 If it breaks: pruning fails, which the log and the pruning figures show; nothing is deleted.
 """
 
@@ -12,5 +12,5 @@ from django.db.models import QuerySet
 
 
 def delete_without_cascade(rows: QuerySet[Any]) -> int:
-    """Delete the rows and nothing that hangs on them, without signals; returns how many."""
+    """Delete the rows only, without cascades or signals; return how many."""
     return int(rows._raw_delete(rows.db) or 0)

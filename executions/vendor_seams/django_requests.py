@@ -1,12 +1,12 @@
-"""What Django's handlers and checks know of a request and its answer.
+"""The knowledge of Django's handlers and checks about a request and its response.
 
-Relies on: `HttpResponse._handler_class`, the sender of `request_finished` when the answer is closed
-(receivers may filter by it); `CsrfViewMiddleware._origin_verified(request)`, which compares the
-`Origin` header with the host and with CSRF_TRUSTED_ORIGINS (Django 5.2).
+Relies on: `HttpResponse._handler_class`, the sender of `request_finished` when the response is
+closed (receivers may filter by it); `CsrfViewMiddleware._origin_verified(request)`, which compares
+the `Origin` header with the host and with CSRF_TRUSTED_ORIGINS (Django 5.2).
 No public way: only Django's own handlers set the first; the middleware runs the second for unsafe
 methods only, and a WebSocket's handshake is a GET.
-If it breaks: `request_finished` names no sender; WebSockets with a cookie are refused, or, were the
-check to answer yes to everything, open to foreign pages.
+If it breaks: `request_finished` names no sender; WebSockets with a cookie are rejected, or, if the
+check always succeeded, open to foreign pages.
 """
 
 from typing import Any
@@ -17,12 +17,15 @@ from django.middleware.csrf import CsrfViewMiddleware
 
 
 def set_handler(answer: HttpResponseBase, handler: type) -> None:
-    """Name the handler that answered."""
+    """Set the handler that created the response."""
     answer._handler_class = handler  # type: ignore[attr-defined]
 
 
 def origin_verified(request: HttpRequest) -> bool:
-    """Whether the request's `Origin` is this host or a trusted origin; it must have the header."""
+    """Return whether the request's `Origin` is this host or a trusted origin.
+
+    It must have the header.
+    """
     return bool(_csrf._origin_verified(request))
 
 

@@ -1,10 +1,10 @@
-"""Django's settings, read again in a process that was forked with another environment.
+"""Read Django's settings again in a process that was forked with another environment.
 
-Relies on: `django.db.connections` keeps what it made of `DATABASES` in `settings` and `_settings`,
-and this thread's connections as attributes of `_connections` (Django 5.2).
-No public way: Django reads its settings once a process.
-If it breaks: every process of `make up` has the launcher's settings: one connection for all
-threads of the web process, and one name for all sessions in PostgreSQL.
+Relies on: `django.db.connections` keeps what it derived from `DATABASES` in `settings` and
+`_settings`, and this thread's connections as attributes of `_connections` (Django 5.2).
+No public way: Django reads its settings once per process.
+If it breaks: every process of `make up` has the launcher's settings: one connection for all threads
+of the web process, and one name for all sessions in PostgreSQL.
 """
 
 from functools import cache
@@ -18,14 +18,14 @@ from django.db import connections
 
 @cache
 def code() -> CodeType:
-    """What the settings' module executes; read before a fork, no process reads it again."""
+    """Return the code of the settings' module, read before a fork; no process reads it again."""
     loader: Any = import_module(settings.SETTINGS_MODULE).__loader__
     found: CodeType = loader.get_code(settings.SETTINGS_MODULE)
     return found
 
 
 def read_again() -> None:
-    """Execute the settings' module for the environment of now; no connection may be open."""
+    """Execute the settings' module with the current environment; no connection may be open."""
     module = import_module(settings.SETTINGS_MODULE)
     exec(code(), vars(module))  # noqa: S102 - as `importlib.reload` does
     for name in filter(str.isupper, dir(module)):

@@ -1,8 +1,8 @@
 """An OpenAPI document of our own beside a project's, made by the same drf-spectacular.
 
 Relies on: `drf_spectacular.settings.spectacular_settings`, one object for a process, whose values
-are set and put back as its own `apply_patches` does; the caches of `drf_spectacular.plumbing` that
-keep what was computed of them; `AutoSchema._get_format_parameters` (drf-spectacular 0.28 to 0.30).
+are set and restored as its own `apply_patches` does; the caches of `drf_spectacular.plumbing` for
+values computed from them; `AutoSchema._get_format_parameters` (drf-spectacular 0.28 to 0.30).
 No public way: `custom_settings` of its views starts from the project's SPECTACULAR_SETTINGS instead
 of the defaults, and keeps the caches.
 If it breaks: `/v1/schema` depends on the project's settings, or their document on ours.
@@ -30,11 +30,11 @@ class OwnSchema(AutoSchema):
     """Describes a view in our document, and leaves it out of the project's."""
 
     def is_excluded(self) -> bool:
-        """Whether the document being made is not ours."""
+        """Return whether the document being made is not ours."""
         return not _ours.get()
 
     def _get_format_parameters(self) -> list[Any]:
-        """None: our views choose by `Accept` alone, whatever URL_FORMAT_OVERRIDE says."""
+        """Return none: our views negotiate by `Accept` only, whatever URL_FORMAT_OVERRIDE is."""
         return []
 
 
@@ -42,7 +42,7 @@ class OwnSchema(AutoSchema):
 def own_settings(wanted: Mapping[str, Any]) -> Iterator[None]:
     """Make a document under `wanted` and drf-spectacular's defaults, in this thread.
 
-    The settings are the whole process's meanwhile, so make it once and keep it.
+    The settings apply to the whole process meanwhile, so make the document once and keep it.
     """
     changes = {
         name: perform_import(value, name) if name in IMPORT_STRINGS else value

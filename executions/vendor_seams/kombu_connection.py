@@ -1,16 +1,15 @@
-"""The connections of our Celery app: they retry every three seconds and use our Redis transport.
+"""The connections of our Celery app: they retry every 3 s and use our Redis transport.
 
-kombu waits 2 s longer after each try, up to 30: workers and beat noticed a broker's return 10 s
-late after 20 s, and half a minute late after an hour.
+kombu waits 2 s longer after each attempt, up to 30 s: workers and beat noticed a broker's return 10
+s late after an outage of 20 s, and 30 s late after one of an hour.
 
 Relies on: workers and beat connect through `Connection.ensure_connection` and pass no interval of
-their own; the app makes connections of `AMQP.Connection`; a connection asks `get_transport_cls`
-for its transport; a pool, such as that of Celery's producers, is made by `Connection.Pool` and
-makes a `PooledConnection` of `connection._info(resolve=False)` (kombu 5.3 to 5.7, Celery 5.3 to
-5.7).
-No public way: Celery has settings for how often it tries, none for how long it waits between. Its
+their own; the app makes connections of `AMQP.Connection`; a connection asks `get_transport_cls` for
+its transport; a pool, such as that of Celery's producers, is made by `Connection.Pool` and makes a
+`PooledConnection` of `connection._info(resolve=False)` (kombu 5.3 to 5.7, Celery 5.3 to 5.7).
+No public way: Celery has settings for the number of attempts, none for the wait between them. Its
 setting for a transport is ignored for addresses such as redis+socket://.
-If it breaks: after an outage of the broker, work goes on up to 30 s later, and workers end when
+If it breaks: after an outage of the broker, work resumes up to 30 s later, and workers end when
 Redis does (see kombu_redis).
 """
 
@@ -20,15 +19,15 @@ from celery.app.amqp import AMQP
 from kombu import connection as kombu
 from kombu.transport.base import Transport
 
-# Seconds: before the second try, how many more before each further one, and at most.
+# Seconds before the second attempt, the increase for each further one, and the maximum.
 RETRY = {"interval_start": 1, "interval_step": 1, "interval_max": 3}
 
 
 class PatientConnection:
-    """What differs from kombu's connections: as patient and more eager, our transport to Redis."""
+    """Our changes to kombu's connections: the retry interval, and our transport to Redis."""
 
     def get_transport_cls(self) -> type[Transport]:
-        """The transport that kombu names, or ours in place of the one to Redis."""
+        """Return kombu's transport, or ours for Redis."""
         found: type[Transport] = super().get_transport_cls()  # type: ignore[misc]
         if found.driver_type != "redis":
             return found
@@ -37,17 +36,17 @@ class PatientConnection:
         return RedisTransport if found in RedisTransport.__bases__ else found
 
     def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
-        """Connect, trying again and again; arguments are kombu's."""
+        """Connect, with retries; the arguments are kombu's."""
         return super().ensure_connection(*args, **RETRY | kwargs)  # type: ignore[misc]
 
 
 class Connection(PatientConnection, kombu.Connection):
-    """A connection, and what pools of it are made of."""
+    """A connection; pools make their connections from it."""
 
     def Pool(  # noqa: N802 - kombu's name
         self, limit: int | None = None, **kwargs: Any
     ) -> kombu.ConnectionPool:
-        """A pool of connections like this one."""
+        """Return a pool of connections like this one."""
         return ConnectionPool(self, limit, **kwargs)
 
 
@@ -56,15 +55,15 @@ class PooledConnection(PatientConnection, kombu.PooledConnection):
 
 
 class ConnectionPool(kombu.ConnectionPool):
-    """kombu's, which would make connections of its own class whatever it is a pool of."""
+    """kombu's pool, which would otherwise always make connections of kombu's own class."""
 
     def new(self) -> Any:
-        """Make one more connection."""
+        """Make another connection."""
         return PooledConnection(self, **dict(self.connection._info(resolve=False)))
 
 
 class Amqp(AMQP):
-    """What the app makes its connections of."""
+    """The factory of the app's connections."""
 
     Connection = Connection
     BrokerConnection = Connection

@@ -1,34 +1,34 @@
 """kombu's channel on Redis, with five changes.
 
-A worker outlives the loss of Redis with messages in hand. kombu's channel asks its closed
-connection for an address when it puts unacknowledged messages back or acknowledges a late one,
-finds none and raises AttributeError, which ends the worker ("Unrecoverable error"). Raised as a
-lost connection, kombu and Celery deal with it: they reconnect, and the broker's visibility time-out
-or the sweeper finds the messages.
+A worker survives the loss of Redis with messages in hand. kombu's channel asks its closed
+connection for an address when it requeues unacknowledged messages or acknowledges a late one, finds
+none and raises AttributeError, which ends the worker ("Unrecoverable error"). If it is raised as a
+lost connection, kombu and Celery handle it: they reconnect, and the broker's visibility timeout or
+the sweeper finds the messages.
 
-A worker outlives a Redis that refuses to write (a full disk, full memory, missing replicas). kombu
-takes the refusal for the caller's mistake, which ends the worker; as a connection error the worker
-tries again.
+A worker survives a Redis that rejects writes (a full disk, full memory, missing replicas). kombu
+treats the rejection as the caller's mistake, which ends the worker; after a connection error the
+worker retries.
 
-A worker takes messages again once Redis writes again. kombu forgets a message only after Redis took
-its acknowledgement. A message whose acknowledgement Redis refused kept its place among those that a
-worker may have at a time; a worker that lost all places took no message any more. Redis keeps what
-was not acknowledged, and hands it out again after the visibility time-out.
+A worker takes messages again once Redis accepts writes again. kombu forgets a message only after
+Redis took its acknowledgement. A message whose acknowledgement Redis rejected kept its place in the
+worker's prefetch limit; a worker that lost all places took no more messages. Redis keeps
+unacknowledged messages, and delivers them again after the visibility timeout.
 
 A queue under a key prefix exists while it holds a message. kombu sends EXISTS, which is not among
 the commands to which it adds the prefix: every queue was missing, so the sweeper took each backlog
 for lost and sent it again.
 
-A channel keeps one client as long as its connections are the same. kombu makes one for every
-message that is sent or acknowledged: 0.15 ms of the 0.6 that a message costs.
+A channel keeps one client while its connections are the same. kombu makes one for every message
+that is sent or acknowledged: 0.15 ms of the 0.6 ms that a message costs.
 
 Relies on: `QoS.ack(delivery_tag)`, `QoS.reject(delivery_tag, requeue)`, `Channel.QoS`,
 `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,
 `Channel._has_queue(queue)`, `Channel._size(queue)`, `Channel.pool`, `Transport.Channel` and
 `Transport.connection_errors` (kombu 5.5 to 5.7).
 No public way: each change is a fault or a cost in kombu.
-If it breaks: workers end when Redis does, or take no messages after it refused to write, or
-backlogs are sent twice.
+If it breaks: workers end when Redis does, or take no messages after it rejected writes, or backlogs
+are sent twice.
 """
 
 from typing import Any
@@ -40,10 +40,10 @@ from redis.exceptions import ResponseError
 
 
 class QoS(transport.QoS):
-    """What a worker holds; a message that Redis refuses to take back holds no place."""
+    """The messages that a worker holds; one that Redis rejects no longer counts."""
 
     def ack(self, delivery_tag: str) -> None:
-        """Acknowledge; where Redis refuses, give the place back all the same, and raise."""
+        """Acknowledge a message; if Redis rejects it, free its place anyway and raise."""
         try:
             super().ack(delivery_tag)
         except ResponseError:
@@ -51,7 +51,7 @@ class QoS(transport.QoS):
             raise
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
-        """Hand back or drop; where Redis refuses, give the place back all the same, and raise."""
+        """Requeue or drop a message; if Redis rejects it, free its place anyway and raise."""
         try:
             super().reject(delivery_tag, requeue=requeue)
         except ResponseError:
@@ -60,7 +60,7 @@ class QoS(transport.QoS):
 
 
 class Channel(transport.Channel):
-    """kombu's channel, whose closed connection is a lost one, and which finds its queues."""
+    """kombu's channel, which treats a closed connection as a lost one, and finds its queues."""
 
     QoS = QoS
     _kept: Any = None
@@ -72,7 +72,7 @@ class Channel(transport.Channel):
         return given
 
     def _create_client(self, asynchronous: bool = False) -> Any:
-        """A client of the channel's connections; the same one as long as these are the same."""
+        """Return a client of the channel's connections; the same one while they are the same."""
         if asynchronous:
             return super()._create_client(asynchronous=True)  # type: ignore[misc]
         if self._kept is None or self._kept.connection_pool is not self.pool:
@@ -80,12 +80,12 @@ class Channel(transport.Channel):
         return self._kept
 
     def _has_queue(self, queue: str, **_: Any) -> bool:
-        """In Redis a queue is there as long as it holds a message."""
+        """Return whether the queue exists, which in Redis means that it holds a message."""
         return bool(self._size(queue))
 
 
 class RedisTransport(transport.Transport):
-    """kombu's transport to Redis, with our channel; what Redis refuses is a connection error."""
+    """kombu's transport to Redis, with our channel; rejections by Redis are connection errors."""
 
     Channel = Channel
     connection_errors = (*transport.Transport.connection_errors, ResponseError)

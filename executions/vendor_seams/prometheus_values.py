@@ -5,8 +5,8 @@ Relies on: `prometheus_client.values.ValueClass`, read whenever a value is made;
 registry's `_collector_to_names`, whose metrics make their values in `_metric_init` unless they have
 labels (`_is_parent`), which `clear` forgets; the environment's PROMETHEUS_MULTIPROC_DIR
 (prometheus-client 0.20 to 0.26).
-No public way: the client chooses by the environment when it is first imported, and names files by
-process id, so that each child that is replaced leaves a file behind.
+No public way: the client selects its storage by the environment at its first import, and names
+files by process id, so that each child that is replaced leaves a file behind.
 If it breaks: counts of a prefork pool's children are missing in `/metrics`.
 """
 
@@ -20,7 +20,7 @@ from prometheus_client.registry import REGISTRY
 
 
 def keep_in_files(folder: Path, identify: Callable[[], str]) -> None:
-    """Count in files of this folder, one for each answer of `identify`, from nothing on."""
+    """Count in files of this folder, one for each result of `identify`, starting at zero."""
     made = [one for one in REGISTRY._collector_to_names if isinstance(one, MetricWrapperBase)]
     for metric in filter(MetricWrapperBase._is_parent, made):
         metric.clear()

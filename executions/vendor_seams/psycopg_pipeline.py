@@ -1,17 +1,18 @@
-"""One round trip for several statements: all are sent at once, BEGIN first and Sync last.
+"""Send several statements in one round trip: BEGIN first and Sync last.
 
-COMMIT may go with them too. It follows the statements, so it is skipped where one of them fails.
+COMMIT may be included. It follows the statements, so it is skipped if one of them fails.
 
 Relies on: `Pipeline.__exit__` runs the generator that `Pipeline._exit_gen()` returns, and that
 generator is `_enqueue_sync`, `_communicate_gen`, then `_fetch_gen(flush=True)`. Each `execute` adds
 to `command_queue` what sends it, runs `_communicate_gen`, and before both the generator of the
-connection's `_start_query`, which sends `_get_tx_start_command()` by `_exec_command` where a
+connection's `_start_query`, which sends `_get_tx_start_command()` by `_exec_command` if a
 transaction is due, and in a pipeline waits for the answer (psycopg 3.2, 3.3).
-No public way: psycopg sends each statement by itself, waits for BEGIN, and asks for a flush when a
+No public way: psycopg sends each statement separately, waits for BEGIN, and requests a flush when a
 pipeline ends.
-If it breaks: statements that run together fail, or take a round trip more, or the flush is back.
+If it breaks: statements that run together fail, or need another round trip, or the flush is back.
 The flush stops the server's clock of `idle_in_transaction_session_timeout`, so a client that
-freezes at that moment keeps its locks for ever; so does one that freezes between two statements.
+freezes at that moment keeps its locks indefinitely; so does one that freezes between two
+statements.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -25,7 +26,7 @@ from psycopg.abc import PQGen
 from psycopg.generators import send
 from psycopg.pq import TransactionStatus
 
-# The attribute of a connection that returns the commands that are due (psycopg_scoped.py).
+# The connection's attribute that returns the commands that are due (psycopg_scoped.py).
 DUE = "valkyr_due"
 
 
@@ -33,16 +34,16 @@ DUE = "valkyr_due"
 def one_round_trip(
     connection: Connection[Any], *, commit: bool = False, before: Sequence[bytes] | None = None
 ) -> Iterator[None]:
-    """The block whose statements are sent together; it ends when all are answered.
+    """Send the statements of the block together; the block ends when all are answered.
 
-    `commit`: the transaction that is open, or begins here, ends with the last of them. The commands
-    `before` go first; by default those that the connection says are due.
+    With `commit`, the transaction that is open or begins here is committed with the last statement.
+    The commands `before` come first; by default those that the connection says are due.
     """
     if before is None:
         due = getattr(connection, DUE, None)
         before = due(connection) if due is not None else ()
     with connection.pipeline() as pipeline:
-        # No reference back to itself: nothing is left for the collector.
+        # A weak reference avoids a cycle, so nothing is left for the garbage collector.
         itself: Any = proxy(pipeline)
         pipeline._exit_gen = partial(_end, itself)  # type: ignore[method-assign]
         pipeline._communicate_gen = _nothing  # type: ignore[method-assign]
@@ -60,7 +61,7 @@ def one_round_trip(
 
 
 def begins(connection: Connection[Any]) -> bool:
-    """Whether the next statement of this connection begins a transaction."""
+    """Return whether the next statement of this connection begins a transaction."""
     return not connection.autocommit and (
         connection.pgconn.transaction_status == TransactionStatus.IDLE
     )
@@ -68,11 +69,11 @@ def begins(connection: Connection[Any]) -> bool:
 
 def _line_up(connection: Connection[Any], command: bytes) -> None:
     for _ in connection._exec_command(command):
-        pass  # in a pipeline it only lines up
+        pass  # in a pipeline it is only queued
 
 
 def _nothing() -> Generator[Any, Any, None]:
-    """It is sent with all the rest."""
+    """Send nothing yet; the statement goes with all the others."""
     yield from ()
 
 

@@ -1,14 +1,14 @@
-"""Connections that the pool need not ask each time whether they still work.
+"""Skip the pool's checks of connections that certainly still work.
 
 Django lets psycopg's pool check a connection whenever a request takes one: a round trip for each
-request. A connection that answered a check less than five seconds ago and whose socket is silent
-is taken to work. A server that ends a session says so on the socket, so its end is seen at once;
-only a server that vanished without a word is noticed at the first statement instead.
+request. A connection that answered a check less than 5 s ago and whose socket is silent is assumed
+to work. A server that ends a session sends this on the socket, so its end is detected at once; only
+a server that vanished without a message is detected at the first statement instead.
 
 Relies on: `ConnectionPool.check_connection(connection)` calls `connection.execute("")`
 (psycopg-pool 3.2, 3.3); the pool's public option `connection_class`.
 No public way: Django passes `check` itself, so that the option would be given twice.
-If it breaks: each request pays the round trip again.
+If it breaks: each request costs the round trip again.
 """
 
 import select
@@ -21,12 +21,12 @@ TRUSTED_SECONDS = 5.0
 
 
 class CheckedConnection(Connection[Any]):
-    """psycopg's, which answers the pool's check by itself where that is safe."""
+    """psycopg's connection, which answers the pool's check itself if that is safe."""
 
     _checked = float("-inf")
 
     def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-        """Run a query; the pool's check only where it is due."""
+        """Run a query; send the pool's check only if it is due."""
         if query != "":
             return super().execute(query, *args, **kwargs)
         if monotonic() - self._checked < TRUSTED_SECONDS and _is_silent(self):
@@ -37,7 +37,7 @@ class CheckedConnection(Connection[Any]):
 
 
 def _is_silent(connection: CheckedConnection) -> bool:
-    """Whether nothing came that nobody asked for, such as the word that the session has ended."""
+    """Return whether no unsolicited data arrived, such as the notice that the session has ended."""
     if connection.closed:
         return False
     poll = select.poll()

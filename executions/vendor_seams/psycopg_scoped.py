@@ -1,15 +1,14 @@
-"""Statements that go to the server only after what has to be set there.
+"""Set up the session on the server before each statement.
 
-A connection that is watched asks before each statement what is due, and sends that in the same
+A watched connection asks before each statement which commands are due, and sends them in the same
 round trip.
 
 Relies on: `Connection.cursor_factory` and `Connection.server_cursor_factory`, which make every
-cursor of a connection, whose statements go through `execute`, `executemany`, `stream` and `copy`;
-what is set with `is_local` lasts from one Sync to the next where statements are sent together
-outside of a transaction (psycopg 3.2, 3.3; PostgreSQL 15 to 18).
-No public way: psycopg has no hook before a statement, and a cursor on the server declares itself
-in a round trip of its own.
-If it breaks: statements of requests see the rows of all workspaces, or of none.
+cursor of a connection, whose statements go through `execute`, `executemany`, `stream` and `copy`; a
+setting with `is_local` lasts from one Sync to the next if statements are sent together outside of a
+transaction (psycopg 3.2, 3.3; PostgreSQL 15 to 18). No public way: psycopg has no hook before a
+statement, and a server-side cursor is declared in a round trip of its own. If it breaks: statements
+of requests see the rows of all workspaces, or of none.
 """
 
 from functools import cache
@@ -21,27 +20,27 @@ from psycopg.sql import Literal
 
 from executions.vendor_seams.psycopg_pipeline import DUE, one_round_trip
 
-# They read no rows, and may undo what was set.
+# They read no rows, and may undo the settings.
 SAVEPOINTS = ("SAVEPOINT", "ROLLBACK TO", "RELEASE SAVEPOINT")
 
 
 class Watcher(Protocol):
-    """Says what has to be set on one connection."""
+    """Knows the commands that are due on one connection."""
 
     def __call__(self, connection: Connection[Any]) -> tuple[bytes, ...]:
         """Return the commands that are due before the next statement of this transaction."""
 
     def forget(self) -> None:
-        """Take for unknown what the open transaction has set."""
+        """Forget what the open transaction has set."""
 
     def is_at_work(self) -> bool:
-        """Whether anything is to be set for what runs now."""
+        """Return whether the current code needs any commands."""
 
 
 def watch(connection: Connection[Any], watcher: Watcher) -> None:
     """Ask the watcher before each statement of this connection, from now on.
 
-    While it is at work, a cursor that would be kept on the server is read at once instead.
+    While it is active, a cursor that would be kept on the server is read at once instead.
     """
     setattr(connection, DUE, watcher)
     on_server: Any = connection.server_cursor_factory
@@ -59,32 +58,32 @@ def watch(connection: Connection[Any], watcher: Watcher) -> None:
 
 
 def is_watched(connection: Connection[Any]) -> bool:
-    """Whether it asks already, since it came from a pool."""
+    """Return whether the connection is already watched, because it came from a pool."""
     return hasattr(connection, DUE)
 
 
 def in_transaction(connection: Connection[Any]) -> bool:
-    """Whether a transaction is open that takes statements."""
+    """Return whether a transaction is open that accepts statements."""
     return connection.pgconn.transaction_status == TransactionStatus.INTRANS
 
 
 def has_failed(connection: Connection[Any]) -> bool:
-    """Whether the transaction that is open takes nothing but its end."""
+    """Return whether the open transaction accepts only its end."""
     return connection.pgconn.transaction_status == TransactionStatus.INERROR
 
 
 def literal(value: Any) -> str:
-    """The value as SQL."""
+    """Return the value as SQL."""
     return Literal(value).as_string(None)
 
 
 class _ScopedExecution:
-    """Before a cursor class: what is due goes first."""
+    """A mixin for cursor classes that sends the due commands first."""
 
     connection: Connection[Any]
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
-        """As the cursor's own."""
+        """Execute a query as the cursor does."""
         run: Any = super().execute  # type: ignore[misc]
         connection = self.connection
         if connection.pgconn.pipeline_status != PipelineStatus.OFF:
@@ -98,7 +97,7 @@ class _ScopedExecution:
         if not due:
             return run(query, params, **options)
         if isinstance(query, str) and ";" in query and not connection.autocommit:
-            # Several statements in one text: they cannot go with others.
+            # Several statements in one text cannot be sent together with others.
             with one_round_trip(connection, before=due):
                 pass
             return run(query, params, **options)
@@ -107,7 +106,7 @@ class _ScopedExecution:
         return self
 
     def executemany(self, query: Any, params_seq: Any, **options: Any) -> None:
-        """As the cursor's own."""
+        """Execute a query for many parameters as the cursor does."""
         run: Any = super().executemany  # type: ignore[misc]
         if self.connection.pgconn.pipeline_status != PipelineStatus.OFF:
             run(query, params_seq, **options)
@@ -116,18 +115,18 @@ class _ScopedExecution:
             run(query, params_seq, **options)
 
     def stream(self, *arguments: Any, **options: Any) -> Any:
-        """As the cursor's own."""
+        """Stream the rows of a query as the cursor does."""
         _send_alone(self.connection)
         return super().stream(*arguments, **options)  # type: ignore[misc]
 
     def copy(self, *arguments: Any, **options: Any) -> Any:
-        """As the cursor's own."""
+        """Copy data as the cursor does."""
         _send_alone(self.connection)
         return super().copy(*arguments, **options)  # type: ignore[misc]
 
 
 def _send_alone(connection: Connection[Any]) -> None:
-    """Send what is due before something that cannot go with it."""
+    """Send the due commands before a statement that cannot be sent with them."""
     due = getattr(connection, DUE)(connection)
     if not due:
         return

@@ -1,8 +1,8 @@
-"""Tells which function handles a signal, without making an enumeration of what it finds.
+"""Return the function that handles a signal, without creating an enumeration member.
 
-`signal.getsignal` looks the result of the function of the same name in C up in an `Enum`, which
-raises and catches a ValueError for each handler that is a function: 1.5 us, for every step that has
-a time limit.
+`signal.getsignal` looks up the result of the C function of the same name in an `Enum`, which raises
+and catches a ValueError for each handler that is a function: 1.5 us for every step with a time
+limit.
 
 Relies on: `_signal.getsignal` (Python 3.11 to 3.14).
 No public way: the module `signal` exports the wrapped form only.

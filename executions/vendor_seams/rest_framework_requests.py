@@ -1,9 +1,9 @@
-"""The Django request behind one of REST framework.
+"""Return the Django request behind a request of REST framework.
 
 Relies on: `rest_framework.request.Request._request` (REST framework 3.15 to 3.18).
-No public way: attributes are proxied to it, except those that REST framework answers itself, such
+No public way: attributes are proxied to it, except those that REST framework provides itself, such
 as the raw body and the user of the browser's session.
-If it breaks: webhooks, callbacks, exports and streams answer 500.
+If it breaks: webhooks, callbacks, exports and streams respond with 500.
 """
 
 from typing import Any
@@ -12,6 +12,6 @@ from django.http import HttpRequest
 
 
 def django_request(request: Any) -> HttpRequest:
-    """The request as Django made it, its body unread and its user that of the session."""
+    """Return the request as Django made it: its body unread, its user from the session."""
     found: HttpRequest = request._request
     return found

@@ -65,7 +65,7 @@ APPROVE = AdminOperation(
     Operation(
         name="approve",
         apply=_applying(APPROVED),
-        needs=Action.VIEW,  # who may decide is a matter of the approval
+        needs=Action.VIEW,  # the approval itself defines its approvers
         refuse=_refuse_decided,
     ),
     title=lazy("Approve…"),
@@ -145,38 +145,38 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("question"))
     def question(self, row: Approval) -> str:
-        """The question."""
+        """Return the question."""
         return marks.clipped(str(row))
 
     @display(description=lazy("state"))
     def mark(self, row: Approval) -> Any:
-        """Whether it waits, or the decision."""
+        """Return whether it waits, or the decision."""
         return mark_of(row)
 
     @display(description=lazy("execution"))
     def workflow(self, row: Approval) -> Any:
-        """A link to the execution, with its workflow's name."""
+        """Return a link to the execution, with its workflow's name."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 
     @display(description=lazy("approvers"))
     def who(self, row: Approval) -> str:
-        """The approvers."""
+        """Return the approvers."""
         return marks.clipped(", ".join(row.approvers) or ANYBODY, 60)
 
     @display(description=lazy("asked"))
     def asked(self, row: Approval) -> Any:
-        """Since when it waits."""
+        """Return since when it waits."""
         return marks.ago(row.started_at)
 
     @display(description=lazy("expires"))
     def expires(self, row: Approval) -> Any:
-        """The deadline of the decision."""
+        """Return the deadline of the decision."""
         return marks.ago(row.due_at) if row.state == "WAITING" else marks.EMPTY
 
     @display(description=lazy("decided by"))
     def decided_by(self, row: Approval) -> str:
-        """The user who decided."""
+        """Return the user who decided."""
         return row.decided_by or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -24,13 +24,12 @@ from executions.language import lazy
 from executions.models import WorkflowExecution
 from runners.repair.forks import fork_execution
 
-# What stands for an id in the addresses that the scripts fill in.
+# The placeholder for an id in the addresses that the scripts complete.
 ANY = UUID(int=0)
 EXECUTION = "executions_workflowexecution"
-# Shown on the monitor in this order, as far as they are installed; what else can be done is on the
-# execution's own page.
+# Shown on the monitor in this order, if installed; the execution's own page has the other actions.
 BUTTONS = ("pause", "resume", "cancel", "undo", "replay", "fork")
-RARE = {"undo"}  # shown only where it can be done: few workflows have undo steps
+RARE = {"undo"}  # shown only if available: few workflows have undo steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,10 +45,10 @@ HEADERS = (
     lazy("Queued"),
     lazy("Duration"),
 )
-# So many done turns stand among the others; more are folded.
+# How many completed turns are shown; more are folded.
 FEW = 6
 NOUNS = {"loop": lazy("Iterations"), "map": lazy("Items")}
-# A turn's mark: the state whose colours it has, and its word.
+# A turn's mark: the state that gives its colours, and its word.
 KINDS = {
     "dead": ("DLQ", lazy("dead")),
     "failed": ("FAILED", lazy("failed")),
@@ -274,7 +274,7 @@ def _why(reason: Reason) -> list[str]:
 execution_admin.panels.append(explanation)
 
 
-# The executions that an execution came from, and those that came from it, on its page.
+# The executions from which an execution came, and those that came from it, on its page.
 
 
 FAMILY_SHOWN = 20

@@ -33,7 +33,8 @@ from runners.containers.child_executions import children_of
 from runners.models import Run
 from runners.states import HOLDS, WaitKind
 
-# What a run waits for, or waited for, in words; with a link to whoever can let it go on.
+# What a run waits for, or waited for, in words; with a link to the user or page that can continue
+# it.
 
 
 # How a wait by a timer of its own ends.
@@ -208,43 +209,43 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("step"))
     def step(self, row: Run) -> Any:
-        """The step and its attempt."""
+        """Return the step and its attempt."""
         return marks.path(f"{row.step_path} #{row.attempt}")
 
     @display(description=lazy("state"))
     def mark(self, row: Run) -> Any:
-        """The state's word, icon and colour."""
+        """Return the state's word, icon and colour."""
         return state_of(row)
 
     @display(description=lazy("execution"))
     def workflow(self, row: Run) -> Any:
-        """A link to the execution, with its workflow's name."""
+        """Return a link to the execution, with its workflow's name."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 
     @display(description=lazy("worker"))
     def worker(self, row: Run) -> Any:
-        """The worker that has, or had, it."""
+        """Return the worker that has, or had, it."""
         return marks.worker(row.leased_by)
 
     @display(description=lazy("queued"))
     def queued(self, row: Run) -> Any:
-        """How long ago it was ready."""
+        """Return how long ago it was ready."""
         return marks.ago(row.queued_at)
 
     @display(description=lazy("in the queue"))
     def waited(self, row: Run) -> str:
-        """From ready to started."""
+        """Return the time from ready to started."""
         return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
 
     @display(description=lazy("duration"))
     def duration(self, row: Run) -> str:
-        """How long it ran, or has been running."""
+        """Return how long it ran, or has been running."""
         return duration_of(row)
 
     @display(description=lazy("error"))
     def failure(self, row: Run) -> str:
-        """The class and the beginning of the error."""
+        """Return the class and the beginning of the error."""
         return error_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -18,7 +18,7 @@ from executions.admin.skin import display
 from executions.language import lazy
 from runners.models import Runner
 
-# A worker beats every few seconds; one silent for this long is most likely gone.
+# A worker sends a heartbeat every few seconds; one that is silent for this long is probably gone.
 SILENT = timedelta(seconds=60)
 
 
@@ -43,26 +43,26 @@ class RunnerAdmin(FactAdmin):
 
     @display(description=lazy("state"))
     def health(self, row: Runner) -> Any:
-        """Live, leaving or silent."""
+        """Return whether it is live, leaving or silent."""
         return health_of(row)
 
     @display(description=lazy("queues"))
     def queue_names(self, row: Runner) -> str:
-        """Its queues."""
+        """Return its queues."""
         return ", ".join(map(str, row.queues)) or marks.EMPTY
 
     @display(description=lazy("started"))
     def started(self, row: Runner) -> Any:
-        """Its uptime."""
+        """Return its uptime."""
         return marks.ago(row.started_at)
 
     @display(description=lazy("seen"))
     def seen(self, row: Runner) -> Any:
-        """Its last heartbeat."""
+        """Return its last heartbeat."""
         return marks.ago(row.seen_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """One worker."""
+        """Return the page of a worker."""
         return Page(
             [health_of(obj)],
             facts(
@@ -81,7 +81,7 @@ class RunnerAdmin(FactAdmin):
 
 
 def health_of(row: Runner) -> Any:
-    """The worker's mark."""
+    """Return the worker's mark."""
     if row.leaving_at is not None:
         return marks.mark(gettext("leaving"), "logout", "grey")
     if timezone.now() - row.seen_at > SILENT:

@@ -77,7 +77,7 @@ def turns_in(
 
 
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
-    """Return the progress of a "loop" or "map": "97 of 100 items done, 2 under way, 1 failed".
+    """Return the progress of a loop or map: "97 of 100 items done, 2 under way, 1 failed".
 
     `turns` is None if they were not read.
     """
@@ -87,7 +87,7 @@ def said(run: Run, turns: IterationRows | None, kind: str) -> str:
         return _items(MapTurns.read(told), turns or IterationRows(), live=live)
     if "index" in told:
         return _iteration(LoopTurns.read(told), live=live)
-    # No counters: it has not begun, had nothing to do, was taken over by a fork or set back.
+    # No counters: it has not begun, had nothing to do, was taken over by a fork or reset.
     if turns is None or (live and not turns.total):
         return ""
     return _iterations(turns.total) if kind == "loop" else _count(turns.total)
@@ -139,7 +139,7 @@ def _iterations(number: int) -> str:
 
 RUNS = 200
 TURNS = 50
-# Steps within turns; what goes past it is a page of its own.
+# Steps shown within turns; further ones are on a page of their own.
 INSIDE = 500
 COLUMNS = (
     "id", "execution_id", "step_path", "module", "attempt", "budget_start", "state", "outcome",

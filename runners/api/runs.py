@@ -30,7 +30,7 @@ from runners.api.run_shapes import ERROR_TYPES, STATES, WAITS, RunQuery, RunShap
 from runners.containers.child_executions import children_of
 from runners.models import Run
 
-# An execution's runs on the time axis as JSON, and which of them one asks for.
+# An execution's runs on the time axis as JSON, and the filters for them.
 
 
 MAX_TIMELINE = 5000
@@ -238,7 +238,7 @@ class Timeline(Endpoint):
         obtain(self.user, rows, id, Action.VIEW)
         query = self.query(TimelineQuery)
         order = ("queued_at", "id")
-        # Who watches live joins these rows with what is told from the primary.
+        # Live viewers join these rows with those sent from the primary.
         found = page(request, bars(id, query), query, order=order, ascending=True, fresh=True)
         context = {"now": database_now(), "children": children_of(id, found.rows)}
         shown = Bar(found.rows, many=True, context=context)
@@ -272,7 +272,7 @@ def bars(execution_id: UUID, query: dict[str, Any]) -> QuerySet[Run]:
     return rows
 
 
-# Revealing a run's payloads to who may, for a reason that is kept.
+# Revealing a run's payloads to users with the permission, for a recorded reason.
 
 
 # What revealing a run shows: attributes by their names in the API.

@@ -56,7 +56,7 @@ class Callback(OpenEndpoint):
         404: unknown URL. 409 (`callback_used`): used before. 410: its time is over, or its
         execution has ended.
         """
-        # Only made-up addresses are counted: each of ours works once anyway.
+        # Only invalid addresses are counted: each valid one works once anyway.
         forged = throttles.of_refused_hook(request)
         throttles.check_known(forged)
         body: bytes = django_request(request).body
@@ -76,7 +76,7 @@ class Callback(OpenEndpoint):
 # Signalling an execution.
 
 
-# Of what a signal woke, so many are named.
+# How many of the steps that a signal woke are listed.
 MAX_SHOWN = 1_000
 
 

@@ -1,7 +1,7 @@
-"""Child executions: started by a step, woken from and cancelled with their parent, and listed.
+"""Start, wake, cancel and list child executions.
 
-Nobody holds two executions' locks for it: each message is sent after the commit, and what is lost
-is found by the sweeper.
+No transaction holds the locks of two executions: each message is sent after the commit, and the
+sweeper finds what was lost.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ BATCH = 100
 
 
 def wake_parent(child_id: UUID) -> bool:
-    """Wake the run that waits for a child which has ended; False when none does (any more)."""
+    """Wake the run that waits for a child which has ended; return False if none does."""
     child = (
         WorkflowExecution.objects.filter(
             pk=child_id, state__in=sorted(FINAL), parent_run_id__isnull=False
@@ -55,17 +55,17 @@ def wake_parent(child_id: UUID) -> bool:
             WaitKind.CHILD,
             told | {"output": child.output, "error": child.error_message},
         )
-    except PayloadError as error:  # the output fits by itself, and not with what stands around it
+    except PayloadError as error:  # the output fits alone, but not with the fields around it
         return wake_runs.wake(child.parent_run_id, WaitKind.CHILD, told | {"error": error.message})
 
 
 def has_unfinished(parent_id: UUID) -> bool:
-    """Whether any child of an execution is under way."""
+    """Return whether any child of an execution is under way."""
     return _unfinished().filter(parent_id=parent_id).exists()
 
 
 def cancel_of(parent_id: UUID) -> int:
-    """Cancel an execution's children that nobody needs any more; returns how many."""
+    """Cancel an execution's children that are no longer needed; return how many."""
     count = 0
     while found := list(abandoned().filter(parent_id=parent_id)[:BATCH]):
         cancelled = sum(cancel(child, parent) for child, parent in found)
@@ -76,7 +76,7 @@ def cancel_of(parent_id: UUID) -> int:
 
 
 def awaited(run_id: UUID) -> UUID | None:
-    """The child that a run waited for, if it did."""
+    """Return the child that a run waited for, or None."""
     progress = (
         Run.objects.filter(pk=run_id, waits_for=WaitKind.CHILD)
         .values_list("progress", flat=True)
@@ -86,14 +86,14 @@ def awaited(run_id: UUID) -> UUID | None:
 
 
 def leave_awaited(run_id: UUID) -> None:
-    """After the commit, cancel the child that a run waited for: a requeue starts another."""
+    """After the commit, cancel the child that a run waited for: a requeue starts a new one."""
     child = awaited(run_id)
     if child is not None:
         messages.tell_after_commit(LEAVE, child)
 
 
 def leave(child_id: UUID) -> int:
-    """Cancel a child whose result nobody waits for any more; 0 when it has ended."""
+    """Cancel a child whose result is no longer awaited; 0 when it has ended."""
     child = WorkflowExecution.objects.filter(pk=child_id, parent__isnull=False)
     parent = child.values_list("parent_id", flat=True).first()
     return 0 if parent is None else cancel(child_id, parent)
@@ -111,11 +111,11 @@ def cancel(child_id: UUID, parent_id: UUID) -> int:
 
 
 def abandoned() -> QuerySet[WorkflowExecution, tuple[UUID, Any]]:
-    """Children, with their parents, whose parent or waiting run was cancelled or timed out."""
+    """Return the children, with parents, whose parent or waiting run was cancelled or timed out."""
     undone = Run.objects.filter(pk=OuterRef("parent_run_id"), state=RunState.CANCELLED)
     return (
         _unfinished()
-        .filter(compensation="")  # those that are being undone end by themselves
+        .filter(compensation="")  # children that are being undone end without a cancel
         .filter(Q(parent__state__in=TAKES_CHILDREN_ALONG) | Exists(undone))
         .order_by("pk")
         .values_list("pk", "parent_id")
@@ -129,7 +129,7 @@ def _unfinished() -> QuerySet[WorkflowExecution]:
 # A step calls another workflow: its child execution is started with the step's own record.
 #
 # Both are one transaction under the parent's lock, so a step that sleeps has a child, a step whose
-# child was refused has none, and no crash in between starts a second one.
+# child was rejected has none, and no crash in between starts a second one.
 
 
 MAX_DEPTH = 16
@@ -138,7 +138,7 @@ CALLER = Actor.system("sub-workflow")
 
 
 class ChildRefused(Exception):
-    """The child cannot be started; `failure` is why, for good."""
+    """The child cannot be started; `failure` is the permanent reason."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(reason)
@@ -147,7 +147,7 @@ class ChildRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ChildCall:
-    """What a step asks for: a workflow that exists, and the parent's side of the child."""
+    """The child that a step starts: an existing workflow, and the parent's side of the call."""
 
     workflow: Workflow
     input: Any
@@ -157,7 +157,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """What the step asks for, looked up before anything is locked; raises Refused."""
+    """Look up the workflow that the step calls, before any lock; raises ChildRefused."""
     slug = facts["workflow"]
     execution = (
         WorkflowExecution.objects.filter(pk=state.context.execution_id)
@@ -178,7 +178,7 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
             "`workflow`.",
         )
     if workflow.latest_version_id is not None:
-        compiled(workflow.latest_version_id)  # the first time takes long: not under a lock
+        compiled(workflow.latest_version_id)  # slow the first time, so do it without a lock
     waits = bool(facts.get("wait", True))
     return ChildCall(
         workflow=workflow,
@@ -198,7 +198,10 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
 
 
 def start(call: ChildCall, work: Work) -> UUID:
-    """Start the child; its id. The caller holds the parent's lock. Raises Refused."""
+    """Start the child and return its id; raises ChildRefused.
+
+    The caller holds the parent's lock.
+    """
     try:
         child = start_child(
             call.workflow,
@@ -218,7 +221,7 @@ def start(call: ChildCall, work: Work) -> UUID:
 
 
 def noted(call: ChildCall, child: UUID) -> dict[str, Any]:
-    """What is kept with a run that waits for a child, and shown to people."""
+    """Return the facts that are kept with the waiting run and shown to users."""
     return {
         "workflow": call.workflow.slug,
         "version": call.version,
@@ -227,7 +230,7 @@ def noted(call: ChildCall, child: UUID) -> dict[str, Any]:
 
 
 def detached(state: SegmentState, work: Work, unit: Unit, child: UUID) -> Unit:
-    """The unit of a step that is done as soon as its child is started."""
+    """Return the unit of a step that is done as soon as its child is started."""
     assert work.prepared is not None
     result = Result({"executionId": str(child)})
     state.ended(work.step, result.outcome, result.outputs)
@@ -268,14 +271,14 @@ class Child:
 
 
 def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
-    """The child of each of these runs of one execution that has one, by run; at most one query.
+    """Return the child of each of these runs of one execution that has one, by run.
 
-    Reads `progress` of steps that call a workflow: load it with them.
+    At most one query. Reads `progress` of steps that call a workflow: load it with them.
     """
     calls = {run.pk: run.progress or {} for run in runs if run.module == SUBWORKFLOW}
     if not calls:
         return {}
-    # The keys under which `calling` starts children, so that those nobody waits for are found too.
+    # The keys under which `calling` starts children, so that detached children are found too.
     by_key = {f"child:{pk}": pk for pk in calls}
     by_child = {facts["executionId"]: pk for pk, facts in calls.items() if "executionId" in facts}
     found = WorkflowExecution.objects.filter(

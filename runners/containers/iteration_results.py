@@ -1,4 +1,4 @@
-"""What the iterations of a body came to, and whether a loop's condition holds; from the rows."""
+"""Results of a body's iterations, and a loop's condition, read from the rows."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,7 @@ COLLECTED = 5_000  # results read in one query
 
 
 def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
-    """What each item came to, in the items' order."""
+    """Return the result of each item, in the items' order."""
     graph = place.graph
     sinks = [graph.tasks[task] for task in graph.sinks]
     paths: dict[str, tuple[int, str]] = {}
@@ -49,7 +49,7 @@ def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
 
 
 def _markfailures(state: SegmentState, place: Place, outputs: list[Any]) -> None:
-    """An item in which a failure was not minded by an edge comes to that failure."""
+    """Put the failure of an item that no edge handled in the place of its output."""
     stem = place.stem
     marked: set[int] = set()
     for path, message, kind in failures(state, stem):
@@ -63,13 +63,13 @@ def _markfailures(state: SegmentState, place: Place, outputs: list[Any]) -> None
 
 
 def minded(place: Place, inner: str) -> bool:
-    """Whether an edge of its own takes the failure of a step of this body."""
+    """Return whether an edge inside this body handles the failure of a step."""
     step = place.graph.steps[place.graph.by_path[inner]]
     return place.graph.tasks[step.task].handles_error
 
 
 def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
-    """The minded failures of all steps whose path begins so: (path, message, class of error)."""
+    """Return the handled failures of steps below a path prefix: (path, message, class of error)."""
     return statements.fetch(
         "failures",
         {"execution": state.context.execution_id, "epoch": state.context.epoch, "prefix": prefix},
@@ -80,7 +80,7 @@ def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
 
 
 def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> bool:
-    """Whether a loop's condition holds, seen from a turn that ended, or before the first one."""
+    """Return whether a loop's condition holds, seen from an ended iteration or before the first."""
     assert turn.outer is not None
     template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]
     row = statements.fetch_one("current", {"execution": context.execution_id})
@@ -110,7 +110,7 @@ def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bo
         template_data.load_items(data, [of_map.index])
         scope |= template_data.turn(data)
     if "loop" in names and ended:
-        # `until` is of the iteration that ended, `while` of the one that would come.
+        # `until` refers to the iteration that ended, `while` to the next one.
         data.place = turn.turn(turn.index + (key == "while"))
         template_data.load_last(data)
         scope |= template_data.turn(data)

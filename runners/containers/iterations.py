@@ -1,7 +1,7 @@
-"""The turns of a container's body: opened, taken off its counters at their end, followed by more.
+"""Manage the turns of a container's body: open, count down and start more.
 
-Whoever ends a turn starts the next ones, or wakes the container, in the same transaction and under
-the execution's lock.
+The transaction that ends a turn starts the next turns or wakes the container, under the execution's
+lock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ Turns = LoopTurns | MapTurns
 
 
 def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> None:
-    """Start the first turns of a container that just went to sleep; holds the execution's lock."""
+    """Start the first turns of a container that just began to wait; the caller holds the lock."""
     place = first_turn(state.place, work.step.task)
     if work.attempt > 1:
         statements.fetch(
@@ -72,7 +72,7 @@ def start(
 
 
 def _keep(state: SegmentState, turn: Place, ready: list[int], batch: Sequence[int]) -> int | None:
-    """The step this worker goes on with by itself, if it may and has none yet."""
+    """Return the step that this worker runs next itself, if it may and has none yet."""
     if not state.stays or state.next_segment is not None or state.paused:
         return None
     for index in ready:
@@ -95,12 +95,12 @@ def turn_over(
     unstarted: Sequence[int] = (),
     counted_anew: bool = False,
 ) -> bool:
-    """Take turns that ended off their container, and start the next or wake it.
+    """Subtract completed turns from their container, and start the next or wake it.
 
-    `place` is any of its turns; `failed` are those of the ended ones in which a failure was not
-    minded by an edge; `begun` have rows, though they were put aside, and `unstarted` have none,
-    though they were handed out; `counted_anew` says that a roll-back set some back. The caller
-    holds the execution's lock. Returns whether anything was started or woken.
+    `place` is any of its turns; `failed` are those of the ended ones whose failure no edge handled;
+    `begun` have rows although they were set aside, and `unstarted` have none although they were
+    handed out; `counted_anew` says that a roll-back reset some. The caller holds the execution's
+    lock. Returns whether anything was started or woken.
     """
     row = statements.fetch_one(
         "container",
@@ -128,7 +128,7 @@ def turn_over(
 
 
 def _set_back(state: SegmentState, place: Place, run_id: UUID) -> list[int]:
-    """Items of a map that had begun before a roll-back undid them."""
+    """Return the items of a map that had begun before a roll-back undid them."""
     found = statements.fetch(
         "set_back",
         {
@@ -149,7 +149,7 @@ def _next_items(
     turns: MapTurns,
     again: tuple[int, ...],
 ) -> bool:
-    """Start more items, those of `again` in any case; or wake the container."""
+    """Start more items, and always those of `again`; or wake the container."""
     if turns.over:
         wake: dict[str, Any] = {"by": "body", "total": turns.total}
         if turns.failed is not None:
@@ -167,7 +167,7 @@ def _next_items(
 
 
 def _carries(state: SegmentState, place: Place) -> bool:
-    """Whether this worker goes through a pure map's items, a batch at a time."""
+    """Return whether this worker runs a pure map's items itself, one batch at a time."""
     outer = state.place.outer
     return (
         place.graph.pure
@@ -180,11 +180,11 @@ def _carries(state: SegmentState, place: Place) -> bool:
 def _batched(
     state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
-    """The item to go on with, and those to take along: the rest of a batch, or a new one."""
+    """Return the item to go on with, and those to take along: the rest of a batch, or a new one."""
     left, state.batch = tuple(state.batch), []
     alone = not state.stays or state.paused
     if left and not alone:
-        # A whole plan may have put it aside meanwhile, not seeing it in our memory.
+        # Another plan may have set it aside meanwhile, because it does not see our memory.
         return turns.begun(left[:1]), left[:1], left[1:]
     turns = turns.given_back(left)
     if dead:
@@ -240,19 +240,19 @@ def _goes_on(state: SegmentState, turn: Place, turns: LoopTurns) -> bool:
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
-    """Whether the loop's condition may not be rendered here, so that a worker plans."""
+    """Return whether the loop's condition must not be rendered here, so that a worker plans it."""
     if turns.count is not None:
         return False
     return any(left_to_worker(state, template) for template in _conditions(place).values())
 
 
 def _conditions(place: Place) -> Mapping[str, Template]:
-    """The conditions of the loop around a place: its `while`, its `until`."""
+    """Return the conditions of the loop around a place: its `while`, its `until`."""
     return place.outer.graph.steps[place.task.steps[0]].deferred if place.outer else {}
 
 
 def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
-    """Whether a turn ended with a failure that no edge of its own minds."""
+    """Return whether a turn ended with a failure that no edge of its own handles."""
     return any(
         outcome == "error" and not place.graph.tasks[task].handles_error
         for task, outcome in outcomes.items()
@@ -261,10 +261,10 @@ def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
 
 
 def give_back_batch(state: SegmentState) -> None:
-    """Put the items this worker took along and has not started aside, for whoever ends a turn.
+    """Set aside the items that this worker took along but did not start; the next plan starts them.
 
-    They are not handed out here: what comes of the present item decides whether any follows. Call
-    inside a transaction that holds the execution's lock.
+    They are not handed out here, because the result of the present item decides whether any
+    follows. Call it inside a transaction that holds the execution's lock.
     """
     unstarted, state.batch = state.batch, []
     row = statements.fetch_one(
@@ -332,7 +332,7 @@ def _wake(
 
 
 def read_turns(state: SegmentState, place: Place, run_id: UUID, document: Any) -> Turns:
-    """A container's counters; after a roll-back they are made from the rows of its turns."""
+    """Return a container's counters; after a roll-back, rebuild them from the rows of its turns."""
     if document is not None:
         return _read(place, document)
     stem = place.stem

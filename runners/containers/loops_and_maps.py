@@ -1,4 +1,4 @@
-"""Containers: a loop or a map opens its body, and goes on when what it opened is done.
+"""Containers: a loop or a map opens its body, and continues when all its turns have ended.
 
 The container's own run waits meanwhile and keeps the counters (see `turning`).
 """
@@ -24,7 +24,7 @@ from runners.states import WaitKind
 
 
 def perform(state: SegmentState, work: Work) -> Unit:
-    """Open a container whose run was claimed, or collect what its body came to once it is woken."""
+    """Open a container whose run was claimed, or collect its body's results once it is woken."""
     began = time.perf_counter()
     assert work.prepared is not None
     try:

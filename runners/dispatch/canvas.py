@@ -43,8 +43,8 @@ class Chord:
 
 
 Canvas = Chain | Chord
-# Packs of a fork from which on Celery counts them. Of fewer each looks itself whether it was the
-# last: cheaper than counters, their results, and a message to who plans.
+# Packs of a fork from which on Celery counts them. With fewer, each checks itself whether it was
+# the last: cheaper than counters, their results, and a message to the planner.
 COUNTED = 5
 
 
@@ -74,7 +74,7 @@ def link(place: Place, step: Step, *others: Step) -> SegmentLink:
 def arrange(
     place: Place, ready: list[int], *, headers: int, links: int, rules: Packing = packing.NONE
 ) -> list[Canvas]:
-    """Arrange these ready steps for sending; `headers` and `links` limit chords and chains.
+    """Arrange ready steps for sending; `headers` and `links` limit chords and chains.
 
     Branches of one join that must all end before it are packed by `rules`.
     """

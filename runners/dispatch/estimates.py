@@ -70,7 +70,7 @@ def _keep(key: Key, milliseconds: float) -> None:
         _known.pop(next(iter(_known)), None)
 
 
-# How many processes or threads of ours serve a queue: work is not packed so that some idle.
+# How many of our processes or threads serve a queue: packing must not leave some idle.
 
 
 CAPACITY_SECONDS = 10.0  # seconds that an answer is good for

@@ -38,7 +38,7 @@ ADVANCE = "runners.advance"
 PREPARE_REMOTE = "runners.prepare_remote"
 PREPARED_BY = "default"  # the queue whose workers render inputs of remote steps
 PREPARED_TOGETHER = 50  # remote steps of one execution in one message, at most
-TOGETHER = 500  # messages that the broker is sent at once, at most
+TOGETHER = 500  # messages sent to the broker at once, at most
 
 
 def parcel(
@@ -124,7 +124,7 @@ def prepare_remote(parcels: Sequence[Parcel]) -> None:
 
 
 def _unsend(parcels: Sequence[Parcel]) -> None:
-    """Mark these as unsent, or they would count as sent for a while.
+    """Mark the messages as unsent; otherwise they would count as sent for a while.
 
     Some messages may have arrived; a duplicate is harmless.
     """
@@ -149,7 +149,7 @@ def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
 
 
 def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
-    """Send them to the broker in batches of a hundred, if it takes batches, as Redis does."""
+    """Send the messages in batches of a hundred, if the broker takes batches, as Redis does."""
     if not hasattr(producer, "batch"):  # kombu before 5.7
         _send(parcels, producer)
         return
@@ -159,7 +159,7 @@ def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
         with producer.batch(TOGETHER):
             _send(parcels, producer)
     except BatchPublishError as error:
-        # Which of them arrived nobody knows, and one that comes twice does no harm.
+        # It is unknown which of them arrived, and a duplicate is harmless.
         log.info("messages are sent again, one by one (%s)", error)
         _send(parcels, producer)
 
@@ -294,7 +294,7 @@ def resend(rows: Iterable[tuple[UUID, UUID, int, str, str, str]]) -> int:
     return len(parcels)
 
 
-# When Celery tries a task of ours again: for the transport's trouble only.
+# When Celery retries one of our tasks: only after problems of the transport.
 #
 # Steps are retried by their rows, never here.
 

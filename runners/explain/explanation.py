@@ -1,4 +1,4 @@
-"""An execution explained: reasons by step, counts by container, and what is looked up for them."""
+"""Explain an execution: reasons by step, counts by container, and the facts behind them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,13 +30,13 @@ from runners.planning.plan_from_rows import facts_of
 from runners.ports import open_dead_letters
 from runners.states import IDENTITY, LIVE, RunState, WaitKind
 
-# Which tasks have not begun, and which of those before them they wait for: pure.
+# Which tasks have not begun, and which predecessors they wait for: pure.
 
 
 def waiting_tasks(
     graph: Graph, prefix: str, facts: Mapping[int, StepFact]
 ) -> list[tuple[Task, Reason]]:
-    """The tasks of one place that wait for others, with their reasons, in the graph's order."""
+    """Return the tasks of one place that wait for others, with reasons, in the graph's order."""
     outcomes = task_outcomes(graph, facts)
     begun = {graph.steps.task_of[index] for index in facts}
     dead = {graph.steps.task_of[i] for i, fact in facts.items() if fact.status is StepStatus.DEAD}
@@ -63,7 +63,7 @@ def _reason(names: list[str], stuck: list[str]) -> Reason:
     return Reason("waiting_for_tasks", f"It waits for {some(names)}.", details={"tasks": names})
 
 
-# What is looked up to explain an execution's runs: a fixed number of queries, each bounded.
+# The queries that explain an execution's runs: a fixed number, each bounded.
 
 
 COLUMNS = (
@@ -77,7 +77,7 @@ MOST_QUEUES = 20
 
 
 def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
-    """The live runs and those that failed for good, and whether there are more than `most`.
+    """Return the live runs and those that failed for good, and whether there are more than `most`.
 
     The workflow's own steps come first, then those of bodies, the oldest before.
     """
@@ -96,7 +96,7 @@ def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
 def look_around(
     row: WorkflowExecution, version: Compiled, runs: Sequence[Run], now: datetime
 ) -> Around:
-    """What the reasons of these runs depend on."""
+    """Look up what the reasons of these runs depend on."""
     sent = [run for run in runs if run.state == RunState.PENDING and run.published_at]
     noticed = _noticed(runs)
     return Around(
@@ -118,14 +118,14 @@ def look_around(
 
 
 def _served(now: datetime) -> frozenset[str]:
-    """The queues of workers that were seen lately and are not leaving."""
+    """Return the queues whose workers were seen recently and are not leaving."""
     lately = now - timedelta(seconds=SILENT_SECONDS)
     found = Runner.objects.filter(seen_at__gte=lately, leaving_at__isnull=True)
     return frozenset(name for names in found.values_list("queues", flat=True) for name in names)
 
 
 def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:
-    """The queues of remote runners for which these runs wait, and who was last seen there."""
+    """Return the queues of remote runners for which these runs wait, and the last visit to each."""
     pending = {run.queue for run in runs if run.state == RunState.PENDING}
     waiting = sorted(pending & limits().remote_queues)
     return {queue: _last_seen(row.workspace_id, queue) for queue in waiting[:MOST_QUEUES]}
@@ -138,7 +138,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """How many messages are before each run's: others' that were sent earlier, and its own kin."""
+    """Return how many earlier messages are ahead of each run's, its own execution's included."""
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)
@@ -162,7 +162,7 @@ def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _failed(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """The error of the attempt before, of each run that is a retry."""
+    """Return the previous attempt's error of each run that is a retry."""
     retries = {(run.step_path, run.attempt - 1): run.pk for run in runs if run.retry_after}
     if not retries:
         return {}
@@ -185,7 +185,7 @@ def _most(version: Compiled, runs: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _noticed(runs: Sequence[Run]) -> Mapping[UUID, datetime]:
-    """Since when each waiting run listens to the outside."""
+    """Return when each waiting run began to listen for outside events."""
     waiting = [run.pk for run in runs if run.state == RunState.WAITING]
     if not waiting:
         return {}
@@ -193,7 +193,7 @@ def _noticed(runs: Sequence[Run]) -> Mapping[UUID, datetime]:
 
 
 def _filters(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """The filters of the events that are waited for, as their author wrote them."""
+    """Return the filters of the events that are waited for, as their author wrote them."""
     waiting = [run for run in runs if run.waits_for == WaitKind.EVENT]
     if not waiting:
         return {}
@@ -217,7 +217,7 @@ def _children(runs: Sequence[Run]) -> Mapping[str, str]:
 
 
 def _letters(runs: Sequence[Run]) -> Mapping[UUID, UUID]:
-    """The open dead letters of dead runs, by run."""
+    """Return the open dead letters of dead runs, by run."""
     dead = [run.pk for run in runs if run.state == RunState.DLQ]
     return open_dead_letters(dead) if dead else {}
 
@@ -251,7 +251,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything that keeps an execution; `more` says that steps or tasks were left out."""
+    """Everything that an execution waits for; `more` says that steps or tasks were left out."""
 
     execution_id: UUID
     state: str
@@ -263,7 +263,10 @@ class Explanation:
 
 
 def explain(row: WorkflowExecution) -> Explanation:
-    """Why an execution is not over, and each of its steps not done; some fifteen queries."""
+    """Return why an execution has not ended, and each unfinished step's reason.
+
+    About fifteen queries.
+    """
     now = database_now()
     version = compiled(row.version_id)
     runs, more = live_and_dead(row, MAX_RUNS)
@@ -288,7 +291,7 @@ def _explained(run: Run, reason: Reason) -> Explained:
 def _tasks(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """The tasks that wait for others, in the workflow and in the bodies that are under way."""
+    """Return the tasks that wait for others, in the workflow and in the bodies under way."""
     if row.state not in (ExecutionState.RUNNING, ExecutionState.PAUSED, ExecutionState.FAILED):
         return [], False
     if row.state == ExecutionState.FAILED and not runs:
@@ -312,7 +315,7 @@ def _tasks(
 def _undos(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """The undo steps that wait for their turn, in their order."""
+    """Return the undo steps that wait for their turn, in order."""
     found = compensation.remaining(row.pk, row.epoch, version.graph, MAX_TASKS + 1)
     explained = []
     for (before, _), (path, standing) in zip([("", None), *found], found, strict=False):

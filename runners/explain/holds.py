@@ -1,7 +1,7 @@
-"""Why runs are held back before their modules run: who holds them says so.
+"""Why runs are held before their modules run, explained by the gate that holds them.
 
-A gate that lets runs wait explains those of its kind in `HOLDS`. Runs whose gate is not installed
-any more wait for their timer.
+A gate that holds runs explains its kind in `HOLDS`. Runs whose gate is no longer installed wait for
+their timer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from runners.states import WaitKind
 
 @dataclass(frozen=True, slots=True)
 class HeldRuns:
-    """Runs of one execution that wait for one kind; `since` says, by run, from when on."""
+    """Runs of one execution that wait for one kind; `since` says, for each run, since when."""
 
     workspace_id: UUID
     runs: Sequence[Run]

@@ -1,6 +1,6 @@
-"""Why a run is where it is: pure, from its row and what was looked up around it.
+"""Why a run is in its state: pure, from its row and the results of queries.
 
-The checks of a pending run stand in order; the first that applies is the reason.
+The checks of a pending run are ordered; the first that applies is the reason.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,15 +23,15 @@ MAX_OPEN = 50
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What the reasons of an execution's runs depend on, beside the runs.
+    """What the reasons of an execution's runs depend on, besides the runs.
 
-    `served` are the queues that a worker listens to; `before` counts the messages sent before a
-    run's own, by run; `failed` holds the error of the attempt before, by run; `most` the attempts
-    a step may have, by run. `noticed` says since when something outside may wake a run; `filters`
-    are the texts of events' filters, by run. `children` are the states of child executions, and
-    `letters` the open dead letters, by run. `remote` are the queues of remote runners, and when one
-    of the workspace's was last seen that asks for them. `holds` are the reasons of those who hold
-    runs back, by run. `test` says that it is a test run.
+    `served` are the queues that a worker consumes; `before` counts the messages sent before a run's
+    own, by run; `failed` holds the previous attempt's error, by run; `most` the attempts that a
+    step may have, by run. `noticed` says since when an outside event may wake a run; `filters` are
+    the texts of event filters, by run. `children` are the states of child executions, and `letters`
+    the open dead letters, by run. `remote` are the queues of remote runners, and when a runner of
+    the workspace last asked for each. `holds` are the reasons that gates give for held runs, by
+    run. `test` says that it is a test run.
     """
 
     now: datetime
@@ -51,7 +51,7 @@ class Around:
 
 
 def step_reason(run: Run, around: Around) -> Reason:
-    """Why a live or dead run is not done."""
+    """Return why a live or dead run has not succeeded."""
     if run.state == RunState.DLQ:
         return _dead(run, around)
     if run.state in HELD:
@@ -104,7 +104,7 @@ def _isolation_due(run: Run, around: Around) -> Reason | None:
 
 
 def _suspected(run: Run) -> str:
-    """What happened to a suspect, and how it is executed."""
+    """Describe what happened to a suspect and how it is executed."""
     apart = "Where threads share a process, it is executed in a process of its own."
     if run.crashes:
         times = "once" if run.crashes == 1 else f"{run.crashes} times"

@@ -1,1 +1,1 @@
-"""What a failure is: its class, its retry, its traceback."""
+"""Failures: their classes, their retries, their tracebacks."""

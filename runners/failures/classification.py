@@ -1,7 +1,7 @@
-"""Classes every failure once, in one place: may it be tried again, and what is recorded of it.
+"""Classify each failure once, in one place: whether to retry it, and what to record of it.
 
-Errors of libraries are known by name, so that nothing is imported only to be compared with. What
-is not known is PERMANENT: repeating what nobody understands does more harm than asking a person.
+Library errors are matched by name, so that nothing is imported only for a comparison. Unknown
+errors are PERMANENT: repeating an error that is not understood does more harm than asking a person.
 """
 
 import errno
@@ -29,10 +29,10 @@ _TRANSIENT, _PERMANENT, _TIMEOUT = ErrorType.TRANSIENT, ErrorType.PERMANENT, Err
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is recorded of a failed attempt; everything in it can be stored by PostgreSQL.
+    """The record of a failed attempt; PostgreSQL can store everything in it.
 
-    `fingerprint` is what the module calls this kind of failure, `target` what the step talked to;
-    both may be empty. `http_status` is how that answered, where it speaks HTTP.
+    `fingerprint` is the module's name for this kind of failure, `target` what the step called; both
+    may be empty. `http_status` is the status of the target's answer, if it speaks HTTP.
     """
 
     error_type: ErrorType
@@ -46,7 +46,7 @@ class Failure:
     http_status: int | None = None
 
 
-# The most particular class of an error that stands here decides.
+# The most specific class of an error that is listed here decides.
 BY_CLASS: dict[str, ErrorType] = {
     "httpx.ConnectTimeout": _TRANSIENT,
     "httpx.PoolTimeout": _TRANSIENT,
@@ -78,7 +78,7 @@ BY_CLASS: dict[str, ErrorType] = {
     "kombu.exceptions.ConnectionLimitExceeded": _TRANSIENT,
     "amqp.exceptions.RecoverableConnectionError": _TRANSIENT,
     "amqp.exceptions.RecoverableChannelError": _TRANSIENT,
-    # What opens secrets is out of order, not the step; a value that does not open stays closed.
+    # The sealing is broken, not the step; a value that cannot be opened stays sealed.
     "executions.sealing.errors.SealingError": _TRANSIENT,
     "executions.sealing.errors.SealBroken": _PERMANENT,
     "smtplib.SMTPServerDisconnected": _TRANSIENT,
@@ -95,7 +95,7 @@ BY_CLASS: dict[str, ErrorType] = {
     "ssl.SSLCertVerificationError": _PERMANENT,
 }
 
-# Whole states, or classes of two characters (PostgreSQL, appendix A).
+# Whole SQLSTATEs, or classes of two characters (PostgreSQL, appendix A).
 BY_SQLSTATE: dict[str, ErrorType] = {
     "40001": _TRANSIENT,  # serialization_failure
     "40P01": _TRANSIENT,  # deadlock_detected
@@ -131,9 +131,9 @@ BY_ERRNO: dict[int, ErrorType] = dict.fromkeys(
 
 
 def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
-    """Class a failure and make it fit to be recorded; never raises.
+    """Classify a failure and make it storable; never raises.
 
-    `scrub` knows the secrets of the step, which may stand in texts of any length.
+    `scrub` knows the secrets of the step, which texts of any length may contain.
     """
     retry_after, details, fingerprint = None, None, ""
     if isinstance(error, StepError):
@@ -161,7 +161,7 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
 
 
 def template_failure(error: TemplateError, path: str) -> Failure:
-    """The failure of a step whose inputs cannot be rendered, or not within its time limit."""
+    """Return the failure of a step whose inputs cannot be rendered, or not in time."""
     late = isinstance(error, TemplateTimeout)
     return Failure(
         error_type=ErrorType.TIMEOUT if late else ErrorType.PERMANENT,
@@ -174,17 +174,17 @@ def template_failure(error: TemplateError, path: str) -> Failure:
 
 
 def _origin(error: BaseException) -> BaseException:
-    """What a StepError was made from, which says more than its own name."""
+    """Return the cause of a StepError, which is more specific than its own name."""
     return error.__cause__ or error if isinstance(error, StepError) else error
 
 
 def status_error_type(status: int) -> ErrorType:
-    """How an HTTP answer of 400 or more is classed (docs/explanation/failures.md)."""
+    """Return the class of an HTTP status of 400 or more (docs/explanation/failures.md)."""
     return _TRANSIENT if status >= 500 or status in (408, 425, 429) else _PERMANENT
 
 
 def error_type_of(error: BaseException) -> ErrorType:
-    """How an exception of Python or a library is classed; its causes count where it is unknown."""
+    """Return the class of an exception of Python or a library; if unknown, that of its causes."""
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return _PERMANENT
@@ -196,18 +196,18 @@ def error_type_of(error: BaseException) -> ErrorType:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and what it was raised from; not what it merely happened during."""
+    """Yield the error and the chain it was raised from, without mere contexts."""
     current: Any = error
     for _ in range(MAX_CAUSES):
         if not isinstance(current, BaseException):
             return
         yield current
-        # Where a library raises `from None`, the cause is often what its error was made of.
+        # If a library raises `from None`, the cause is often the first argument of its error.
         current = current.__cause__ or (current.args[0] if current.args else None)
 
 
 def _by_sqlstate(error: BaseException) -> ErrorType | None:
-    # Django's and SQLAlchemy's errors have no state of their own; psycopg's, their cause, do.
+    # Django's and SQLAlchemy's errors have no SQLSTATE; their cause, psycopg's error, has one.
     original = error.__cause__ or getattr(error, "orig", None)
     state = getattr(error, "sqlstate", None) or getattr(original, "sqlstate", None)
     if not isinstance(state, str):
@@ -216,7 +216,7 @@ def _by_sqlstate(error: BaseException) -> ErrorType | None:
 
 
 def _by_status(error: BaseException) -> ErrorType | None:
-    """HTTP errors of httpx and requests carry the response, those of urllib a code."""
+    """Return the class by HTTP status: httpx and requests carry the response, urllib a code."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status is None and type(error).__module__ == "urllib.error":
         status = getattr(error, "code", None)
@@ -226,7 +226,7 @@ def _by_status(error: BaseException) -> ErrorType | None:
 
 
 def _http_status(error: BaseException) -> int | None:
-    """The status of the HTTP answer that a failure is about: as its module, or a library, says."""
+    """Return the HTTP status that a failure is about, as its module or a library reports it."""
     told = error.details if isinstance(error, StepError) else None
     found = [told.get("status")] if isinstance(told, dict) else []
     for cause in _causes(error):
@@ -237,7 +237,10 @@ def _http_status(error: BaseException) -> int | None:
 
 
 def _by_smtp(error: BaseException) -> ErrorType | None:
-    """SMTP codes from 400 to 499 are passing, from 500 on final (RFC 5321, section 4.2.1)."""
+    """Return the class of an SMTP code: 400 to 499 is temporary, from 500 permanent.
+
+    See RFC 5321, section 4.2.1.
+    """
     code = getattr(error, "smtp_code", None)
     refused = getattr(error, "recipients", None)
     if code is None and isinstance(refused, dict) and refused:
@@ -271,14 +274,14 @@ def _message(error: BaseException) -> str:
         return "MemoryError: the step ran out of memory; give it less data or its worker more"
     try:
         text = str(error)
-    # A foreign __str__ may raise anything.
+    # Third-party code in __str__ may raise anything.
     except Exception:
         return f"{name} (its message could not be read)"
     return f"{name}: {text}" if text else name
 
 
 def _validation(error: ValidationError) -> tuple[str, list[dict[str, str]]]:
-    """One sentence that names each field, and the same as a list; never the values."""
+    """Return one sentence that names each field, and the same as a list; never the values."""
     problems = [
         {
             "field": ".".join(map(str, problem["loc"])) or "(all)",

@@ -1,7 +1,7 @@
-"""Tracebacks for people who repair steps, and texts and JSON of failures fit for PostgreSQL.
+"""Tracebacks for users who repair steps, and failure texts and JSON that PostgreSQL can store.
 
-It names files, lines and functions and quotes the source, but no values and no messages, which
-may hold secrets. Runs of library frames are folded into one line.
+A traceback names files, lines and functions and quotes the source, but no values and no messages,
+which may hold secrets. Runs of library frames are folded into one line.
 """
 
 import json
@@ -13,25 +13,25 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-# Makes text and JSON of failures fit for PostgreSQL, whatever a module put in them.
+# Make text and JSON of failures storable in PostgreSQL, whatever a module put in them.
 #
-# A failure that cannot be recorded would be a failure lost, so nothing here raises.
+# A failure that cannot be recorded would be lost, so nothing here raises.
 
 
 MAX_DETAILS_CHARACTERS = 16_000
 MAX_DEPTH = 20
-LONGEST_TARGET = 300  # characters; of a circuit, and of what a failed step called
+LONGEST_TARGET = 300  # characters of a circuit's target, and of what a failed step called
 
 
 def storable_text(text: str, limit: int) -> str:
-    """The text without NUL and lone surrogates, at most `limit` characters, `…` where cut."""
+    """Return the text without NUL and lone surrogates, cut to `limit` characters with `…`."""
     clean = text[: limit + 1].replace("\x00", "\N{REPLACEMENT CHARACTER}")
     clean = clean.encode("utf-8", "replace").decode("utf-8")
     return clean if len(clean) <= limit else f"{clean[: limit - 1]}…"
 
 
 def storable_details(details: Any) -> Any:
-    """The details as JSON that can be stored; a text of their start when they are too large."""
+    """Return the details as storable JSON; if they are too large, the start of their text."""
     if details is None:
         return None
     clean = _json(details, MAX_DEPTH)
@@ -62,11 +62,14 @@ LIBRARIES = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib", "s
 
 
 def own_frames(error: BaseException) -> str:
-    """The error's frames and those of its causes, newest error first; at most 8,000 characters."""
+    """Return the error's frames and those of its causes, newest error first.
+
+    At most 8,000 characters.
+    """
     lines = [line for cause in _chain(error) for line in _lines(cause)]
     text = "\n".join(lines)
     if len(text) > MAX_CHARACTERS:
-        # The innermost frames come last in each error, and say most.
+        # The innermost frames come last in each error, and are the most useful.
         text = f"…{text[-(MAX_CHARACTERS - 1) :]}"
     return storable_text(text, MAX_CHARACTERS)
 
@@ -105,7 +108,7 @@ def _place(frame: traceback.FrameSummary) -> str:
 
 
 def _short(filename: str) -> str:
-    """A path from the project's or the library folder's root, which says enough."""
+    """Return a path relative to the root of the project or of the libraries."""
     # The narrower folder first: libraries may lie in the project's folder (.venv).
     for root in (*LIBRARIES, str(ROOT)):
         if filename.startswith(f"{root}/"):

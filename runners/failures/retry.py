@@ -1,4 +1,4 @@
-"""How long to wait before the next attempt: pure, with randomness given as an argument."""
+"""The wait before the next attempt: pure, with randomness as an argument."""
 
 import math
 from datetime import UTC, datetime
@@ -9,17 +9,18 @@ if TYPE_CHECKING:
     from executions.definition.graph.model import RetryPolicy
 
 MAX_DELAY_SECONDS = 86_400.0
-# 2**60 seconds is far past every cap, and still a number.
+# 2**60 seconds is far above every cap, and still a finite number.
 MAX_DOUBLINGS = 60
 
 
 def delay(
     policy: "RetryPolicy", attempt: int, *, random: float, retry_after: float | None = None
 ) -> float | None:
-    """Seconds to wait before the attempt after `attempt` (from 1); None when it was the last.
+    """Return the seconds to wait before the attempt after `attempt` (from 1).
 
-    The base doubles with each attempt; the jitter (`random` is from 0 to 1) is added, then the
-    policy's cap applies. A server's Retry-After counts where it is longer. Never over a day.
+    None if it was the last. The base doubles with each attempt; the jitter (`random` is from 0 to
+    1) is added, then the policy's cap applies. A server's Retry-After applies if it is longer. The
+    result is at most one day.
     """
     if attempt >= policy.max_attempts:
         return None
@@ -35,10 +36,10 @@ def delay(
 
 
 def parse_retry_after(value: str | None, now: datetime) -> float | None:
-    """The seconds a Retry-After header asks for, from now; None when it says nothing usable.
+    """Return the seconds a Retry-After header asks for, from now; None if it is unusable.
 
-    Takes both forms of RFC 9110 section 10.2.3: seconds, or an HTTP date. A moment in the past
-    is 0.
+    Accepts both forms of RFC 9110 section 10.2.3: seconds, or an HTTP date. A time in the past is
+    0.
     """
     if value is None:
         return None
@@ -49,7 +50,7 @@ def parse_retry_after(value: str | None, now: datetime) -> float | None:
         moment = parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    # A date without a zone is in GMT, as the RFC asks of old clients' dates.
+    # A date without a zone is in GMT, as the RFC requires for old clients' dates.
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     seconds = (moment - now).total_seconds()
     return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -1,10 +1,10 @@
 """Gates may hold a step back before its module runs: a spent budget, a quota, an open circuit.
 
-Those who have one register it. A worker asks after it claimed the run and read its secrets, with
-no lock held. A gate lets the step through, for nothing or with a permit that hears how the step
-ended; or gives a Wait, in which the run sleeps without using an attempt and is asked about again;
-or raises StepError. Runs that remote runners lease are asked about together, in the transaction
-that leases them (`ask_all`); their permits are kept as rows (`held_permits`).
+Apps and plugins register gates. A worker asks them after it claimed the run and read its secrets,
+with no lock held. A gate lets the step through, with or without a permit that is notified of the
+step's end; or it returns a Wait, in which the run sleeps without using an attempt and after which
+it is asked again; or it raises StepError. Runs that remote runners lease are checked together, in
+the transaction that leases them (`ask_all`); their permits are kept as rows (`held_permits`).
 """
 
 import logging
@@ -25,10 +25,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A step that wants to run; `inputs` are its validated ones, if its module has a circuit.
+    """A step that is about to run; `inputs` are validated, if its module has a circuit.
 
-    `credential` are the fields of the one it names. `scrub` takes the values of the step's secrets
-    out of texts, where it uses some.
+    `credential` are the fields of the step's credential. `scrub` removes the values of the step's
+    secrets from texts, if it uses some.
     """
 
     context: SegmentContext
@@ -40,43 +40,43 @@ class Asked:
 
     @property
     def costs(self) -> bool:
-        """Whether the step spends money or tokens."""
+        """Return whether the step spends money or tokens."""
         prepared = self.work.prepared
         return self.module.costs_with(None if prepared is None else prepared.value)
 
 
 class Permit(Protocol):
-    """What a gate gave; one of these is called once, unless the process dies before.
+    """What a gate gives; one of these methods is called once, unless the process dies before.
 
-    `timeout` is how many seconds a call of the step's target may take, where somebody said so.
+    `timeout` is the timeout in seconds for a call of the step's target, if a rule sets one.
     """
 
     @property
     def timeout(self) -> float | None:
-        """In seconds; None where the gate says nothing of it."""
+        """Return the timeout in seconds; None if the gate sets none."""
 
     def undo(self) -> None:
-        """Another gate held the step back: it did not run."""
+        """Take the permit back: another gate held the step back, so it did not run."""
 
     def ended(self, failure: Failure | None) -> None:
-        """The module ran; `failure` is how it ended, None where it did well."""
+        """Note that the module ran; `failure` is how it failed, None if it succeeded."""
 
 
 class LeasePermit(Permit, Protocol):
     """A permit that outlives the process in which it was given.
 
-    A lease may end without a report, so nobody may ever know how the step ended.
+    A lease may end without a report; then the end of the step stays unknown.
     """
 
     @property
     def kept(self) -> Any:
-        """What `LeaseGate.restore` makes this permit from, as JSON.
+        """Return the JSON from which `LeaseGate.restore` makes this permit again.
 
-        None where the gate need not hear how the step ended.
+        None if the gate does not need to know how the step ended.
         """
 
     def lost(self) -> None:
-        """The lease is over, and nobody knows how far the step came."""
+        """Note that the lease is over and that the step's progress is unknown."""
 
 
 Gate = Callable[[Asked], Permit | Wait | None]
@@ -85,12 +85,12 @@ LeaseAnswer = LeasePermit | Wait | Exception | None
 
 @dataclass(frozen=True, slots=True)
 class LeaseGate:
-    """How a gate is asked about runs that are leased together.
+    """How a gate checks runs that are leased together.
 
-    `ask` answers each of them: a permit, a Wait, an exception that fails the run, or None. It and
-    `undo` run in the transaction that leases the runs: they lock rows in one order, make a fixed
-    number of queries, and wake nobody before the commit. `restore` makes a permit again from the
-    run, the token of its lease and what was kept; `name` is stored with the permit. A gate that
+    `ask` answers for each of them: a permit, a Wait, an exception that fails the run, or None. It
+    and `undo` run in the transaction that leases the runs: they lock rows in one order, make a
+    fixed number of queries, and wake no run before the commit. `restore` makes a permit again from
+    the run, the token of its lease and what was kept; `name` is stored with the permit. A gate that
     gives no permits needs neither.
     """
 
@@ -102,17 +102,20 @@ class LeaseGate:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What the gates gave for one step."""
+    """The permits that the gates gave for one step."""
 
     permits: tuple[Permit, ...] = ()
 
     @property
     def timeout(self) -> float | None:
-        """How many seconds a call of the step's target may take, where somebody said so."""
+        """Return the timeout in seconds for a call of the step's target, if a rule sets one."""
         return next((p.timeout for p in self.permits if p.timeout is not None), None)
 
     def ended(self, failure: Failure | None) -> None:
-        """Tell them how it ended; a gate's own trouble never costs the step its result."""
+        """Report the step's end to the gates.
+
+        An error in a gate never costs the step its result.
+        """
         for permit in reversed(self.permits):
             try:
                 permit.ended(failure)
@@ -120,7 +123,7 @@ class Passage:
                 log.exception("a gate could not note how a step ended")
 
     def undo(self) -> None:
-        """Tell them that the step did not run."""
+        """Report to the gates that the step did not run."""
         for permit in reversed(self.permits):
             try:
                 permit.undo()
@@ -129,7 +132,7 @@ class Passage:
 
 
 class Stage(IntEnum):
-    """When a gate is asked: what refuses a step first, what its target is like last."""
+    """When a gate is asked: gates that reject a step first, the target's gates last."""
 
     REFUSE = 1
     HOLD = 2
@@ -143,10 +146,10 @@ _of_leases: dict[Gate, LeaseGate] = {}
 
 
 def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None = None) -> None:
-    """Ask this gate too, after those of its stage; call it in `AppConfig.ready`.
+    """Register a gate, after those of its stage; call it in `AppConfig.ready`.
 
-    A gate that gives permits says with `leases` how it is asked about leased runs. Any other is
-    asked about each of them by itself.
+    A gate that gives permits passes `leases`, its check of leased runs. Any other gate is asked
+    about each leased run separately.
     """
     _stages.setdefault(gate, stage)
     if leases is not None:
@@ -155,7 +158,7 @@ def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None =
 
 
 def ask(asked: Asked) -> Passage | Wait:
-    """Ask every gate: a passage if all let the step through. Raises what a gate raises."""
+    """Ask every gate; return a passage if all let the step through. Raises what a gate raises."""
     permits: list[Permit] = []
     for gate in _gates:
         try:
@@ -173,21 +176,22 @@ def ask(asked: Asked) -> Passage | Wait:
 
 @dataclass(frozen=True, slots=True)
 class LeasePassage:
-    """What the gates gave for one run that is leased: permits, each with its gate."""
+    """The permits that the gates gave for one leased run, each with its gate."""
 
     permits: tuple[tuple[LeaseGate, LeasePermit], ...] = ()
 
     @property
     def timeout(self) -> float | None:
-        """How many seconds a call of the step's target may take, where somebody said so."""
+        """Return the timeout in seconds for a call of the step's target, if a rule sets one."""
         return next((p.timeout for _, p in self.permits if p.timeout is not None), None)
 
 
 def ask_all(asked: Sequence[Asked]) -> list[LeasePassage | Wait | Exception]:
-    """Ask every gate about runs that are leased together: what each run is answered, in order.
+    """Ask every gate about runs that are leased together; return the answer for each, in order.
 
-    Call it in the transaction that leases those let through. A gate is asked about the runs that
-    those before it let through; what they gave for runs that it holds back is taken back.
+    Call it in the transaction that leases the runs let through. Each gate is asked about the runs
+    that the earlier gates let through. If a gate holds a run back, the earlier permits for it are
+    undone.
     """
     refused: dict[int, Wait | Exception] = {}
     given: list[list[tuple[LeaseGate, LeasePermit]]] = [[] for _ in asked]
@@ -207,7 +211,7 @@ def ask_all(asked: Sequence[Asked]) -> list[LeasePassage | Wait | Exception]:
 
 
 def restored(name: str, run_id: UUID, token: int, kept: Any) -> LeasePermit | None:
-    """Make a permit again that a gate gave for a lease; None where the gate is not installed."""
+    """Return a permit that a gate gave for a lease; None if the gate is not installed."""
     found = (gate for gate in _of_leases.values() if gate.name == name)
     gate = next(found, None)
     return None if gate is None or gate.restore is None else gate.restore(run_id, token, kept)
@@ -223,7 +227,7 @@ def _undo(pairs: Sequence[tuple[LeaseGate, LeasePermit]]) -> None:
 
 
 def _one_by_one(gate: Gate) -> LeaseGate:
-    """A gate that said nothing of leases: it may hold runs back, and gives no permits."""
+    """Return a lease gate for a gate without one: it may hold runs back, and gives no permits."""
 
     def ask_each(asked: Sequence[Asked]) -> list[LeaseAnswer]:
         return [ask_one(one) for one in asked]

@@ -1,8 +1,8 @@
-"""Permits of runs that remote runners hold: kept as rows, by the run and the token of its lease.
+"""Permits of runs that remote runners lease: kept as rows, by run and lease token.
 
-A row is written in the transaction that leases the run, and deleted in the one that tells the gate
-how the step ended. So each permit ends once: with the report, or by the duty `permits` after the
-lease, whatever ended that.
+A row is written in the transaction that leases the run, and deleted in the one that notifies the
+gate of the step's end. So each permit ends once: with the report, or by the duty `permits` after
+the lease, however the lease ended.
 """
 
 import logging
@@ -26,7 +26,7 @@ BATCH = 500
 
 
 def keep(given: Iterable[tuple[UUID, int, LeasePassage]]) -> None:
-    """Write the permits of runs with the tokens of their leases; call it where they are leased."""
+    """Write the permits of runs with their lease tokens; call it where the runs are leased."""
     HeldPermit.objects.bulk_create(
         HeldPermit(run_id=run_id, token=token, gate=gate.name, kept=permit.kept)
         for run_id, token, passage in given
@@ -36,14 +36,14 @@ def keep(given: Iterable[tuple[UUID, int, LeasePassage]]) -> None:
 
 
 def end(run_id: UUID, token: int, failure: Failure | None) -> None:
-    """Tell the gates how a leased run ended; call it after that was recorded and committed."""
+    """Notify the gates how a leased run ended; call it after the end was committed."""
     rows = HeldPermit.objects.filter(run_id=run_id, token=token).order_by("-id")
     for row in rows.values_list("pk", "gate", "run_id", "token", "kept"):
         _end(row, lambda permit: permit.ended(failure))
 
 
 def reclaim() -> int:
-    """End permits whose lease is over and that nobody ended; returns how many, 500 at most."""
+    """End permits whose lease is over and that no report ended; return how many, at most 500."""
     limits = config()
     rows = statements.fetch(
         "left_permits", {"lease": limits.lease, "grace": limits.grace, "batch": BATCH}
@@ -52,7 +52,7 @@ def reclaim() -> int:
 
 
 def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit], None]:
-    """How to tell a gate what the run's row says of a lease, where the lease recorded its end."""
+    """Return the function that reports to a gate what the run's row says of the lease's end."""
     if own and state == RunState.SUCCESS:
         return lambda permit: permit.ended(None)
     if own and kind:
@@ -62,10 +62,10 @@ def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit
 
 
 def _end(row: tuple[Any, ...], tell: Callable[[LeasePermit], None]) -> int:
-    """Delete a permit's row and tell its gate, together; 0 where somebody else did.
+    """Delete a permit's row and notify its gate, together; 0 if another process did.
 
-    A gate's own trouble never costs the step its result: what it gave lasts no longer than the gate
-    itself says.
+    An error in the gate never costs the step its result: its permit lasts no longer than the gate
+    itself allows.
     """
     key, gate, run_id, token, kept = row
     mine = HeldPermit.objects.filter(pk=key)

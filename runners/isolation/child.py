@@ -1,8 +1,8 @@
-"""What an isolated process does: carry one step at a time, and say what went wrong around it.
+"""An isolated process: run one step at a time, and report the engine's errors around it.
 
-A process whose step ended in order carries the next suspect, as a child of a prefork pool does: it
-has its connection's settings, its version and its modules by then. A death names the one step that
-the process carried.
+A process whose step ended normally runs the next suspect, as a child of a prefork pool does: its
+connection, its version and its modules are already loaded. A death names the one step that the
+process ran.
 """
 
 import ctypes
@@ -35,10 +35,10 @@ MOST = 1000  # characters of an error
 
 
 def main(order: SegmentOrder, server: int, worker: socket.socket, link: socket.socket) -> NoReturn:
-    """Carry the step, and those that come over `link`, and end.
+    """Run the step, then those that arrive over `link`, and exit.
 
-    An error of the engine is told to the worker: it is not the step's. Whether a step was carried
-    is what its row says; the exit status only tells how the process ended.
+    An error of the engine is reported to the worker: the step did not cause it. The row says
+    whether a step was executed; the exit status only says how the process ended.
     """
     isolate()
     born = _peak()
@@ -50,8 +50,8 @@ def main(order: SegmentOrder, server: int, worker: socket.socket, link: socket.s
                 order.execution_id, order.version_id, order.segment, links=order.links
             )
             activity.rests()
-            connections.close_all()  # nothing of a step's is left to the next
-            # The most that a process ever held is how memory that ran out is judged: by one step.
+            connections.close_all()  # nothing of one step remains for the next
+            # Lack of memory is judged by the process's peak, so the peak must belong to one step.
             if _peak() - born >= LEAST or (following := _next(link)) is None:
                 break
             order = following
@@ -72,19 +72,22 @@ def main(order: SegmentOrder, server: int, worker: socket.socket, link: socket.s
 
 
 def _peak() -> int:
-    """The most memory that this process has held, in KiB."""
+    """Return the most memory that this process has held, in KiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _next(link: socket.socket) -> SegmentOrder | None:
-    """Say that the step ended; the next order, or None where there is none for a while."""
+    """Report that the step ended; return the next order, or None if none arrives for a while."""
     link.send(b"done")
     packet = link.recv(PACKET)
     return protocol.order(packet) if packet else None
 
 
 def _confine(order: SegmentOrder, server: int) -> None:
-    """End with the server, go first when memory is short, and take no more than is allowed."""
+    """Set up the process to end with the server, be killed first, and respect the memory limit.
+
+    When memory is short, the kernel kills this process before others.
+    """
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != server:
         os._exit(0)

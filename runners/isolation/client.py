@@ -20,7 +20,7 @@ IDLE_SECONDS = 60.0
 
 
 class ServerLost(Exception):
-    """The fork server ended, and its children with it: no step is to blame."""
+    """The fork server ended, and its children with it; no step is the cause."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class _Pending:
 class End:
     """How an isolated process ended, or that it is `done` with the step and lives on.
 
-    `error` is of the engine, not of the step.
+    `error` is an error of the engine, not of the step.
     """
 
     pid: int
@@ -47,7 +47,7 @@ class End:
 
 
 class IsolationClient:
-    """One fork server, or none yet. Any thread may use it."""
+    """One fork server, or none yet; safe to use from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -60,9 +60,9 @@ class IsolationClient:
         self, execution: str, version: str, segment: str, links: tuple[str, ...], memory: int,
         seconds: float,
     ) -> End:  # fmt: skip
-        """Carry the segment's first step alone in a process; it is killed after `seconds`.
+        """Run the segment's first step alone in a process, which is killed after `seconds`.
 
-        Raises ServerLost, and OSError where no server can be started.
+        Raises ServerLost, and OSError if no server can be started.
         """
         pending = _Pending()
         with self._lock:
@@ -85,16 +85,16 @@ class IsolationClient:
                 return End(pending.pid, last.code, pending.error, last.shortage, last.done)
 
     def stop(self) -> None:
-        """End the server and every child of it."""
+        """End the server and all its children."""
         with self._lock:
             process = self._process
             self._close()
         if process is not None:
-            process.kill()  # its children go with it
+            process.kill()  # its children end with it
             process.wait()
 
     def _running(self) -> socket.socket:
-        """The socket to a server that takes orders; the lock is held."""
+        """Return the socket to a server that takes orders; the caller holds the lock."""
         if self._socket is not None:
             return self._socket
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -151,7 +151,7 @@ class IsolationClient:
             pending.ended.set_exception(ServerLost("the fork server ended"))
 
     def _forget(self, server: socket.socket) -> None:
-        """Close this server's socket, which ends it; the lock is held."""
+        """Close this server's socket, which ends the server; the caller holds the lock."""
         if self._socket is server:
             self._close()
         else:
@@ -160,7 +160,7 @@ class IsolationClient:
     def _close(self) -> None:
         if self._socket is not None:
             with suppress(OSError):
-                self._socket.shutdown(socket.SHUT_RDWR)  # wakes who listens
+                self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that listens
             self._socket.close()
         self._socket = self._process = None
 
@@ -178,5 +178,5 @@ def _client(pid: int) -> IsolationClient:
 
 
 def client() -> IsolationClient:
-    """This process's own."""
+    """Return the client of this process."""
     return _client(os.getpid())

@@ -1,4 +1,4 @@
-"""What a fork server is told, and what comes back: JSON in packets on one socket."""
+"""Orders to a fork server and its reports: JSON in packets on one socket."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ PACKET = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SegmentOrder:
-    """The segment whose first step is to be carried, and what its message said of it."""
+    """The segment whose first step is to run, with the facts of its message."""
 
     number: int
     execution: str
@@ -23,21 +23,21 @@ class SegmentOrder:
 
     @property
     def execution_id(self) -> UUID:
-        """Whose segment it is."""
+        """Return the execution of the segment."""
         return UUID(self.execution)
 
     @property
     def version_id(self) -> UUID:
-        """The version that the execution runs."""
+        """Return the version that the execution runs."""
         return UUID(self.version)
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
-    """Of one order: a process has it, met an error of the engine, ended with a code, or is `done`.
+    """A report on one order: the process has it, met an error of the engine, exited, or is `done`.
 
-    A negative code is the signal that ended it. `shortage` says that memory was short then, and
-    whether the step had taken it. A process that is done with its step lives on.
+    A negative code is the signal that ended the process. `shortage` says that memory was short
+    then, and whether the step had taken it. A process that is done with its step lives on.
     """
 
     number: int
@@ -49,23 +49,23 @@ class SegmentReport:
 
     @property
     def last(self) -> bool:
-        """Whether nothing more is told of this order."""
+        """Return whether this is the last report on its order."""
         return self.done or self.code is not None
 
 
 def packed(message: SegmentOrder | SegmentReport) -> bytes:
-    """One packet."""
+    """Return a message as one packet."""
     return json.dumps(asdict(message)).encode()
 
 
 def order(packet: bytes) -> SegmentOrder:
-    """What the worker sent."""
+    """Parse an order that the worker sent."""
     facts: dict[str, Any] = json.loads(packet)
     return SegmentOrder(**facts | {"links": tuple(facts["links"])})
 
 
 def report(packet: bytes) -> SegmentReport:
-    """What the server or one of its children sent."""
+    """Parse a report that the server or one of its children sent."""
     facts: dict[str, Any] = json.loads(packet)
     short = facts.pop("shortage", None)
     return SegmentReport(**facts, shortage=Shortage(**short) if short else None)

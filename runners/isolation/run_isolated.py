@@ -1,4 +1,4 @@
-"""Give a suspect step a process to itself, wait for its end, and judge that."""
+"""Run a suspect step in a process of its own, wait for its end, and judge it."""
 
 import logging
 import random
@@ -24,14 +24,14 @@ from runners.states import RunState
 
 log = logging.getLogger(__name__)
 
-# What a process may take beside the step: begin, load, render, record.
+# Time that a process may need besides the step: start, load, render, record.
 SLACK_SECONDS = 60.0
-# A suspect for which no process is free comes again after so long, at random within.
+# A suspect without a free process is sent again after a random delay in this range, in seconds.
 SOONEST, LATEST = 1.0, 4.0
 
 
 class ProcessSlots:
-    """So many isolated processes at once, and as many threads that wait for one."""
+    """A limit on isolated processes, and the threads that wait for them."""
 
     def __init__(self, number: int) -> None:
         self.running = threading.BoundedSemaphore(number)
@@ -40,12 +40,12 @@ class ProcessSlots:
 
 @lru_cache(maxsize=1)
 def places() -> ProcessSlots:
-    """This worker's."""
+    """Return the slots of this worker."""
     return ProcessSlots(config().isolated)
 
 
 def apart(seen: LiveRun) -> bool:
-    """Whether a step may not run here: it may end the process, which has other steps in it."""
+    """Return whether a step must not run here: it could end a process that runs other steps."""
     if pool() != "threads":
         return False
     lost = seen.state == RunState.RUNNING and (seen.expired or gone(seen.leased_by))
@@ -54,7 +54,7 @@ def apart(seen: LiveRun) -> bool:
 
 @run_isolated.provide
 def isolate(state: SegmentState, seen: LiveRun) -> bool:
-    """Run a suspect in a process of its own; return False where it may run here."""
+    """Run a suspect in a process of its own; return False if it may run here."""
     if not apart(seen):
         return False
     carry(state, seen)
@@ -62,7 +62,7 @@ def isolate(state: SegmentState, seen: LiveRun) -> bool:
 
 
 def carry(state: SegmentState, seen: LiveRun) -> None:
-    """Carry a suspect to its end, or have it sent again later where no process is to spare."""
+    """Run a suspect to its end, or have it sent again later if no process is free."""
     if seen.state == RunState.RUNNING:
         mend(seen.id, seen.token, seen.crashes, judge(seen.leased_by))
         return
@@ -70,7 +70,7 @@ def carry(state: SegmentState, seen: LiveRun) -> None:
         _postpone(seen)
         return
     try:
-        connection.close()  # back to the pool while the step runs
+        connection.close()  # returned to the pool while the step runs
         with places().running:
             if draining():
                 _postpone(seen)
@@ -120,7 +120,7 @@ def _carry(state: SegmentState, seen: LiveRun) -> None:
 
 
 def cause_of(end: End) -> str:
-    """How an isolated process ended, in words."""
+    """Return how an isolated process ended, in words."""
     if end.shortage:
         return end.shortage.cause
     code = end.code or 0
@@ -136,7 +136,7 @@ def cause_of(end: End) -> str:
 
 
 def _held_by(end: End, looked: Looked) -> bool:
-    """Whether the run is still that process's, which is no more: its step did not end."""
+    """Return whether the run is still leased by that ended process: its step did not finish."""
     name = process_identity().partition("|")[0]
     return (
         looked.run_state == RunState.RUNNING
@@ -146,13 +146,13 @@ def _held_by(end: End, looked: Looked) -> bool:
 
 
 def _before_claim(seen: LiveRun, end: End, looked: Looked) -> bool:
-    """Whether the process ended before it held the run, while the step's inputs were rendered."""
+    """Return whether the process ended before the claim, while it rendered the step's inputs."""
     untouched = (looked.run_state, looked.token) == (RunState.PENDING, seen.token)
     return untouched and bool(end.code or end.error)
 
 
 def _postpone(seen: LiveRun) -> None:
-    """Have the suspect sent again in a moment; its message is answered, its thread free."""
+    """Have the suspect sent again soon; acknowledge its message and free its thread."""
     metrics.ISOLATED.labels("postponed").inc()
     delay = random.uniform(SOONEST, LATEST)  # noqa: S311 - spreads load, guards nothing
     statements.fetch("postpone", {"run": seen.id, "token": seen.token, "delay": delay})

@@ -1,9 +1,8 @@
-"""The fork server: a process without threads that has Django loaded and forks what carries orders.
+"""The fork server: a process without threads that has loaded Django and forks isolated processes.
 
-A worker's own process cannot be forked: its threads would leave their locks held in the child.
-Forked from here a child is ready in a twentieth of a second, and carries one order after the other.
-The server ends when its worker's end of the socket closes, however the worker ended, and its
-children end with it.
+A worker's own process cannot be forked: its threads would leave their locks held in the child. A
+child forked from here is ready in 0.05 s, and runs one order after another. The server ends when
+its worker's end of the socket closes, however the worker ended, and its children end with it.
 """
 
 import gc
@@ -20,15 +19,16 @@ from types import FrameType
 from runners.isolation.protocol import PACKET, SegmentReport, order, packed
 from runners.process.out_of_memory import ChildDeaths
 
-SPARE_SECONDS = 5.0  # suspects for which no process was free come again sooner
+SPARE_SECONDS = 5.0  # if suspects lack a free process, they return sooner than this
 
 
 def main() -> None:
-    """Serve the orders that come on standard input, a socket, until it closes."""
-    # The step has the process's main thread to itself, as in a child of a prefork pool.
+    """Serve the orders that arrive on standard input, a socket, until it closes."""
+    # The step runs in the process's main thread, as in a child of a prefork pool.
     os.environ["VALKYR_POOL"] = "prefork"
     for number in (signal.SIGTERM, signal.SIGINT):
-        # The worker decides when its steps end. Not SIG_IGN: programs of steps would inherit it.
+        # The worker decides when its steps end. Not SIG_IGN, because programs that steps start
+        # inherit it.
         signal.signal(number, _nothing)
     orders = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -37,9 +37,10 @@ def main() -> None:
 
 
 def _load() -> None:
-    """Import what a step needs, once for all children; opens no connection, starts no thread.
+    """Import what a step needs, once for all children; opens no connection and starts no thread.
 
-    Without the collector, which would look again and again through what stays: a tenth sooner.
+    The garbage collector is off meanwhile, because it would scan again and again what stays. That
+    saves a tenth of the time.
     """
     gc.disable()
     import django
@@ -77,18 +78,18 @@ def _serve(orders: socket.socket) -> None:
 
 
 class _Children:
-    """The processes that were forked: which order each carries, and who has none."""
+    """The forked processes: the order that each runs, and which are idle."""
 
     def __init__(self, orders: socket.socket, selector: selectors.BaseSelector) -> None:
         self._orders = orders
         self._selector = selector
-        self._numbers: dict[int, int] = {}  # of the orders under way, by process
+        self._numbers: dict[int, int] = {}  # the order that each process runs
         self._links: dict[int, socket.socket] = {}
-        self._idle: dict[int, float] = {}  # since when (`time.monotonic`), the latest last
+        self._idle: dict[int, float] = {}  # since when each is idle (monotonic), the latest last
         self._deaths = ChildDeaths()
 
     def carry(self, packet: bytes) -> None:
-        """Give the order to who has none, or to a new process."""
+        """Give the order to an idle process, or to a new one."""
         number = order(packet).number
         if not self._numbers:
             self._deaths.look()
@@ -103,13 +104,13 @@ class _Children:
         self._tell(SegmentReport(number, pid))
 
     def listen(self, ready: Container[object]) -> None:
-        """Hear who is done."""
+        """Read which processes are done."""
         for pid, link in list(self._links.items()):
             if link in ready:
                 self._hear(pid, link)
 
     def reap(self) -> None:
-        """Tell how each child ended that has."""
+        """Report how each ended child ended."""
         for pid, link in list(self._links.items()):
             ended, status, used = os.wait4(pid, os.WNOHANG)
             if not ended:
@@ -123,13 +124,13 @@ class _Children:
                 self._tell(SegmentReport(self._numbers.pop(pid), pid, code=code, shortage=shortage))
 
     def patience(self) -> float | None:
-        """In how many seconds to dismiss somebody; None: nobody."""
+        """Return in how many seconds to dismiss the next idle process, or None."""
         if not self._idle:
             return None
         return max(0.0, min(self._idle.values()) + SPARE_SECONDS - time.monotonic())
 
     def dismiss(self) -> None:
-        """Let those end that had nothing to do for a while."""
+        """End processes that were idle for `SPARE_SECONDS`."""
         long_ago = time.monotonic() - SPARE_SECONDS
         for pid in [pid for pid, since in self._idle.items() if since <= long_ago]:
             del self._idle[pid]
@@ -155,7 +156,7 @@ class _Children:
         return pid
 
     def _hear(self, pid: int, link: socket.socket) -> None:
-        """Its step ended in order, or it did itself, which `reap` tells of."""
+        """Note that its step ended normally; `reap` reports a process that exited."""
         with suppress(OSError):
             if link.recv(PACKET) and pid in self._numbers:
                 self._tell(SegmentReport(self._numbers.pop(pid), pid, done=True))
@@ -172,12 +173,12 @@ class _Children:
         link.close()
 
     def _tell(self, told: SegmentReport) -> None:
-        with suppress(OSError):  # the worker is gone; the next read says so
+        with suppress(OSError):  # the worker is gone; the next read reports it
             self._orders.send(packed(told))
 
 
 def _nothing(signum: int, frame: FrameType | None) -> None:
-    """A handler that only interrupts."""
+    """Handle a signal by doing nothing, which only interrupts a system call."""
 
 
 if __name__ == "__main__":

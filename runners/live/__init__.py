@@ -1,1 +1,1 @@
-"""What the hub of live states reads: an execution with its runs, or a workflow's executions."""
+"""The reads of the hub of live states: an execution with its runs, or a workflow's executions."""

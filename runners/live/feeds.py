@@ -1,4 +1,4 @@
-"""What watchers of an execution, or of a workflow's executions, are shown as states change."""
+"""The live states that viewers of an execution, or of a workflow's executions, receive."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,10 +11,10 @@ from executions.states import FINAL
 from runners.containers.child_executions import SUBWORKFLOW
 from runners.statements import fetch as fetch_runs
 
-# A run as whoever watches sees it: states, times and the error's first words, no payloads.
+# A run as viewers see it: states, times and the start of the error, no payloads.
 
 
-# Runs that are told at once; where there are more, live and failed ones come first.
+# Runs that are sent at once; if there are more, live and failed ones come first.
 MOST = 5_000
 _NAMES = (
     "id", "stepPath", "module", "attempt", "epoch", "superseded", "state", "waitsFor", "worker",
@@ -24,12 +24,12 @@ _NAMES = (
 
 
 def runs_since(execution_ids: Sequence[UUID], since: int) -> dict[UUID, list[Row]]:
-    """The runs written since the cursor, at most `MOST` + 1 of each execution, by execution."""
+    """Return the runs written since the cursor, by execution, at most `MOST` + 1 of each."""
     return _read_runs("watch_runs", {"ids": list(execution_ids), "since": str(since), "most": MOST})
 
 
 def runs_of(execution_id: UUID) -> list[Row]:
-    """The runs of one execution, at most `MOST` + 1, those that matter most first."""
+    """Return the runs of one execution, at most `MOST` + 1, the most important first."""
     found = _read_runs("watch_whole", {"execution": execution_id, "most": MOST})
     return found.get(execution_id, [])
 
@@ -43,9 +43,9 @@ def _read_runs(name: str, params: dict[str, Any]) -> dict[UUID, list[Row]]:
 
 
 def _name_children(found: dict[UUID, list[Row]]) -> None:
-    """Name the children that nobody waits for as well; at most one query.
+    """Add the children that are not waited for; at most one query.
 
-    Their ids are in no progress, but they were started under a key that names the run.
+    No progress holds their ids, but the key under which they were started names the run.
     """
     callers = {
         f"child:{row['id']}": row
@@ -66,8 +66,8 @@ class ExecutionFeed:
     """The states of executions and of all their runs."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
-        """What of these executions and their runs was written since the cursor."""
-        # Executions first: whatever ended before one of them is then among the runs.
+        """Return the changes of these executions and their runs since the cursor."""
+        # Executions first: then the runs include everything that ended before one of them.
         found = {row["id"]: row for row in _executions(ids, since)}
         runs = runs_since(ids, since)
         return {
@@ -77,7 +77,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """The execution, and its runs or those written since the cursor."""
+        """Return the execution, and its runs or those written since the cursor."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None
@@ -85,7 +85,7 @@ class ExecutionFeed:
         return _news(execution, runs)
 
     def told(self, news: News) -> dict[str, Any]:
-        """`execution`, where it changed, and `runs`."""
+        """Return `execution`, if it changed, and `runs`."""
         execution = {"execution": news.executions[0]} if news.executions else {}
         return {**execution, "runs": news.runs}
 
@@ -115,7 +115,7 @@ EXECUTIONS = ExecutionFeed()
 # The executions of a workflow, for its list.
 
 
-# So many of a workflow's newest executions are watched, and shown to who comes.
+# How many of a workflow's newest executions are watched, and how many a new viewer receives.
 NEWEST, SHOWN = 500, 50
 
 
@@ -123,18 +123,18 @@ class WorkflowFeed:
     """The states of the newest executions of workflows."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
-        """What of the newest executions was written since the cursor."""
+        """Return the changes of the newest executions since the cursor."""
         return _read_workflow(ids, since, NEWEST)
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """The newest executions, or those written since the cursor."""
+        """Return the newest executions, or those written since the cursor."""
         if since is not None:
             return _read_workflow([pk], since, NEWEST).get(pk, News([], []))
         news = _read_workflow([pk], None, SHOWN + 1).get(pk, News([], []))
         return News(news.executions[-SHOWN:], [], more=len(news.executions) > SHOWN)
 
     def told(self, news: News) -> dict[str, Any]:
-        """`executions`, the oldest first."""
+        """Return `executions`, the oldest first."""
         return {"executions": news.executions}
 
 

@@ -1,4 +1,4 @@
-"""What gates gave for runs that remote runners hold."""
+"""Permits that gates gave for runs of remote runners."""
 
 from django.db import models
 
@@ -8,7 +8,7 @@ from executions.database.clock import ClockTimestamp
 class HeldPermit(models.Model):
     """A permit of a gate for one lease of a run, until the lease ends.
 
-    `token` is the lease's fencing token; `kept` is what the gate makes its permit from again.
+    `token` is the lease's fencing token; from `kept`, the gate makes its permit again.
     """
 
     run_id = models.UUIDField()

@@ -1,10 +1,10 @@
 """One attempt of one step: the hot table. Hand-written statements in `sql/` write most of it.
 
-Four indexes that each run has an entry in, the primary key included, and small ones of retries,
-approvals, remote queues and what failed; a renewal of a lease touches no indexed column.
+Each run has an entry in four indexes, the primary key included, and in small partial ones of
+retries, approvals, remote queues and failures; renewing a lease touches no indexed column.
 
-PostgreSQL reads every CHECK of a table anew in every statement: there are the two that tie a
-state to its columns (an unknown state breaks the second), and none on the counters.
+PostgreSQL evaluates every CHECK of a table in every statement: only two exist, which tie a state to
+its columns (an unknown state breaks the second), and none on the counters.
 """
 
 from django.db import models
@@ -18,16 +18,16 @@ from runners.states import FINAL, HELD, IDENTITY, LIVE, ErrorType, RunState
 
 
 class Run(models.Model):
-    """An attempt, its lease, its inputs and what came of it.
+    """An attempt, its lease, its inputs and its result.
 
-    `due_at` is when somebody should look at a live run: a pending one may have lost its message,
-    a retry is due, a held one may have lost its holder, a timer or an expiry has come.
-    `recoveries` counts how often the run was taken from a holder that was lost, whatever the cause.
+    `due_at` is when the sweeper must look at a live run: the message of a pending one may be lost,
+    a retry is due, the holder of a leased one may be lost, a timer or an expiry has come.
+    `recoveries` counts how often the run was taken from a lost holder, whatever the cause.
     `crashes` counts the processes that ended while this run alone was executing in them; only these
     make a dead letter. A `suspect` was lost with its process and is executed in a process of its
-    own. `budget_start` is where the present retry budget began. `waits_for` (a WaitKind) is
-    set once the run has waited; `progress` is what it knows of its wait (a container's counters,
-    an event's name), `wake` what ended it.
+    own. `budget_start` is where the present retry budget began. `waits_for` (a WaitKind) is set
+    once the run has waited; `progress` is the state of its wait (a container's counters, an event's
+    name), `wake` what ended it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -115,10 +115,10 @@ class Run(models.Model):
                 name="run_final_has_finished_at",
             ),
         ]
-        # Which statement needs which: docs/reference/indexes.md. Indexes of what lives, and of what
-        # ended badly, ask for `finished_at`: a statement about one run or one execution never says
-        # it, so that no such index is ever chosen there, however small it looked when the plan was
-        # made.
+        # docs/reference/indexes.md lists the statements that use each index. Indexes of live runs
+        # and of failures include a condition on `finished_at`. A statement about one run or one
+        # execution never has it, so that the planner never chooses such an index there, however
+        # small the index was when the plan was made.
         indexes = [
             models.Index(fields=["execution", "state"], name="run_execution_state"),
             models.Index(
@@ -126,13 +126,13 @@ class Run(models.Model):
                 condition=Q(finished_at__isnull=True),
                 name="run_due",
             ),
-            # Retries apart from runs already sent, or a backlog of those would hide them.
+            # Retries have an index of their own; else a backlog of sent runs would hide them.
             models.Index(
                 fields=["due_at"],
                 condition=Q(state="PENDING", published_at__isnull=True),
                 name="run_retry",
             ),
-            # Of queues that none of our own workers serves, in the order in which they are leased,
+            # Runs of queues that only remote runners serve, in the order in which they are leased,
             # once their inputs are rendered.
             models.Index(
                 fields=["queue", "-priority", "id"],
@@ -140,13 +140,13 @@ class Run(models.Model):
                 & ~Q(queue__in=sorted(OWN_QUEUES)),
                 name="run_remote",
             ),
-            # For lists of those that failed, however few they are among millions.
+            # For lists of failures, which may be few among millions of runs.
             models.Index(
                 fields=["state", "id"],
                 condition=Q(state__in=["FAILED", "DLQ", "CANCELLED"], finished_at__isnull=False),
                 name="run_ended_badly",
             ),
-            # Of the few runs that wait or waited for a person, for their list.
+            # For the list of the few runs that wait or waited for a person.
             models.Index(
                 fields=["state", "id"], condition=Q(waits_for="approval"), name="run_approval"
             ),
@@ -157,7 +157,7 @@ class Run(models.Model):
 
     @property
     def runner(self) -> str:
-        """The name of the worker that holds or held it; empty when it was recorded unheld."""
+        """Return the worker that holds or held it; "" if it was recorded without a lease."""
         return self.leased_by.partition("|")[0]
 
 
@@ -165,9 +165,9 @@ class Run(models.Model):
 
 
 class CachedResult(models.Model):
-    """The result of a step by what it was made from.
+    """The result of a step, by the inputs that produced it.
 
-    `owner` is the workflow or the workspace within which it counts; `key` is the SHA-256, in hex,
+    `owner` is the workflow or the workspace within which it is valid; `key` is the SHA-256, in hex,
     over module type, config hash and inputs hash.
     """
 

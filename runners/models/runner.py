@@ -8,10 +8,10 @@ from executions.models import Workspace
 
 
 class Runner(models.Model):
-    """What a worker said of itself, and when it was last seen.
+    """What a worker reported about itself, and when it was last seen.
 
     A remote runner (pool `remote`) belongs to the workspace that it works for; our own workers
-    serve all and belong to none.
+    serve all workspaces and belong to none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""What runs wait for: waiters, approvals, and calls that came too early."""
+"""What runs wait for: waiters, approvals, and early callbacks."""
 
 from typing import Any, ClassVar
 
@@ -12,11 +12,11 @@ from runners.states import WaitKind
 
 
 class Waiter(models.Model):
-    """One row a WAITING run that something outside may wake; gone once the wait is over.
+    """A WAITING run that an outside event may wake; the row is deleted when the wait ends.
 
-    `key` is what it listens for: an event's name, the hash of a callback's token, the id of a
-    child execution; empty for an approval. `unheard_since` is set from the moment the run falls
-    asleep until somebody has looked for events that came before others could see it wait.
+    `key` is what it listens for: an event's name, the hash of a callback's token, the id of a child
+    execution; empty for an approval. `unheard_since` is set when the run begins to wait, until a
+    worker has looked for events that arrived before the wait was visible to others.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True)
@@ -51,10 +51,10 @@ class Waiter(models.Model):
 
 
 class ApprovalManager(models.Manager["Approval"]):
-    """Approvals alone."""
+    """Selects approvals only."""
 
     def get_queryset(self) -> models.QuerySet["Approval"]:
-        """By a partial index on exactly these."""
+        """Return the approvals, by a partial index on exactly these rows."""
         return super().get_queryset().filter(waits_for=WaitKind.APPROVAL.value)
 
 
@@ -71,33 +71,33 @@ class Approval(Run):
 
     @property
     def title(self) -> str:
-        """What is to be decided."""
+        """Return the question of the approval."""
         return str(self._asked.get("title", ""))
 
     @property
     def description(self) -> str:
-        """What the person should know."""
+        """Return the description for the approver."""
         return str(self._asked.get("description", ""))
 
     @property
     def approvers(self) -> list[str]:
-        """Who may decide; [] for whoever may operate."""
+        """Return the users who may decide; [] for all operators."""
         return list(self._asked.get("approvers", ()))
 
     @property
     def decision(self) -> str:
-        """`approved`, `rejected` or `expired`; "" while nobody decided."""
+        """Return `approved`, `rejected` or `expired`; "" before a decision."""
         found = self._answer
         return "expired" if found.get("by") == "timer" else str(found.get("decision", ""))
 
     @property
     def decided_by(self) -> str:
-        """Who decided, by name; "" where nobody did."""
+        """Return the name of the user who decided, or ""."""
         return str(self._answer.get("actor", ""))
 
     @property
     def comment(self) -> str:
-        """What they said to it."""
+        """Return the approver's comment."""
         return str(self._answer.get("comment", ""))
 
     @property
@@ -109,11 +109,11 @@ class Approval(Run):
         return self.wake or {}
 
 
-# A call from outside that came before its step waited: kept, so that the step goes on with it.
+# A callback that arrived before its step waited: kept, so that the step continues with it.
 
 
 class EarlyCallback(models.Model):
-    """One row until the step begins to wait; `step_path` says which it is for."""
+    """A row that is kept until the step named by `step_path` begins to wait."""
 
     execution = models.ForeignKey(
         WorkflowExecution, on_delete=models.CASCADE, related_name="+", db_index=False

@@ -1,1 +1,1 @@
-"""What steps do: one module family a file; nothing here knows tables or broker."""
+"""The modules of steps: one family per file; none of them uses tables or the broker."""

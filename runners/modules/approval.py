@@ -1,4 +1,4 @@
-"""`flow.approval`: a person decides how the workflow goes on."""
+"""`flow.approval`: a person decides how the workflow continues."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -15,7 +15,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=150)]
 
 
 class ApprovalInputs(ModuleInputs):
-    """What is to be decided, by whom, until when."""
+    """What to decide, which users decide, and until when."""
 
     title: str = Field(
         min_length=1,
@@ -50,7 +50,7 @@ class ApprovalInputs(ModuleInputs):
 
 
 class ApprovalOutputs(ModuleOutputs):
-    """Who decided what."""
+    """The decision and the user who made it."""
 
     decision: Literal["approved", "rejected", "expired"] = Field(
         description="The same as the outcome."

@@ -1,7 +1,7 @@
-"""What a module is: typed inputs, one `execute`, and a handful of declared facts about it.
+"""The contract of a module: typed inputs, one `execute`, and a few declared facts.
 
-Modules know nothing of tables or the broker: they receive inputs and a context, and return a
-result or raise. They keep no state between calls; one instance serves a whole process.
+Modules do not use tables or the broker: they receive inputs and a context, and return a result or
+raise. They keep no state between calls; one instance serves a whole process.
 """
 
 import inspect
@@ -27,7 +27,7 @@ _LOADING = RLock()
 
 
 class ModuleInputs(BaseModel):
-    """Base of all inputs: camelCase keys, unknown keys refused, values never in error texts."""
+    """Base of all inputs: camelCase keys, rejects unknown keys, keeps values out of error texts."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -50,19 +50,19 @@ class ModuleOutputs(BaseModel):
 
 
 class StepLog(Protocol):
-    """Messages kept with the run (capped); never give it secrets."""
+    """Messages kept with the run (capped); do not log secrets."""
 
     def debug(self, message: str, **fields: Any) -> None:
-        """Say what only somebody looking for a fault wants to know."""
+        """Log a message for debugging."""
 
     def info(self, message: str, **fields: Any) -> None:
-        """Say what happened."""
+        """Log an event."""
 
     def warning(self, message: str, **fields: Any) -> None:
-        """Say what went not quite as it should."""
+        """Log a problem that the step handled."""
 
     def error(self, message: str, **fields: Any) -> None:
-        """Say what went wrong."""
+        """Log an error."""
 
 
 class StepContext(Protocol):
@@ -70,67 +70,67 @@ class StepContext(Protocol):
 
     @property
     def execution_id(self) -> UUID:
-        """The execution this step belongs to."""
+        """Return the execution this step belongs to."""
 
     @property
     def step_path(self) -> str:
-        """The path of the step in its workflow, such as `charge.pay`."""
+        """Return the path of the step in its workflow, such as `charge.pay`."""
 
     @property
     def attempt(self) -> int:
-        """Counts from 1."""
+        """Return the number of this attempt; the first is 1."""
 
     @property
     def idempotency_key(self) -> str:
-        """The same for every attempt of this step: 64 lower-case hex digits."""
+        """Return the step's key, 64 lower-case hex digits, which is the same for every attempt."""
 
     @property
     def deadline(self) -> float:
-        """When the step's time is over, on `time.monotonic()`."""
+        """Return when the step's time is over, on `time.monotonic()`."""
 
     @property
     def last_details(self) -> Any:
-        """The `details` of the previous attempt's last `heartbeat`, or None."""
+        """Return the `details` of the previous attempt's last `heartbeat`, or None."""
 
     @property
     def target_timeout(self) -> float | None:
-        """Seconds that a call of the step's target may take, by its circuit rule.
+        """Return the timeout in seconds that the circuit rule sets for calls of the step's target.
 
-        None where no rule says so, or circuit breakers are off.
+        None if no rule sets one, or circuit breakers are off.
         """
 
     @property
     def credential(self) -> Mapping[str, str] | None:
-        """The fields of the credential that the step names, or None if it names none."""
+        """Return the fields of the credential that the step names, or None if it names none."""
 
     @property
     def uses_secrets(self) -> bool:
-        """Whether the inputs may hold values of secrets, or the step names a credential."""
+        """Return whether the inputs may hold values of secrets, or the step names a credential."""
 
     @property
     def origin(self) -> str:
-        """The code of the workflow, such as `shop.flows:fulfil`; else empty."""
+        """Return the code of the workflow, such as `shop.flows:fulfil`; else empty."""
 
     @property
     def changed(self) -> frozenset[str]:
-        """The keys of `with` that a person changed for this attempt."""
+        """Return the keys of `with` that a person changed for this attempt."""
 
     @property
     def log(self) -> StepLog:
-        """The log of this run."""
+        """Return the log of this run."""
 
     @property
     def variables(self) -> Mapping[str, Any]:
-        """The declared variables and their values when the step began."""
+        """Return the declared variables and their values at the start of the step."""
 
     def remaining(self) -> float:
-        """Seconds until the deadline; negative once it is past."""
+        """Return seconds until the deadline; negative once it is past."""
 
     def cancelled(self) -> bool:
-        """Return whether the step must stop: it was cancelled, or its lease cannot be renewed."""
+        """Return whether the step must stop: it was cancelled or its lease cannot be renewed."""
 
     def heartbeat(self, details: Any = None) -> None:
-        """Say that the step is alive; `details` reach the next attempt."""
+        """Report that the step is alive; the next attempt receives `details`."""
 
     def cost(
         self,
@@ -144,23 +144,24 @@ class StepContext(Protocol):
     ) -> None:
         """Add to the costs of this step, which count even if it fails afterwards.
 
-        `tokens` is the sum of input and output tokens unless given. `currency` is in ISO 4217's
-        letters, the installation's (`VALKYR_CURRENCY`) unless given. Raises ValueError.
+        `tokens` is the sum of input and output tokens unless given. `currency` is an ISO 4217 code;
+        the default is the installation's (`VALKYR_CURRENCY`). Raises ValueError.
         """
 
     def publish_event(self, name: str, payload: Any) -> "PublishedEvent":
         """Publish an event to the workspace, once for all attempts of the step.
 
-        The first of an attempt is the same event as the first of the attempt before, and so on.
-        Raises StepError where the payload cannot be stored, or the chain of events is too long.
+        The first event of an attempt is the same event as the first of the previous attempt, and so
+        on. Raises StepError if the payload cannot be stored, or the chain of events is too long.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedEvent:
-    """An event that a step told: its id, the executions it started, and the starts refused.
+    """An event that a step published: its id, the executions it started, and the rejected starts.
 
-    `created` is False where an earlier attempt told it. Whoever waits for it is woken afterwards.
+    `created` is False if an earlier attempt published it. Runs that wait for it are woken
+    afterwards.
     """
 
     event_id: str
@@ -171,7 +172,7 @@ class PublishedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a step yields: JSON-able outputs, its outcome, and the variables it sets."""
+    """The result of a step: JSON-able outputs, its outcome, and the variables it sets."""
 
     outputs: Any
     outcome: str = "success"
@@ -180,12 +181,12 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A step goes to sleep: it holds no worker until something wakes it.
+    """A request to suspend a step: it holds no worker until something wakes it.
 
-    `seconds` from now (or `until`, an instant) is when the timer wakes it if nothing else does;
-    neither means never. `key` is what else may wake it: an event's name, the hash of a callback's
-    token. `facts` are kept with the run and shown to people. When it is woken, the module's
-    `woken` is called.
+    The timer wakes it after `seconds` (or at the instant `until`) unless something else does first;
+    without both it has no timer. `key` names another cause of waking: an event's name, or the hash
+    of a callback's token. `facts` are kept with the run and shown to users. When the step is woken,
+    the module's `woken` is called.
     """
 
     kind: WaitKind
@@ -198,9 +199,10 @@ class Wait:
 class StepError(Exception):
     """A failure that the module classifies.
 
-    `retry_after` is in seconds; `details` is shown to people as JSON and must not hold secrets.
-    `fingerprint` names the kind of failure (`card_declined`): those of a step that share it are
-    one failure group, whatever their messages say. Without one the message's shape decides.
+    `retry_after` is in seconds; `details` is shown to users as JSON and must not hold secrets.
+    `fingerprint` names the kind of failure (`card_declined`): failures of a step that share it form
+    one failure group, whatever their messages. Without a fingerprint, the shape of the message
+    decides.
     """
 
     def __init__(
@@ -222,11 +224,11 @@ class StepError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Bad:
-    """A row of a module's table of bad inputs: what is wrong, a `with` that has it, what comes.
+    """A row of a module's table of bad inputs: the problem, a `with` that has it, and the error.
 
     `says` is a part of the failure's message. A test runs every row, and the docs show it. A row
-    that needs a server (`needs`, a fixture's name) writes its address as `{server}`. A large
-    `with` is a function that makes it: every worker holds the table, and nobody reads it there.
+    that needs a server (`needs`, a fixture's name) writes its address as `{server}`. A large `with`
+    is a function that makes it, because every worker holds the table in memory.
     """
 
     what: str
@@ -236,11 +238,11 @@ class Bad:
     needs: str = ""
 
     def inputs(self) -> Mapping[str, Any]:
-        """The `with`, made now where it is a large one."""
+        """Return the `with`; a large one is made by this call."""
         return self.given() if callable(self.given) else self.given
 
 
-# Named here because `type` is a field of the class below.
+# Aliased here because `type` is a field of the class below.
 Model = type[BaseModel]
 InputsT = TypeVar("InputsT", bound=BaseModel, default=Any)
 
@@ -250,20 +252,19 @@ class Module(Generic[InputsT]):
 
     `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key), `database`
     (what it writes to Valkyr's database commits with the step's record, or not at all) or
-    `external` (may happen twice after a crash). One that `computes` takes the processor, and cannot
-    be sent to a queue that threads of one process serve. An `inline` module does no I/O and takes
-    under a millisecond. `outcomes` is empty for a module that has only `success`; where they depend
-    on its `with`, `outcomes_from` says how. `credential` are the types of credential it takes, one
-    of them at a time, as `ctx.credential`. A module that gives its inputs back does not
-    `takes_secrets`; nor does one that is inline, holds a body or sets variables. `judges_hosts` is
-    for modules that open connections by the guarded clients only (see `network.judging`):
-    `everything` where all inputs go there and nowhere else, `credential` where that is sure of the
-    credential alone; `addresses` are the keys of `with` that say where to, `keeps` those that name
-    something on this machine, such as a file. One that
-    `costs` spends money or tokens (`ctx.cost`): it is refused once a budget is spent, and it is not
-    inline. `circuit_target` says in words what `circuit` gives, for the docs; `example` is a `with`
-    that works, `bad_inputs` what goes wrong and how it is told. The docstring of a subclass is its
-    description, shown to those who build workflows.
+    `external` (may happen twice after a crash). A module that `computes` is CPU-bound and cannot
+    use a queue that threads of one process serve. An `inline` module does no I/O and takes under a
+    millisecond. `outcomes` is empty for a module that has only `success`; if they depend on its
+    `with`, `outcomes_from` says how. `credential` lists the types of credential it accepts; a step
+    gets one, as `ctx.credential`. `takes_secrets` is False for a module that returns its inputs, is
+    inline, holds a body or sets variables. `judges_hosts` is for modules that open connections by
+    the guarded clients only (see `network.judging`): `everything` if all inputs go only through
+    them, `credential` if only the credential certainly does; `addresses` are the keys of `with`
+    that hold the target, `keeps` those that name something on this machine, such as a file. A
+    module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is spent,
+    and it is not inline. `circuit_target` describes the result of `circuit` for the docs; `example`
+    is a valid `with`; `bad_inputs` lists errors and their messages. The docstring of a subclass is
+    its description, shown to authors of workflows.
     """
 
     type: ClassVar[str]
@@ -323,48 +324,49 @@ class Module(Generic[InputsT]):
 
     @classmethod
     def may_take_secrets(cls) -> bool:
-        """Whether its inputs may hold secrets."""
+        """Return whether its inputs may hold secrets."""
         kept = cls.inline or cls.container or cls.writes_variables
         return cls.takes_secrets and not kept
 
     def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
-        """The outcomes this `with` can have; empty when there is only `success`."""
+        """Return the outcomes this `with` can have; empty if there is only `success`."""
         return outcomes_by(self.outcomes_from, config) if self.outcomes_from else self.outcomes
 
     def circuit(self, inputs: InputsT) -> str | None:
-        """The target whose failures open a circuit breaker, or None.
+        """Return the target whose failures open a circuit breaker, or None.
 
-        It begins with the module's type, or another word that several share, and a colon:
-        `http.request:api.example.com`. It is shown to people, so it holds no secret.
+        It begins with the module's type, or a word that several modules share, and a colon:
+        `http.request:api.example.com`. Users see it, so it must not hold a secret.
         """
         return None
 
     def circuit_with(self, inputs: InputsT, credential: Mapping[str, str] | None) -> str | None:
-        """As `circuit`, for a module whose credential says whom it talks to."""
+        """Return the target as `circuit` does, for a module whose credential names the server."""
         return self.circuit(inputs)
 
     @classmethod
     def has_circuit(cls) -> bool:
-        """Whether some inputs have a target."""
+        """Return whether some inputs have a target."""
         own = (cls.circuit, cls.circuit_with)
         return own != (Module.circuit, Module.circuit_with)
 
     def costs_with(self, config: Any) -> bool:
-        """Whether a step with these rendered inputs spends money or tokens."""
+        """Return whether a step with these rendered inputs spends money or tokens."""
         return self.costs
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
-        """Mistakes of a `with` that neither its JSON Schema nor its fields can tell."""
+        """Return problems of a `with` that its JSON Schema and its fields cannot express."""
         return []
 
     def warm_up(self) -> None:
-        """Import what `execute` needs and takes long to load; called once, by `load`."""
+        """Import what `execute` needs and is slow to load; `load` calls it once."""
 
     def load(self) -> None:
-        """Warm up, unless this process has.
+        """Warm up once in this process.
 
-        One module at a time: threads that import side by side can meet in a cycle of imports, and
-        then one of them is handed a half-made package. Where it fails, the module is used as it is.
+        One module at a time: threads that import concurrently can meet in a cycle of imports, and
+        then one of them receives a half-initialised package. If it fails, the module is used as it
+        is.
         """
         with _LOADING:
             if self._loaded:
@@ -378,31 +380,31 @@ class Module(Generic[InputsT]):
     def execute(
         self, inputs: InputsT, ctx: StepContext
     ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
-        """Do the step; raise `StepError` to say how a failure is classed."""
+        """Do the step; raise `StepError` to classify a failure."""
         raise NotImplementedError(f"module {self.type} has no execute()")
 
     def woken(
         self, inputs: InputsT, wake: Mapping[str, Any], ctx: StepContext
     ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
-        """Go on after a Wait; `wake["by"]` says what ended it.
+        """Continue after a Wait; `wake["by"]` names what ended it.
 
         `timer`; or `person` (`decision`, `comment`, `actor`, `at`), `event` (`event`, `payload`,
         `eventId`), `callback` (`payload`), `child` (`state`, `output`, `error`, `executionId`).
-        `wake["waitedSeconds"]` says how long it slept.
+        `wake["waitedSeconds"]` is the duration of the wait.
         """
         raise NotImplementedError(f"module {self.type} does not wait")
 
     def validated(self, config: Any) -> InputsT:
-        """Rendered inputs as the module takes them; raises pydantic's ValidationError."""
+        """Return rendered inputs as the module's model; raises pydantic's ValidationError."""
         inputs: Any = self.Inputs.model_validate(config)
         return cast("InputsT", inputs)
 
     def run(
         self, config: Any, ctx: StepContext, wake: Mapping[str, Any] | None = None
     ) -> Result | Wait:
-        """Validate rendered inputs, execute (or go on), and bring what came back into one shape.
+        """Validate rendered inputs, execute (or continue), and normalise the result.
 
-        Raises pydantic's ValidationError for inputs that do not fit, or what `execute` raises.
+        Raises pydantic's ValidationError for invalid inputs, or what `execute` raises.
         """
         if not self._loaded:
             self.load()
@@ -413,7 +415,10 @@ class Module(Generic[InputsT]):
 
 
 def as_result(value: Result | Wait | BaseModel | Mapping[str, Any] | None) -> Result | Wait:
-    """Bring what `execute` returned into a `Result` or `Wait`; else it is a `StepError`."""
+    """Convert what `execute` returned to a `Result` or `Wait`.
+
+    Raises StepError for anything else.
+    """
     if isinstance(value, Result | Wait):
         return value
     if isinstance(value, BaseModel):

@@ -1,7 +1,7 @@
-"""Checks a step's `with` when a workflow is published, before any template has a value.
+"""Check a step's `with` when a workflow is published, before any template has a value.
 
-A string that holds `{{` stands for any value; everything written out is checked in full, by the
-JSON Schema of the inputs and by the validators of their fields. All problems are reported.
+A string that holds `{{` may become any value; everything else is checked in full, by the JSON
+Schema of the inputs and by the validators of their fields. All problems are reported.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from executions.definition.catalog import ConfigProblem
 if TYPE_CHECKING:
     from runners.modules.base import Module
 
-# jsonschema is imported where it is used: it takes a second to load, and workers seldom need it.
+# jsonschema is imported where it is used: it takes a second to load, and workers rarely need it.
 SchemaError = Any
 
 TEMPLATE_MARK = "{{"
@@ -32,17 +32,17 @@ SHOWN_CHARACTERS = 60
 
 
 def check(module: "Module[Any]", config: Any) -> list[ConfigProblem]:
-    """All mistakes of a `with` mapping, each with its place below `with`; [] when it may run."""
+    """Return all mistakes of a `with` mapping, each with its place below `with`; [] if none."""
     if not isinstance(config, Mapping):
         return [ConfigProblem((), "type", f"expected an object, found {_shown(config)}")]
     found = list(_schema_problems(module.Inputs, config))
     found += _field_problems(module.Inputs, config, already={p.pointer[:1] for p in found})
-    # A module's own look presumes the shape that its schema asks for.
+    # A module's own check assumes the shape that its schema requires.
     return found or module.more_problems(config)
 
 
 def holds_template(value: Any) -> bool:
-    """Whether a template stands anywhere in the value."""
+    """Return whether the value holds a template anywhere."""
     if isinstance(value, str):
         return TEMPLATE_MARK in value
     if isinstance(value, Mapping):
@@ -64,7 +64,7 @@ def _validator(inputs: type[BaseModel]) -> Any:
 
 @lru_cache(maxsize=1)
 def _template_tolerant() -> Any:
-    """The 2020-12 validator, in which every keyword accepts a string with a template in it."""
+    """Return the 2020-12 validator, in which every keyword accepts a string with a template."""
     from jsonschema import Draft202012Validator, validators
 
     def tolerant(rule: Any) -> Any:
@@ -90,7 +90,7 @@ def _explain(error: SchemaError) -> Iterator[ConfigProblem]:
             message = f"unknown key {key!r}; known keys: {', '.join(sorted(known)) or 'none'}"
             yield ConfigProblem((*pointer, key), "unknown_key", message)
     elif error.validator == "required":
-        # One error is raised a missing key, so the key is the one its message names.
+        # One error is raised per missing key, so the key is the one its message names.
         for key in error.validator_value:
             if key not in error.instance and error.message.startswith(f"{key!r} "):
                 yield ConfigProblem((*pointer, key), "required", f"{key!r} is required")
@@ -129,7 +129,7 @@ def _shown(value: Any) -> str:
 def _field_problems(
     inputs: type[BaseModel], config: Mapping[str, Any], already: set[tuple[str | int, ...]]
 ) -> list[ConfigProblem]:
-    """What the fields' own validators say of the values that hold no template."""
+    """Return the problems that the fields' own validators find in values without templates."""
     unknowable = {key for key, value in config.items() if holds_template(value)}
     try:
         inputs.model_validate(config)
@@ -149,7 +149,7 @@ def _field_problems(
 
 
 def _pointer(location: tuple[str | int, ...], config: Any) -> tuple[str | int, ...]:
-    """The part of pydantic's location that leads through the value (it names union arms too)."""
+    """Return the part of pydantic's location that leads through the value, without union arms."""
     path: list[str | int] = []
     for part in location:
         if isinstance(config, Mapping) and part in config:

@@ -1,6 +1,6 @@
-"""Loops, maps and sub-workflows: modules that the engine runs; here is what their `with` may hold.
+"""Loops, maps and sub-workflows: the engine runs these modules; this file defines their `with`.
 
-What depends on the body or on the installation's limits is checked with the definition.
+The definition checks what depends on the body or on the installation's limits.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ LOOP_ENDINGS = ("count", "while", "until")
 
 
 class Container(Module[Any]):
-    """What both have in common: the engine runs the body, no worker runs the module."""
+    """Common base: the engine runs the body; no worker runs the module."""
 
     category: ClassVar[str] = "control"
     retry: ClassVar[str] = "none"
@@ -41,7 +41,7 @@ class Container(Module[Any]):
 
 
 class LoopInputs(ModuleInputs):
-    """When the loop ends: exactly one of `count`, `while` and `until`."""
+    """The end of the loop: exactly one of `count`, `while` and `until`."""
 
     count: int | None = Field(
         None,
@@ -114,7 +114,7 @@ class Loop(Container):
 
 
 class MapInputs(ModuleInputs):
-    """What to run the body for."""
+    """The items to run the body for, and how."""
 
     items: Any = Field(
         description=f"A list of at most {MAX_ITEMS:,} items, or a template that yields one.",
@@ -178,7 +178,7 @@ def _items_problems(items: Any) -> Iterator[ConfigProblem]:
 
 
 def _written_out(config: Mapping[str, Any], *keys: str) -> list[ConfigProblem]:
-    """Keys that hold a template although the engine must know them before anything runs."""
+    """Return problems for keys with a template that the engine reads before anything runs."""
     return [
         ConfigProblem(
             (key,),
@@ -190,10 +190,10 @@ def _written_out(config: Mapping[str, Any], *keys: str) -> list[ConfigProblem]:
     ]
 
 
-# `flow.subworkflow`: run another workflow as a child execution, and go on with what it returns.
+# `flow.subworkflow`: run another workflow as a child execution, and continue with its result.
 #
-# The engine starts the child, in the transaction in which the step falls asleep (or is done, where
-# it does not wait); here is what the `with` may hold and how the child's end ends the step.
+# The engine starts the child in the transaction in which the step begins to wait (or ends, if it
+# does not wait). This file defines the `with`, and how the child's end ends the step.
 
 
 MAX_SLUG = 80
@@ -201,7 +201,7 @@ MAX_VERSION = 2**31 - 1
 
 
 class SubworkflowInputs(ModuleInputs):
-    """Which workflow to run, and what to give it."""
+    """The workflow to run, and its input."""
 
     workflow: str = Field(
         min_length=1,
@@ -229,7 +229,7 @@ class SubworkflowInputs(ModuleInputs):
 
 
 class SubworkflowOutputs(ModuleOutputs):
-    """The child and, once it was waited for, what it returned."""
+    """The child and, if the step waited for it, its result."""
 
     execution_id: str = Field(description="The child execution.")
     output: Any = Field(None, description="The child's output; only if `wait` is true.")

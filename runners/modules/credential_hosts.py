@@ -1,10 +1,10 @@
-"""Whether the secrets of the step that runs may go to a host: asked wherever a connection begins.
+"""Check whether the running step's secrets may go to a host, whenever a connection begins.
 
     with using(credentials):        the executor, around a step that uses some
         judge("api.example.com", 443)   each client, before it sends
 
-Every request is judged, redirects and connections that were open before included: what matters is
-where secrets go, not who opened the connection.
+Every request is checked, including redirects and connections that were already open: what matters
+is where secrets go, not which code opened the connection.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,12 +22,12 @@ NONE: "Mapping[str, Boundary]" = {}
 
 
 class HostRefused(StepError):
-    """A credential of the step may not go to the host; no retry mends that."""
+    """A credential of the step may not go to the host; retries do not help."""
 
 
 @contextmanager
 def using(credentials: "Mapping[str, Boundary]") -> Iterator[None]:
-    """Judge every connection of this thread by these credentials while the block runs."""
+    """Check every connection of this thread against these credentials while the block runs."""
     mark = _in_use.set({name: one for name, one in credentials.items() if not one.any_host})
     try:
         yield
@@ -36,12 +36,12 @@ def using(credentials: "Mapping[str, Boundary]") -> Iterator[None]:
 
 
 def restricted() -> bool:
-    """Whether a credential of the step may go to certain hosts only."""
+    """Return whether a credential of the step may go to certain hosts only."""
     return bool(_in_use.get(NONE))
 
 
 def judge(host: str, port: int | None) -> None:
-    """Raise HostRefused where a credential of the step may not go to the host."""
+    """Raise HostRefused if a credential of the step may not go to the host."""
     for name, boundary in _in_use.get(NONE).items():
         if not boundary.allows_host(host, port):
             shown = f"[{host}]" if ":" in host else host
@@ -50,7 +50,7 @@ def judge(host: str, port: int | None) -> None:
 
 
 def refusal(name: str, boundary: "Boundary", place: str) -> str:
-    """What people are told of a credential and a place that does not fit."""
+    """Return the error message for a credential that must not go to a place."""
     hosts = ", ".join(boundary.hosts[:5]) + (", …" if len(boundary.hosts) > 5 else "")
     return (
         f'the credential "{name}" may not go to {place[:200]}; it may go to {hosts or "no host"}. '

@@ -1,6 +1,6 @@
 """The module types of the engine and of plugins, and where each is written.
 
-It needs no Django: whoever only runs or describes modules imports little.
+It needs no Django, so that code that only runs or describes modules imports little.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ def declare(
 ) -> None:
     """Add a plugin's module types, and the package and extra that some of them need.
 
-    Raises ValueError where another plugin has such a type.
+    Raises ValueError if another plugin declared a type already.
     """
     for name, place in types.items():
         if _declared.setdefault(name, place) != place:
@@ -41,10 +41,13 @@ def declare(
 
 
 def needed(type_name: str) -> tuple[str, str] | None:
-    """The package that a module type imports, and the extra that installs it; None for neither."""
+    """Return the package that a module type imports, and the extra that installs it; or None."""
     return _needs.get(type_name)
 
 
 def declared() -> Mapping[str, str]:
-    """Where each module type is written, as `package.file:Class`; the engine's first."""
+    """Return where each module type is written, as `package.file:Class`.
+
+    The engine's come first.
+    """
     return _declared

@@ -15,7 +15,7 @@ MAX_OUTCOME_LENGTH = 100
 
 
 class FlowModule(Module[Any]):
-    """What the modules of this family have in common."""
+    """The base of this family's modules."""
 
     category: ClassVar[str] = "control"
     inline: ClassVar[bool] = True
@@ -24,7 +24,7 @@ class FlowModule(Module[Any]):
 
 
 class NoopInputs(ModuleInputs):
-    """What to pass on."""
+    """The value to pass on."""
 
     value: Any = Field(None, description="Passed on as the step's output.", examples=[{"n": 1}])
 
@@ -41,7 +41,7 @@ class Noop(FlowModule):
 
 
 class IfInputs(ModuleInputs):
-    """What to decide by."""
+    """The condition to branch on."""
 
     condition: Any = Field(
         description=(
@@ -54,7 +54,7 @@ class IfInputs(ModuleInputs):
 
 
 def truth(value: Any) -> bool:
-    """Whether a condition holds; text that spells a false value (`FALSE_WORDS`) is false."""
+    """Return whether a condition holds; text that spells a false value (`FALSE_WORDS`) is false."""
     if isinstance(value, str):
         return value.strip().lower() not in FALSE_WORDS
     return bool(value)
@@ -79,7 +79,7 @@ Scalar = str | bool | int | float | None
 
 
 class SwitchInputs(ModuleInputs):
-    """What to compare with what."""
+    """The value and the cases to compare it with."""
 
     value: Scalar = Field(
         description="Compared, as text, with each case.",
@@ -164,7 +164,7 @@ class Switch(FlowModule):
 
 
 class FailInputs(ModuleInputs):
-    """How to fail."""
+    """How the step fails."""
 
     message: str = Field(
         description="Why the step fails, for people.", examples=["order {{ input.id }} is empty"]
@@ -200,7 +200,7 @@ class Fail(FlowModule):
 
 
 class SetVariablesInputs(ModuleInputs):
-    """What to set."""
+    """The variables to set."""
 
     values: dict[str, Any] = Field(
         description="New values by the names of variables that the workflow declares.",
@@ -234,10 +234,10 @@ class SetVariables(FlowModule):
         return Result(inputs.values, variables=inputs.values)
 
 
-# Stands in for a task whose result a test run is given: nothing is called, nothing is rendered.
+# Replaces a task whose result a test run is given: no module is called, and no template rendered.
 #
-# A value that holds `{{` or `{%` comes as JSON text in which they are escaped, so that no template
-# is found in it (`executions.definition.graph.trial.request` writes it).
+# A value that holds `{{` or `{%` arrives as JSON text in which they are escaped, so that no
+# template is found in it (`executions.definition.graph.trial.request` writes it).
 
 
 SUCCESS = "success"
@@ -245,7 +245,7 @@ ERROR = "error"
 
 
 class PinnedInputs(ModuleInputs):
-    """What the task is to have given."""
+    """The result that the task must have."""
 
     output: Any = Field(None, description="The output.", examples=[{"total": 1200}])
     json_text: str | None = Field(
@@ -279,7 +279,7 @@ class PinnedInputs(ModuleInputs):
 
     @property
     def value(self) -> Any:
-        """The output, from whichever of the two holds it."""
+        """Return the output from the field that holds it."""
         return self.output if self.json_text is None else json.loads(self.json_text)
 
 
@@ -319,6 +319,6 @@ class Pinned(FlowModule):
 
 
 def _message(value: Any) -> str:
-    """What a pinned failure says: its text, its `message`, or that it was pinned."""
+    """Return the message of a pinned failure: its text, its `message`, or that it was pinned."""
     said = value.get("message") if isinstance(value, Mapping) else value
     return said if isinstance(said, str) and said else "pinned: this task is to have failed"

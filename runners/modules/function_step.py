@@ -1,7 +1,7 @@
-"""`@step`: makes a module of a plain typed function; its annotations are inputs and outputs.
+"""`@step`: make a module of a plain typed function; its annotations are inputs and outputs.
 
-The models are made when they are first asked for, so that registering a step costs next to
-nothing; what can be wrong with a function is told at once, as it is imported.
+The models are made on first use, so that registering a step costs almost nothing; mistakes in a
+function are reported when it is imported.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ R = TypeVar("R")
 Circuit = str | Callable[[Any], str | None]
 Costs = Decimal | Callable[[Any, Any], Decimal]
 
-# The function keeps its own behaviour and can be called as ever; its module rides along here.
+# The function can still be called as before; its module is stored in this attribute.
 MODULE_ATTRIBUTE = "__valkyr_module__"
 TYPE_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 MOST_CHARACTERS = 100
@@ -35,7 +35,7 @@ Retry = str | Mapping[str, Any]
 
 
 class StepDecorator(Protocol):
-    """What `@step(...)` gives: it makes a step of a function, whose types it keeps."""
+    """The result of `@step(...)`: it makes a step of a function and keeps its types."""
 
     @overload
     def __call__(
@@ -170,14 +170,14 @@ def _declare(  # noqa: PLR0913 - one a fact of a module, given by name
 
 
 def _given(queue: str, retry: Retry, timeout_seconds: float) -> dict[str, Any]:
-    """What differs from a module's defaults, as a task's document has it."""
+    """Return the arguments that differ from a module's defaults, as in a task's document."""
     given: dict[str, Any] = {"retry": retry, "timeoutSeconds": timeout_seconds, "queue": queue}
     usual = {"retry": "standard", "timeoutSeconds": 60.0, "queue": "default"}
     return {key: value for key, value in given.items() if value != usual[key]}
 
 
 class _Made:
-    """A class attribute that is made when it is first read."""
+    """A class attribute that is computed on first read."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
@@ -228,7 +228,7 @@ def _execute(
 
 
 def _awaited(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An async function as a plain one: a step has a loop of its own, which ends with it."""
+    """Return an async function as a plain one that runs it in an event loop of its own."""
 
     def call(**arguments: Any) -> Any:
         return asyncio.run(function(**arguments))
@@ -259,7 +259,7 @@ _ENDINGS = {"output": _output, "outcome": _outcome, "pair": _pair, "result": _re
 
 
 def _plain(model: type[BaseModel] | None, returned: Any) -> Any:
-    """The output as JSON: dates, decimals and dataclasses as their annotations promise them."""
+    """Return the output as JSON: dates, decimals and dataclasses as their annotations say."""
     if model is None:
         return returned
     return model.model_validate(returned).model_dump(mode="json", by_alias=True)

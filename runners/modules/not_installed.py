@@ -1,4 +1,4 @@
-"""Stands in for a module whose package is missing: it is listed, and refused with the reason."""
+"""Stand in for a module whose package is missing: it is listed, and rejected with the reason."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -12,21 +12,21 @@ from runners.modules.base import Module, ModuleInputs, StepContext, StepError
 
 
 class AnyInputs(ModuleInputs):
-    """Whatever a workflow gives to the module; nobody reads it."""
+    """Any inputs that a workflow gives to the module; they are not read."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class NotInstalled(Module[BaseModel]):
-    """A module type that was declared, and what is to be installed for it."""
+    """A declared module type and the package to install for it."""
 
     title = "Not installed"
     category = "not installed"
     Inputs = AnyInputs
 
     def __init__(self, type_name: str, package: str, extra: str) -> None:
-        """Stand in for the type, which needs `package`; `valkyr[extra]` brings it."""
-        # Declared by classes elsewhere; here one class is many types.
+        """Stand in for the type, which needs `package`; `valkyr[extra]` installs it."""
+        # Other modules declare these in their classes; this one class represents many types.
         own: Any = partial(setattr, self)
         own("type", type_name)
         own("title", type_name)
@@ -38,16 +38,16 @@ class NotInstalled(Module[BaseModel]):
         own("description", f"Not installed. To use it: {self.install}")
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
-        """What publishing says, whatever the `with`."""
+        """Return the problem that publishing reports, whatever the `with`."""
         return [ConfigProblem((), "not_installed", self.reason)]
 
     def execute(self, inputs: BaseModel, ctx: StepContext) -> NoReturn:
-        """Fail for good: a workflow that was published where the package was installed."""
+        """Fail permanently: the workflow was published where the package was installed."""
         raise StepError(self.reason)
 
 
 def stand_in(type_name: str, needed: tuple[str, str] | None) -> NotInstalled | None:
-    """A stand-in where the package of `(package, extra)` is missing; None where it is there."""
+    """Return a stand-in if the package of `(package, extra)` is missing, else None."""
     if needed is None or _is_installed(needed[0]):
         return None
     return NotInstalled(type_name, *needed)

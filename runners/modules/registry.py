@@ -1,8 +1,8 @@
-"""Finds modules by type: declared ones, those of entry points, those the environment names.
+"""Find modules by type: declared ones, those of entry points, those that the environment names.
 
-A family's file is imported when one of its types is first used, and a module is described when
-somebody asks for it, so that a worker starts fast. A third party's module that cannot be loaded or
-described is logged, and named when a workflow uses it; it never takes the engine down.
+A family's file is imported when one of its types is first used, and a module is described on
+request, so that a worker starts fast. A third party's module that cannot be loaded or described is
+logged, and named when a workflow uses it; it never stops the engine.
 """
 
 import importlib
@@ -24,7 +24,8 @@ from runners.modules.declared import declared, needed
 from runners.modules.function_step import MODULE_ATTRIBUTE, step
 from runners.modules.not_installed import NotInstalled, stand_in
 
-# A picture for each module, by the names of Material Symbols; of others, their category's.
+# Icons of modules, by their names in Material Symbols; other modules get the icon of their
+# category.
 
 
 BY_TYPE = {
@@ -64,7 +65,7 @@ OTHER = "extension"
 
 
 def icon_of(type_name: str, category: str) -> str:
-    """The name of a module's icon."""
+    """Return the name of a module's icon."""
     return BY_TYPE.get(type_name) or BY_CATEGORY.get(category, OTHER)
 
 
@@ -103,14 +104,17 @@ class Registry:
         self._third_parties_loaded = False
 
     def get(self, type_name: str) -> Module[Any]:
-        """The module of that type; raises `UnknownModule`, which names what failed to load."""
+        """Return the module of that type.
+
+        Raises `UnknownModule`, which names what failed to load.
+        """
         module = self._modules.get(type_name)
         return module if module is not None else self._find(type_name)
 
     def specs(self) -> Mapping[str, ModuleSpec]:
-        """Every module that can be loaded, by type, as the graph sees it.
+        """Return every module that can be loaded, by type, as the graph sees it.
 
-        Each is described when it is asked for, once.
+        Each is described once, on request.
         """
         with self._lock:
             if self._specs is None:
@@ -118,13 +122,16 @@ class Registry:
             return self._specs
 
     def names(self) -> frozenset[str]:
-        """The types of all modules that were found, whether they can be described or not."""
+        """Return the types of all modules that were found, whether they can be described or not."""
         with self._lock:
             self._load_third_parties()
             return frozenset({*declared(), *self._modules})
 
     def describe(self, type_name: str) -> ModuleSpec | None:
-        """What the graph must know of a module; None where it is a broken one of a third party."""
+        """Return the graph's view of a module.
+
+        None for a broken module of a third party.
+        """
         with self._lock:
             if type_name not in self._described:
                 self._described[type_name] = self._description(type_name)
@@ -144,8 +151,8 @@ class Registry:
     def warm_up(self, queues: Collection[str] | None = None) -> None:
         """Load every module, and what those of some queues need, as a worker does before it forks.
 
-        Its children then share the memory, and no step's time goes into imports. Without `queues`
-        it is what all need; what belongs to others is loaded with the first step that needs it.
+        Its children then share the memory, and no step spends time on imports. Without `queues`,
+        only what all modules need is loaded; the rest is loaded with the first step that needs it.
         """
         with self._lock:
             self._load_third_parties()
@@ -157,7 +164,7 @@ class Registry:
                 module.load()
 
     def add(self, module: Module[Any]) -> None:
-        """Register one more module; raises ValueError when its type is taken by another."""
+        """Register another module; raises ValueError if its type is taken."""
         with self._lock:
             present = self._modules.get(module.type)
             if module.type in declared() or (present is not None and present is not module):
@@ -171,7 +178,7 @@ class Registry:
 
     @contextmanager
     def standing_in(self, wrap: Callable[[Module[Any]], Module[Any]]) -> Iterator[None]:
-        """Give out `wrap(module)` for every module while the block runs: for tests."""
+        """Replace every module by `wrap(module)` while the block runs: for tests."""
         with self._lock:
             real, self._modules = self._modules, StandIns(self._modules, wrap)
         try:
@@ -200,7 +207,7 @@ class Registry:
     def _load_third_parties(self) -> None:
         if self._third_parties_loaded:
             return
-        # Set first: a module that asks the registry while it is imported must not start over.
+        # Set first: a module that asks the registry during its import must not start over.
         self._third_parties_loaded = True
         for entry in entry_points(group=ENTRY_POINT_GROUP):
             self._load_guarded(entry.name, entry.load)
@@ -208,7 +215,7 @@ class Registry:
             self._load_guarded(path, partial(importlib.import_module, path))
 
     def _load_guarded(self, name: str, load: Callable[[], Any]) -> None:
-        # A third party's file may raise anything as it is imported, SystemExit included.
+        # A third party's file may raise anything during its import, including SystemExit.
         try:
             for module in _found_in(load()):
                 self.add(module)
@@ -218,7 +225,7 @@ class Registry:
 
 
 class StandIns(UserDict[str, Module[Any]]):
-    """The modules of a registry, each behind what stands in for it."""
+    """The modules of a registry, each wrapped in its replacement."""
 
     def __init__(
         self,
@@ -234,7 +241,10 @@ class StandIns(UserDict[str, Module[Any]]):
 
 
 class Described(Mapping[str, ModuleSpec]):
-    """Modules by type, each described when it is looked up; those that cannot be are left out."""
+    """Modules by type, each described when it is looked up.
+
+    Modules without a description are left out.
+    """
 
     def __init__(self, names: frozenset[str], describe: Callable[[str], ModuleSpec | None]) -> None:
         self._names = names
@@ -254,7 +264,7 @@ class Described(Mapping[str, ModuleSpec]):
 
 
 def spec(module: Module[Any]) -> ModuleSpec:
-    """What the graph must know of a module."""
+    """Return the graph's view of a module."""
     outputs = module.Outputs
     return ModuleSpec(
         type=module.type,
@@ -292,7 +302,7 @@ def spec(module: Module[Any]) -> ModuleSpec:
 
 
 def _instance_or_stand_in(type_name: str) -> Module[Any]:
-    """The module of a declared type; where a package of its extra is missing, what says so."""
+    """Return the module of a declared type; its stand-in if a package of its extra is missing."""
     need = needed(type_name)
     if made := stand_in(type_name, need):
         return made
@@ -300,7 +310,7 @@ def _instance_or_stand_in(type_name: str) -> Module[Any]:
     try:
         return _instance(path, name)
     except ModuleNotFoundError as error:
-        # An extra has several packages, of which a project may have one for reasons of its own.
+        # An extra has several packages; a project may have one of them for its own use.
         own = (error.name or "").partition(".")[0] == path.partition(".")[0]
         if need is None or own:
             raise
@@ -308,7 +318,7 @@ def _instance_or_stand_in(type_name: str) -> Module[Any]:
 
 
 def _place(module: Module[Any] | None) -> str:
-    """Where a module is written, as messages say it."""
+    """Return where a module is written, for messages."""
     kind = type(module)
     return f"{kind.__module__}.{kind.__qualname__}"
 
@@ -319,7 +329,7 @@ def _instance(path: str, name: str) -> Module[Any]:
 
 
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
-    """The modules that a loaded object is or, for a Python module, declares."""
+    """Yield the module that a loaded object is or, for a Python module, those that it declares."""
     if isinstance(loaded, ModuleType):
         for value in list(vars(loaded).values()):
             if _declared_in(value, loaded.__name__):
@@ -338,7 +348,7 @@ def _found_in(loaded: Any) -> Iterator[Module[Any]]:
 
 
 def _declared_in(value: Any, path: str) -> bool:
-    """Whether a name of a file is a module it declares itself, rather than one it imported."""
+    """Return whether a file declares this module itself and did not import it."""
     is_class = isinstance(value, type) and issubclass(value, Module) and hasattr(value, "type")
     is_module = is_class or hasattr(value, MODULE_ATTRIBUTE)
     return is_module and getattr(value, "__module__", None) == path

@@ -1,7 +1,7 @@
-"""Calls of `@step` functions: a plain call runs the function, a call while tracing is recorded.
+"""Calls of `@step` functions: a plain call runs the function; a call during tracing is recorded.
 
-A tracer sets `TRACER` for as long as it runs a workflow's function. The engine knows no tracer; a
-plugin brings it.
+A tracer sets `TRACER` while it runs a workflow's function. The engine has no tracer; a plugin
+provides it.
 """
 
 import inspect
@@ -27,11 +27,11 @@ DECORATED: "list[StepFunction[..., Any]]" = []
 
 
 class NoResult:
-    """The handle of a step that returns nothing: something to come after."""
+    """The handle of a step that returns nothing; other steps can only run after it."""
 
 
 class StepFunction(Generic[P, R]):
-    """A function that is a step. Outside of a workflow's trace a call runs the function.
+    """A function that is a step; outside of a workflow's trace, a call runs the function.
 
     `given` are the decorator's arguments, by their names in a workflow's document.
     """
@@ -49,7 +49,7 @@ class StepFunction(Generic[P, R]):
 
     @property
     def type(self) -> str:
-        """The module's type."""
+        """Return the module's type."""
         return self.__valkyr_module__.type
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -57,10 +57,9 @@ class StepFunction(Generic[P, R]):
         return self._call(args, kwargs, {})
 
     def options(self, **options: Any) -> Callable[P, R]:
-        """The step with options for one call, such as `retry` or `undo`.
+        """Return the step with options for one call, such as `retry` or `undo`.
 
-        Which there are is documented with `valkyr_plugins.python_workflows`. Outside of a trace
-        they mean nothing.
+        `valkyr_plugins.python_workflows` documents them. Outside of a trace they have no effect.
         """
 
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -75,13 +74,13 @@ class StepFunction(Generic[P, R]):
         return cast("R", tracer(self, args, kwargs, options))
 
     def parameters(self) -> inspect.Signature:
-        """The function's signature without the parameter that takes the context."""
+        """Return the function's signature without the parameter that takes the context."""
         full = inspect.signature(self.function)
         kept = [p for p in full.parameters.values() if p.name != self._context(full)]
         return full.replace(parameters=kept)
 
     def place(self) -> str:
-        """Where the function is written, as `file:line`."""
+        """Return where the function is written, as `file:line`."""
         code = inspect.unwrap(self.function).__code__
         return f"{code.co_filename}:{code.co_firstlineno}"
 
@@ -91,7 +90,7 @@ class StepFunction(Generic[P, R]):
 
 
 def type_name_of(function: Callable[..., Any]) -> str:
-    """The type of a step that names none: module and function, as `shop.flows.charge`."""
+    """Return the default type of a step, from module and function: `shop.flows.charge`."""
     path = f"{function.__module__}.{function.__qualname__}".replace(".<locals>", "")
     words = [re.sub(r"\W", "_", word).strip("_").lower() for word in path.split(".")]
     return ".".join(f"m{word}" if word[:1].isdigit() else word for word in words if word)

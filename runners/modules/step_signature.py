@@ -1,4 +1,4 @@
-"""What a typed function says of its inputs and results, read once; mistakes are told at import."""
+"""Read a typed function's inputs and results once; mistakes are reported at import."""
 
 import inspect
 import sys
@@ -17,11 +17,11 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 
 @dataclass(frozen=True, slots=True)
 class StepSignature:
-    """A function's parameters and what it returns, as its annotations have them.
+    """The parameters and the return value of a function, according to its annotations.
 
-    `context` is the parameter that takes the StepContext, "" for none. `returns` is what is
-    described as output (Any: nothing); `shape` says how the returned value holds it: the `output`
-    itself, the `outcome` alone, a `pair` of outcome and output, or a whole `result`.
+    `context` is the parameter that takes the StepContext, or "". `returns` is the type that is
+    described as output (Any: not described); `shape` says how the returned value holds it: the
+    `output` itself, the `outcome` alone, a `pair` of outcome and output, or a whole `result`.
     """
 
     name: str
@@ -31,12 +31,12 @@ class StepSignature:
     shape: str
 
     def inputs(self) -> type[BaseModel]:
-        """The model of the inputs."""
+        """Return the model of the inputs."""
         fields: dict[str, Any] = dict(self.parameters)
         return create_model(f"{self.name}_inputs", __base__=ModuleInputs, **fields)
 
     def outputs(self) -> type[BaseModel] | None:
-        """The model of the output; None where the function does not describe it."""
+        """Return the model of the output; None if the function does not describe it."""
         hint = self.returns
         if hint is Any or hint is None or hint is type(None):
             return None
@@ -46,7 +46,10 @@ class StepSignature:
 
 
 def read(function: Callable[..., Any], type_name: str, outcomes: tuple[str, ...]) -> StepSignature:
-    """The signature of a step's function; raises TypeError, which says how to write it."""
+    """Return the signature of a step's function.
+
+    Raises TypeError, whose message shows a correct signature.
+    """
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"step {type_name}: a step returns one value, so it cannot `yield`")
     hints = _hints(function, type_name)
@@ -83,7 +86,7 @@ def _field(type_name: str, parameter: inspect.Parameter, hints: dict[str, Any]) 
 
 
 def _described(hint: Any) -> Any:
-    """`Annotated[int, "Which order."]` is short for a Field with that description."""
+    """Convert `Annotated[int, "Which order."]` to a Field with that description."""
     if get_origin(hint) is not Annotated:
         return hint
     inner, *notes = get_args(hint)
@@ -136,4 +139,4 @@ def _text(hint: Any) -> str:
 
 
 class _Plain(typing.TypedDict):
-    """Shows what kind of class the standard library's are."""
+    """A sample to recognise the class of the standard library's TypedDicts."""

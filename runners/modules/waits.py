@@ -1,4 +1,4 @@
-"""Modules that wait without holding a worker: for a time, a person, an event, an answer."""
+"""Modules that wait without a worker: for a time, a person, an event or a callback."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -20,18 +20,21 @@ from runners.modules.base import (
 )
 from runners.states import WaitKind
 
-# What modules that wait have in common: how long a wait may be, and how it is spelled.
+# Common parts of modules that wait: the longest wait, and its notation.
 
 
 MAX_DAYS = 365
 MAX_SECONDS = MAX_DAYS * 86_400
 
-# How long something may be waited for, in seconds.
+# The longest wait, in seconds.
 Patience = Annotated[float, Field(gt=0, le=MAX_SECONDS, allow_inf_nan=False)]
 
 
 class WaitingModule(Module[Any]):
-    """Goes to sleep with `Wait`; the engine keeps the row, and lets it go on with `woken`."""
+    """The base of modules that suspend with `Wait`.
+
+    The engine keeps the row and continues with `woken`.
+    """
 
     category: ClassVar[str] = "control"
     retry: ClassVar[str] = "none"
@@ -43,12 +46,12 @@ class WaitingModule(Module[Any]):
 # `flow.delay`: sleep for a time, or until an instant.
 
 
-# How far a machine's clock may be from the database's, in seconds.
+# The greatest difference between a machine's clock and the database's, in seconds.
 CLOCKS_APART = 600.0
 
 
 class DelayInputs(ModuleInputs):
-    """How long to wait: exactly one of `seconds` and `until`."""
+    """The length of the wait: exactly one of `seconds` and `until`."""
 
     seconds: float | None = Field(
         None,
@@ -76,16 +79,19 @@ class DelayInputs(ModuleInputs):
 
 
 class DelayOutputs(ModuleOutputs):
-    """What became of the wait."""
+    """The result of the wait."""
 
     waited_seconds: float = Field(description="How long it really was, by the database's clock.")
 
 
 def instant(text: str) -> datetime:
-    """The instant a text names; raises ValueError for one that is none, or has no zone."""
+    """Return the instant that a text names.
+
+    Raises ValueError for an invalid one or one without a zone.
+    """
     try:
         found = datetime.fromisoformat(text)
-        # The farthest years have no instant in every zone.
+        # The last representable years cannot be converted to every zone.
         known = found.astimezone(UTC) if found.tzinfo is not None else None
     except (ValueError, OverflowError):
         known = None
@@ -131,7 +137,7 @@ class Delay(WaitingModule):
             left, wait = inputs.seconds or 0.0, Wait(WaitKind.TIMER, seconds=inputs.seconds)
         else:
             until = instant(inputs.until)
-            # Whether it is over is the database's to say, unless it was long ago on any clock.
+            # The database decides whether it is over, unless it was long ago on any clock.
             left = (until - datetime.now(UTC)).total_seconds() + CLOCKS_APART
             wait = Wait(WaitKind.TIMER, until=until)
         if left > MAX_SECONDS + CLOCKS_APART:
@@ -144,14 +150,14 @@ class Delay(WaitingModule):
         return Result({"waitedSeconds": wake["waitedSeconds"]})
 
 
-# `flow.wait_for_event`: sleep until an event of a name comes that the filter lets pass.
+# `flow.wait_for_event`: wait until an event of this name arrives that passes the filter.
 
 
 MAX_NAME = 200
 
 
 class WaitForEventInputs(ModuleInputs):
-    """Which event, and for how long."""
+    """The event to wait for, and how long."""
 
     event: str = Field(
         min_length=1,
@@ -188,7 +194,7 @@ class WaitForEventInputs(ModuleInputs):
 
 
 class WaitForEventOutputs(ModuleOutputs):
-    """The event that came."""
+    """The event that arrived."""
 
     event: Any = Field(None, description="The event's payload; null if none came in time.")
     event_id: str | None = Field(
@@ -253,11 +259,11 @@ class WaitForEvent(WaitingModule):
         return Result(outputs.model_dump(mode="json", by_alias=True), outcome)
 
 
-# `flow.callback`: sleep until somebody outside calls the step's own address.
+# `flow.callback`: wait until an outside system calls the step's own address.
 
 
 class CallbackInputs(ModuleInputs):
-    """For how long, and what for."""
+    """How long to wait, and for what."""
 
     title: str = Field(
         "",

@@ -1,1 +1,1 @@
-"""What a worker logs and traces of what it runs."""
+"""The logs and traces of a worker about the runs it executes."""

@@ -1,7 +1,7 @@
-"""What this app counts: steps recorded, how long they waited, and what had to be mended.
+"""Metrics of this app: steps recorded, the time they waited, and repairs.
 
-Everything is counted where it is known to have happened: a result after its commit, a mend by the
-duty that made it. Labels come from closed lists: modules, queues, outcomes, duties.
+Everything is counted where it is certain: a result after its commit, a repair by the duty that made
+it. Labels come from closed lists: modules, queues, outcomes, duties.
 """
 
 import time
@@ -71,25 +71,25 @@ SWEEPS = Histogram(
     buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
 SWEEP_FAILURES = Counter("valkyr_sweeper_failures", "Goes of a duty that broke off.", ["duty"])
-# What every step asks for: looking a labelled metric up costs as much as counting.
+# Every step uses these; looking up a labelled metric costs as much as counting.
 _steps, _duration = cache(STEPS.labels), cache(DURATION.labels)
 _dispatch, _lease = cache(DISPATCH.labels), cache(LEASE.labels)
 
 
 def recorded(work: Work, unit: Unit, state: str, *, retried: bool) -> None:
-    """A unit was recorded; counted when its transaction commits."""
+    """Count a recorded unit when its transaction commits."""
     transaction.on_commit(partial(_recorded, work, unit, _outcome(state, retried)), robust=True)
 
 
 def compensated(event: str) -> None:
-    """Undoing an execution began or ended; counted when the transaction commits."""
+    """Count the start or the end of a compensation when the transaction commits."""
     transaction.on_commit(partial(COMPENSATIONS.labels(event).inc), robust=True)
 
 
 def claimed(queue: str, sent_seconds: float | None, taken_up: float) -> None:
-    """A run was claimed, so long after it was sent.
+    """Record how long after its message was sent a run was claimed.
 
-    `taken_up` is of `time.perf_counter()`; 0 for further runs that came with the same message.
+    `taken_up` is of `time.perf_counter()`; 0 for further runs in the same message.
     """
     if sent_seconds is not None:
         _dispatch(queue).observe(max(0.0, sent_seconds))
@@ -99,7 +99,7 @@ def claimed(queue: str, sent_seconds: float | None, taken_up: float) -> None:
 
 @contextmanager
 def swept(duty: str) -> Iterator[None]:
-    """The block in which a duty works: timed, and a failure counted."""
+    """Time a duty of the sweeper, and count its failure."""
     began = time.perf_counter()
     try:
         yield

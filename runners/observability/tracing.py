@@ -17,7 +17,10 @@ MOST_MESSAGE = 500
 
 
 def observed(perform: Perform) -> Perform:
-    """A way to perform claimed runs that tells of them; the ids stay until the task's end."""
+    """Wrap the performance of claimed runs with logs and traces.
+
+    The ids stay until the task's end.
+    """
 
     @wraps(perform)
     def seen(state: SegmentState, work: Work) -> Unit:
@@ -34,7 +37,7 @@ def observed(perform: Perform) -> Perform:
 
 
 def ids_of(state: SegmentState, work: Work) -> dict[str, object]:
-    """What log lines say of a run."""
+    """Return a run's fields for log lines."""
     version = state.context.version
     return {
         "execution_id": state.context.execution_id,
@@ -49,7 +52,7 @@ def ids_of(state: SegmentState, work: Work) -> dict[str, object]:
 
 
 def tell_failure(work: Work, unit: Unit) -> None:
-    """One line for a failed attempt; what follows from it is decided from rows."""
+    """Log one line for a failed attempt; what follows from it is decided from rows."""
     failure = unit.failure
     assert failure is not None
     log.warning(
@@ -63,7 +66,7 @@ def tell_failure(work: Work, unit: Unit) -> None:
 
 
 def tell_taken_over(run_id: UUID, path: str, leased_by: str, *, crashed: bool) -> None:
-    """One line for a run that somebody else held and did not end."""
+    """Log one line for a run that was taken over from another worker."""
     log.warning(
         "run %s of step %s is taken over from %s, %s",
         run_id,

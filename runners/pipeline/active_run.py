@@ -25,7 +25,7 @@ class ActiveRun:
     unwanted: bool = False
     expired: bool = False
     ending: bool = False  # the lease is nearly over and could not be renewed
-    obeyed: bool = False  # the step has heard that, so what it returns is no result
+    obeyed: bool = False  # the step has seen this, so its return value is not a result
     interrupted: bool = False
     in_main_thread: bool = field(default_factory=_in_main_thread)
     details: str | None = None  # canonical JSON
@@ -33,11 +33,11 @@ class ActiveRun:
 
     @property
     def stopped(self) -> bool:
-        """Whether the step was stopped before its end, because its lease could not be renewed."""
+        """Return whether the step was stopped because its lease could not be renewed."""
         return self.obeyed or self.interrupted
 
     def cancelled(self) -> bool:
-        """Whether the run was cancelled, or must end before its lease does."""
+        """Return whether the run was cancelled, or must end before its lease does."""
         if self.ending and not self.unwanted:
             self.obeyed = True
         return self.unwanted or self.ending

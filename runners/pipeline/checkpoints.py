@@ -12,7 +12,7 @@ from runners.segment.work import Unit, Work
 
 
 def note(state: SegmentState, unit: Unit) -> None:
-    """Count what was recorded."""
+    """Count a recorded unit."""
     policy = _policy(state)
     if policy is None or not policy.enabled:
         return

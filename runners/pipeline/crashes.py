@@ -71,7 +71,7 @@ def _end(run_id: UUID, token: int, crashes: int, death: Death) -> int:
 
 
 def _send_siblings(run_id: object) -> None:
-    """Send again the siblings that may have come with the same message and that nobody holds."""
+    """Send again the siblings that may have come with the same message and have no holder."""
     limits = config()
     found = statements.fetch("stranded", {"run": run_id, "most": limits.pack_steps - 1})
     if found:

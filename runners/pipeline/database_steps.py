@@ -65,8 +65,8 @@ def perform_and_record(state: SegmentState, work: Work) -> Work | None:
     except IntegrityError:
         raise
     except Error as error:
-        # What this process knows has moved on, so the failure is planned from the rows. If the
-        # commit was done and only its answer lost, the run has ended, and nothing is failed.
+        # This process's state has advanced, so the failure is planned from the rows. If the commit
+        # succeeded and only its answer was lost, the run has ended, and nothing is failed.
         log.warning("step %s was not recorded: %s", work.path, error)
         state.failure = classify(error)
         end_run.fail(work.run_id, state.failure, token=work.token)

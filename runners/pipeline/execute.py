@@ -144,7 +144,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
         ):
             head = run_module(state.place, work.step, prepared, context, work.wake, revealed)
     except LeaseLost:
-        passage.undo()  # it is asked again when the step is done again
+        passage.undo()  # it is asked again when the step is executed again
         raise
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
@@ -377,7 +377,7 @@ def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -
         target = kind.circuit_with(
             kind.validated(given), None if revealed is None else revealed.credential
         )
-    # It is the step's failure that is to be told, not that of a module's own code.
+    # Report the step's failure, not that of a module's own code.
     except Exception:
         return ""
     word, _, rest = (target or "").partition(":")

@@ -18,7 +18,7 @@ class LeaseStage(IntEnum):
 
     HELD = 0
     TELL = 1  # ask the step to end, by its context
-    INTERRUPT = 2  # raise in the step, where it runs in its process's main thread
+    INTERRUPT = 2  # raise in the step, if it runs in its process's main thread
     END = 3  # end the process that still executes it
 
 

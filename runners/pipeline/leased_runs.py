@@ -176,7 +176,7 @@ def _record(
     """Record the unit that `make` returns, then notify the gates that the step ended."""
     state, work = looked.state, looked.work
     work.token = token
-    # Who leased it first knows of no more than the rows, so there is nothing left to look for.
+    # The previous holder knew no more than the rows, so there is nothing else to look for.
     state.resumed = token > 1 or work.path != state.segment
     try:
         with transaction.atomic():
@@ -212,7 +212,7 @@ def _hold(state: SegmentState, work: Work) -> _Held | None:
 # Render the inputs of remote steps in a worker, before a runner can lease them.
 #
 # The web process, which hands them out, renders nothing: it reads the row and fills in secrets. A
-# run whose inputs cannot be made fails as it would in a worker. One whose result the cache holds is
+# run whose inputs cannot be rendered fails as it would in a worker. One whose result is cached is
 # done. Neither is ever leased.
 
 

@@ -98,7 +98,7 @@ def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str
             elif pack.late():
                 pack.hand_back()
     except Exception:
-        _leave(pack)  # the message fails for one execution, which must not hold up the others
+        _leave(pack)  # the message fails for one execution, which must not delay the others
         raise
     finally:
         activity.rests()
@@ -171,7 +171,7 @@ def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentStat
                 break
         settle(state)
     except IntegrityError as error:
-        # Somebody planned the whole execution while steps of ours were in memory only.
+        # The whole execution was planned elsewhere while our steps were only in memory.
         log.warning(
             "segment %s of %s planned twice: %s", state.segment, state.context.execution_id, error
         )

@@ -245,7 +245,8 @@ def _record_locked(
         checkpoints.note(state, unit)
         goes_on = next_steps.step or next_steps.pending or others or state.place.outer
         if next_steps.step is None and (state.resumed or not next_steps.pending):
-            # Whoever carried this segment before may have known of more ready steps: look at all.
+            # The previous holder of this segment may have known of more ready steps: check in any
+            # case.
             live = bool(others or next_steps.pending)
             finish.conclude(state, others=live)
         if goes_on:

@@ -9,7 +9,7 @@ here, `Revealed.used` checks the module's connections by host.
     revealed(data, step, inputs, attempt=…, overrides=…) -> Revealed
     secret_places(data, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
     filled(data, step, inputs, places) -> Revealed   the same in a process that renders nothing
-    scrubber_of(data, step) -> Scrubber      for what a remote runner hands in later
+    scrubber_of(data, step) -> Scrubber      for what a remote runner reports later
 """
 
 import time
@@ -43,7 +43,7 @@ Fields = Mapping[str, str]
 
 
 class SecretUnavailable(StepError):
-    """A step names a secret that it cannot have; no retry mends that."""
+    """A step names a secret that it must not have; retries do not help."""
 
 
 class SecretRefused(SecretUnavailable):

@@ -58,7 +58,7 @@ class LeaseGuard:
         lease, now, latest = config().lease, time.monotonic(), LeaseStage.HELD
         for run in self._active():
             due = lease_guard.stage(now - run.renewed, lease)
-            if run.unwanted:  # it is told so already
+            if run.unwanted:  # already notified
                 continue
             run.ending = due is not LeaseStage.HELD
             latest = max(latest, due)

@@ -29,7 +29,7 @@ from runners.states import RunState
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-ASSESSING = "quality.assess"  # `figures` reads what its runs came to
+ASSESSING = "quality.assess"  # `figures` reads the results of its runs
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ def write(
 
 
 def _went_on(state: SegmentState, work: Work, unit: Unit, next_steps: NextSteps) -> bool:
-    """Return whether one step was recorded and one begun, with nothing else to do."""
+    """Return whether the unit recorded one step and begins one, with nothing else to do."""
     done, step, prepared = unit.head, next_steps.step, next_steps.prepared
     more = unit.more or unit.skipped or state.frontier.skipped or next_steps.pending or unit.costs
     if more or done is None or done.logs or done.cached_from or step is None or prepared is None:

@@ -43,16 +43,16 @@ class _Container:
     failed: list[int] = field(default_factory=list)
     begun: list[int] = field(default_factory=list)
     unstarted: list[int] = field(default_factory=list)
-    counted_anew: bool = False  # after a roll-back: what was set back is not under way yet
+    counted_anew: bool = False  # after a roll-back: items that were reset are not under way yet
 
     @property
     def spare(self) -> tuple[int, ...]:
-        """The items of a map that were skipped."""
+        """Return the items of a map that were skipped."""
         return self.turns.spare if isinstance(self.turns, MapTurns) else ()
 
     @property
     def changed(self) -> bool:
-        """Return whether its counters change, or items wait though none is under way."""
+        """Return whether its counters change, or items wait although none is under way."""
         idle = not self.turns.places and bool(self.spare)
         return idle or self.counted_anew or bool(self.ended or self.begun or self.unstarted)
 
@@ -158,7 +158,7 @@ def _plan_place(
     """Plan one place; return the open iterations of its containers."""
     facts = facts_of(place.graph, found)
     if place.outer is not None and not facts and place.graph.kind == "map":
-        # Handed out and never started: it goes back, and is started as soon as there is room.
+        # Handed out but never started: it is returned, and started as soon as there is capacity.
         container = containers[place.holder]
         if place.index not in container.spare:
             container.unstarted.append(place.index)

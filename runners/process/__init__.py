@@ -1,1 +1,1 @@
-"""One process that runs steps: its identity, memory and connection, and the cause of its end."""
+"""One process that runs steps: its identity, memory and connection, and why it ended."""

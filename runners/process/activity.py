@@ -1,8 +1,8 @@
-"""This process's side of the watchdog: that it runs, and what its threads do.
+"""This process's part of the watchdog: report that it runs, and what its threads do.
 
 A ticker thread writes the time; when it stops for `VALKYR_STALL_SECONDS`, the watchdog ends the
-process. The ticker does nothing else, so that no slow database makes it look stalled. Where no
-watchdog was started all of this does nothing.
+process. The ticker does nothing else, so that a slow database does not make it look stalled.
+Without a watchdog, all of this does nothing.
 """
 
 import itertools
@@ -47,7 +47,7 @@ _place: StallSlot | None = None
 
 
 def be_watched() -> None:
-    """Let this process be watched from now on; after a fork, in the child."""
+    """Register this process with the watchdog; call it in the child after a fork."""
     global _place, _numbers, _own  # noqa: PLW0603 - one place a process
     given = os.environ.get(DESCRIPTOR)
     if not given or not sys.platform.startswith("linux"):
@@ -68,13 +68,13 @@ def be_watched() -> None:
 
 
 def descriptors() -> list[int]:
-    """What a program must inherit so that processes it forks can be watched."""
+    """Return descriptors that a program must inherit so that processes it forks can be watched."""
     given = os.environ.get(DESCRIPTOR)
     return [int(given)] if given else []
 
 
 def be_left_alone() -> None:
-    """End being watched, where this process ends in order."""
+    """Unregister from the watchdog; call it when this process ends normally."""
     global _place
     place, _place = _place, None
     if place is not None:
@@ -82,25 +82,25 @@ def be_left_alone() -> None:
 
 
 def executes(run_id: UUID, token: int) -> None:
-    """The calling thread prepares or executes this run; `token` is the one it has seen last."""
+    """Note that the calling thread prepares or executes this run; `token` is its last one."""
     if _place is not None and (own := _own).number < THREADS:
         _place.note(own.number, own.thread, run_id.bytes, token, EXECUTES)
 
 
 def goes_on_after(run_id: UUID, token: int) -> None:
-    """The run was executed; what this thread does now, while it holds the run, is not its work."""
+    """Note that the run was executed: what this thread does now is not the run's work."""
     if _place is not None and (own := _own).number < THREADS:
         _place.note(own.number, own.thread, run_id.bytes, token, AFTERWARDS)
 
 
 def rests() -> None:
-    """The calling thread holds no run."""
+    """Note that the calling thread holds no run."""
     if _place is not None and (own := _own).number < THREADS:
         _place.note(own.number, own.thread, _NO_RUN, 0, NOTHING)
 
 
 def heart_begins() -> None:
-    """The calling thread renews this process's leases; the process ends if it does."""
+    """Note that the calling thread renews leases; if it stops, the watchdog ends the process."""
     if _place is not None:
         _place.name_heart(threading.get_native_id())
 
@@ -112,31 +112,31 @@ def _keep_ticking(place: StallSlot, every: float) -> None:
         time.sleep(every)
 
 
-# Whether this worker was asked to end: then nobody in it begins another step.
+# Whether this worker is draining: then none of its threads begins another step.
 #
-# The flag lies in memory that the children of a prefork worker share with their parent, since only
-# the parent is told (systemd and Kubernetes send their SIGTERM to the first process alone).
+# The flag lies in memory that the children of a prefork worker share with their parent, because
+# only the parent is notified (systemd and Kubernetes send SIGTERM to the first process only).
 
 
 _flag: bytearray | mmap.mmap = bytearray(1)
 
 
 def share_draining() -> None:
-    """Share the flag with the processes that this worker forks from now on, and no others."""
+    """Share the flag with the processes that this worker forks from now on, and with no others."""
     global _flag  # noqa: PLW0603 - one a worker
     _flag = mmap.mmap(-1, 1)
 
 
 def begin_draining() -> None:
-    """From now on no further step is begun in this worker."""
+    """Begin no further step in this worker."""
     _flag[0] = 1
 
 
 def draining() -> bool:
-    """Whether this worker ends."""
+    """Return whether this worker is draining."""
     return _flag[0] == 1
 
 
 def forget_draining() -> None:
-    """Work on (for tests, which end no process)."""
+    """Stop draining (for tests, which end no process)."""
     _flag[0] = 0

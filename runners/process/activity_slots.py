@@ -1,8 +1,8 @@
-"""The memory that a worker's processes share with their watchdog. Imports nothing of Django.
+"""The memory that a worker's processes share with their watchdog; imports no Django.
 
-Each process has a place: a head (which process, when its ticker last ran) and one note for each
-of its threads (which run it executes). Writing is one store into mapped memory: no system call, no
-lock. Pages that nobody wrote take no memory.
+Each process has a slot: a head (which process, when its ticker last ran) and one note for each of
+its threads (which run it executes). Writing is one store into mapped memory: no system call, no
+lock. Pages that were never written take no memory.
 """
 
 import fcntl
@@ -27,13 +27,13 @@ _NOTE = struct.Struct("<q16sqq")
 _HEADS_BYTES = PLACES * _HEAD_BYTES
 SIZE = _HEADS_BYTES + PLACES * THREADS * _NOTE.size
 
-# What a thread does for the run in its note.
+# The thread's phase in its note.
 NOTHING, EXECUTES, AFTERWARDS = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class SlotHead:
-    """A process that is watched."""
+    """A watched process."""
 
     place: int
     pid: int
@@ -45,7 +45,7 @@ class SlotHead:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What one thread does: its native id, the run, the token it has seen, and the phase."""
+    """The state of one thread: its native id, the run, the token it has seen, and the phase."""
 
     thread: int
     run_id: UUID
@@ -54,9 +54,9 @@ class Note:
 
 
 def create() -> int:
-    """A descriptor of new shared memory, in no folder; it goes with the last process that has it.
+    """Return a descriptor of new shared memory; it is freed with the last process that has it.
 
-    Raises OSError where the system has none to give.
+    Raises OSError if the system has none to give.
     """
     descriptor = os.memfd_create("valkyr-stalls")
     os.ftruncate(descriptor, SIZE)
@@ -64,10 +64,13 @@ def create() -> int:
 
 
 class StallSlot:
-    """This process's own place; made once a process, in the process itself."""
+    """The slot of this process; created once, in the process itself."""
 
     def __init__(self, descriptor: int, start: int) -> None:
-        """`start` is this process's. Raises OSError when the memory is gone or full."""
+        """Take a slot; `start` is this process's start time.
+
+        Raises OSError if the memory is gone or full.
+        """
         self._memory = mmap.mmap(descriptor, SIZE)
         self.left = False
         self._number = self._take(descriptor, start)
@@ -81,7 +84,7 @@ class StallSlot:
                 if head.pid and start_of(head.pid) == head.start:
                     continue
                 first = _HEADS_BYTES + head.place * THREADS * _NOTE.size
-                if head.pid:  # a dead process's notes
+                if head.pid:  # the notes of a dead process
                     self._memory[first : first + THREADS * _NOTE.size] = bytes(THREADS * _NOTE.size)
                 at = head.place * _HEAD_BYTES
                 _HEAD.pack_into(self._memory, at, os.getpid(), start, 0, 0, 0)
@@ -91,29 +94,29 @@ class StallSlot:
         raise OSError(f"more than {PLACES} processes of one worker cannot be watched")
 
     def tick(self, now: int) -> None:
-        """Say that threads of this process run."""
+        """Record that threads of this process run."""
         _FIELD.pack_into(self._memory, self._head + _TICK, now)
 
     def name_ticker(self, thread: int) -> None:
-        """Say which thread ticks."""
+        """Record which thread ticks."""
         _FIELD.pack_into(self._memory, self._head + _TICKER, thread)
 
     def name_heart(self, thread: int) -> None:
-        """Say which thread renews leases."""
+        """Record which thread renews leases."""
         _FIELD.pack_into(self._memory, self._head + _HEART, thread)
 
     def note(self, number: int, thread: int, run: bytes, token: int, phase: int) -> None:
-        """Say what a thread, the `number`th of this process, does for a run."""
+        """Record what a thread, the `number`th of this process, does for a run."""
         _NOTE.pack_into(self._memory, self._notes + number * _NOTE.size, thread, run, token, phase)
 
     def leave(self) -> None:
-        """Give the place up; the process is watched no longer."""
+        """Release the slot; the process is no longer watched."""
         self.left = True
         _FIELD.pack_into(self._memory, self._head, 0)
 
 
 def heads(descriptor: int, *, free: bool = False) -> Iterator[SlotHead]:
-    """The processes that have a place; with `free` the empty places as well."""
+    """Yield the processes that have a slot; with `free`, empty slots too."""
     data = os.pread(descriptor, _HEADS_BYTES, 0)
     for place in range(len(data) // _HEAD_BYTES):
         head = SlotHead(place, *_HEAD.unpack_from(data, place * _HEAD_BYTES))
@@ -122,7 +125,7 @@ def heads(descriptor: int, *, free: bool = False) -> Iterator[SlotHead]:
 
 
 def note_of(descriptor: int, place: int, thread: int) -> Note | None:
-    """What a thread of the process at that place does; None when it has no run."""
+    """Return the note of a thread of the process in that slot; None if it has no run."""
     first = _HEADS_BYTES + place * THREADS * _NOTE.size
     data = os.pread(descriptor, THREADS * _NOTE.size, first)
     for number in range(len(data) // _NOTE.size):
@@ -133,13 +136,13 @@ def note_of(descriptor: int, place: int, thread: int) -> Note | None:
 
 
 def start_of(pid: int) -> int:
-    """When the process started, in clock ticks since boot; 0 when it is none or a zombie."""
+    """Return a process's start in clock ticks since boot; 0 if it is gone or a zombie."""
     fields = stat_of(f"/proc/{pid}/stat")
     return 0 if not fields or fields[0] in "ZX" else int(fields[19])
 
 
 def stat_of(path: str) -> list[str]:
-    """The fields of a `stat` file of /proc after the name; empty when there is none."""
+    """Return the fields of a `stat` file of /proc after the name; [] if there is none."""
     try:
         with open(path) as file:  # noqa: PTH123 - pathlib is a megabyte of the watchdog
             return file.read().rpartition(")")[2].split()

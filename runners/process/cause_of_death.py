@@ -1,9 +1,9 @@
-"""What the loss of a holder says about a run that it held.
+"""What the loss of a lease's holder says about the run that it held.
 
-A run is blamed only where nothing else can have ended the process: it was the only one executing
+A run is blamed only if nothing else can have ended the process: the run was the only one executing
 there, and the process's parent, which would have ended with the container, the host or the whole
-worker, still lives. Where memory was short, a process that was killed may have taken none of it:
-then its run is blamed only if the process held more than any other.
+worker, still lives. If memory was short, a killed process may have taken none of it: then its run
+is blamed only if the process held more than any other.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ MOST = 200  # characters of a cause
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """What is counted: `crashed` is held against the run, a `suspect` is executed apart then."""
+    """What to count: `crashed` counts against the run; a `suspect` is executed in isolation."""
 
     lost: int = 0
     crashed: int = 0
@@ -36,21 +36,21 @@ class Death:
 
 LOST = Death(lost=1, suspect=True)
 SILENT = Death(lost=1)
-# Memory was short, and another process may have taken it: by then it may have given it back.
+# Memory was short, and another process may have taken it; it may have freed it after the delay.
 SHORT = Death(lost=1, suspect=True, delay=2.0)
 
 
 def crash(cause: str) -> Death:
-    """A death that this run alone can have caused."""
+    """Return a death that only this run can have caused."""
     return Death(lost=1, crashed=1, cause=cause[:MOST], suspect=True)
 
 
 def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
-    """What to count for a run whose holder is gone or renewed its lease no more.
+    """Return what to count for a run whose holder is gone or no longer renewed its lease.
 
-    `companions` are other runs that the same process held. A worker that said that it was leaving
-    counts for nothing. A process that could not renew its leases, and lives or ended itself, ended
-    for nobody.
+    `companions` are other runs that the same process held. A worker that announced its shutdown
+    counts for nothing. A process that could not renew its leases, and lives or ended itself, counts
+    against no run.
     """
     if announced(leased_by):
         return Death()
@@ -66,6 +66,6 @@ def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
 
 
 def announced(leased_by: str) -> bool:
-    """Whether the holder's worker said that it was leaving: then its end is no crash."""
+    """Return whether the holder's worker announced its shutdown: then its end is not a crash."""
     name = leased_by.partition("|")[0]
     return bool(name) and Runner.objects.filter(name=name, leaving_at__isnull=False).exists()

@@ -1,10 +1,11 @@
-"""Who holds a lease: this process, named so that others on the machine can tell if it is gone.
+"""The identity of a lease's holder: others on the machine can tell whether the process is gone.
 
 A process id alone says nothing after a restart or in another container; boot, pid namespace and
-start time together do. Where any of them is unknown or differs, nobody is declared gone.
+start time together identify a process. If any of them is unknown or differs, the process is not
+declared gone.
 
-A process that executes one step at a time names its parent too: where the parent lives on, the
-process ended by itself. One whose threads execute many steps names none.
+A process that executes one step at a time names its parent too: if the parent lives on, the process
+ended by itself. A process whose threads execute many steps names none.
 """
 
 import os
@@ -35,22 +36,22 @@ def _holder(pid: int) -> str:
 
 
 def process_identity() -> str:
-    """This process: `name|pid|start|pid namespace|boot`, and `|parent|parent's start`."""
+    """Return this process as `name|pid|start|pid namespace|boot`, and `|parent|parent's start`."""
     return _holder(os.getpid())
 
 
 def of_a_worker() -> bool:
-    """Whether this process is a worker's, so that another worker may take its steps over."""
+    """Return whether this process is a worker's, so that another worker may take over its steps."""
     return bool(os.environ.get("RUNNER_ID"))
 
 
 def isolate() -> None:
-    """Say from now on that a worker waits for this process and judges its end."""
+    """Note that a worker waits for this process and judges its end."""
     _Process.isolated = True
 
 
 def gone(other: str) -> bool:
-    """Whether that holder's process certainly ended."""
+    """Return whether that holder's process certainly ended."""
     parts = other.split(SEPARATOR)
     if not _is_here(parts) or not parts[1].isdigit():
         return False
@@ -58,23 +59,23 @@ def gone(other: str) -> bool:
 
 
 def lives(other: str) -> bool:
-    """Whether that holder's process certainly runs, so that it was no more than slow or cut off."""
+    """Return whether that holder's process certainly runs, so that it was slow or cut off."""
     parts = other.split(SEPARATOR)
     return _is_here(parts) and parts[1].isdigit() and started(int(parts[1])) == parts[2]
 
 
 def shared(other: str) -> bool:
-    """Whether the holder may have executed several runs at once, or does not say."""
+    """Return whether the holder may have executed several runs at once, or does not say."""
     return len(other.split(SEPARATOR)) < ALONE
 
 
 def awaited(other: str) -> bool:
-    """Whether a worker waits for the holder's process and judges its end, knowing its exit code."""
+    """Return whether a worker waits for the holder's process and judges it by its exit code."""
     return len(other.split(SEPARATOR)) == ISOLATED and parent_lives(other)
 
 
 def parent_lives(other: str) -> bool:
-    """Whether the process that began the holder certainly lives; False where it is unknown."""
+    """Return whether the process that started the holder certainly lives; False if unknown."""
     parts = other.split(SEPARATOR)
     if len(parts) < ALONE or not _is_here(parts) or not parts[5].isdigit():
         return False
@@ -82,7 +83,7 @@ def parent_lives(other: str) -> bool:
 
 
 def unreaped(other: str) -> bool:
-    """Whether a holder that is gone still waits for its living parent to ask how it ended."""
+    """Return whether a holder that is gone is a zombie not yet reaped by its living parent."""
     parts = other.split(SEPARATOR)
     if len(parts) < ALONE or not gone(other) or not parent_lives(other):
         return False
@@ -90,32 +91,32 @@ def unreaped(other: str) -> bool:
 
 
 def shortage_at_end(other: str) -> out_of_memory.Shortage | None:
-    """What the parent of a holder that is gone found, where memory was short as it ended."""
+    """Return the memory shortage that the parent of a gone holder found at its end, or None."""
     parts = other.split(SEPARATOR)
     return out_of_memory.told(int(parts[1]), parts[2])
 
 
 def ended_itself(other: str) -> bool:
-    """Whether the holder said that it ended itself, as it could not renew its leases."""
+    """Return whether the holder noted that it ended itself: it could not renew its leases."""
     parts = other.split(SEPARATOR)
     return _is_here(parts) and parts[1].isdigit() and last_words.left_by(int(parts[1]), parts[2])
 
 
 def pid_of(other: str) -> int | None:
-    """The holder's process id; None for a holder that is no process of ours."""
+    """Return the holder's process id; None if the holder is not a process of this machine."""
     parts = other.split(SEPARATOR)
     return int(parts[1]) if len(parts) >= SHARED and parts[1].isdigit() else None
 
 
 def _is_here(parts: list[str]) -> bool:
-    """Whether the holder is of this boot and pid namespace, so that its process can be seen."""
+    """Return whether the holder is of this boot and pid namespace, so that we can see it."""
     if len(parts) not in {SHARED, ALONE, ISOLATED} or not all(parts):
         return False
     return (parts[3], parts[4]) == (_namespace(), _boot())
 
 
 def started(pid: int) -> str:
-    """When the process started, in clock ticks since boot; empty when it is none or a zombie."""
+    """Return a process's start in clock ticks since boot; "" if it is gone or a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,7 +1,7 @@
-"""Word of a process that was ended since it could not renew its leases: no step of it is to blame.
+"""A note of a process that ended because it could not renew its leases: no step is the cause.
 
-A file beside the signs of life, for those on the machine who judge the process's end. Imports
-nothing of Django.
+It is a file beside the signs of life, for processes on the machine that judge the process's end. It
+imports no Django.
 """
 
 import _thread
@@ -15,13 +15,13 @@ from typing import Any
 from runners.process.activity_slots import start_of
 from runners.process.signs_of_life import folder
 
-KEPT = 3600.0  # seconds for which the word is kept; the database may be out of reach for long
+KEPT = 3600.0  # seconds for which the note is kept; the database may be unreachable for long
 
-SECONDS = 0.1  # nothing that is written may keep a process from its end
+SECONDS = 0.1  # writing must not keep a process from its end
 
 
 class OwnWord:
-    """The word of this process. Each write has a thread of its own: a disk may not answer.
+    """The note of this process. Each write has a thread of its own, because a disk may not respond.
 
     For one thread at a time, or a signal handler of the main thread.
     """
@@ -31,25 +31,25 @@ class OwnWord:
         self._written = _thread.allocate_lock()
 
     def leave(self) -> None:
-        """Begin to say that this process may end for its leases' sake; at once, once."""
+        """Begin to write, once, that this process may end because of its leases; do not wait."""
         if not self._left:
             self._left = True
             self._written = begin(leave, os.getpid())
 
     def take_back(self) -> None:
-        """Say that this process goes on."""
+        """Write that this process continues."""
         if self._left:
             self._left = False
             begin(_unlink_after, self._written, os.getpid())
 
     def wait(self) -> None:
-        """Wait until the word is written, or `SECONDS` have passed."""
+        """Wait until the note is written, or `SECONDS` have passed."""
         if self._written.acquire(timeout=SECONDS):
             self._written.release()
 
 
 def begin(act: Callable[..., object], *args: Any) -> _thread.LockType:
-    """Start a thread that acts. The lock that is returned is free once it is done."""
+    """Start a thread that calls `act`; the returned lock is free once it is done."""
     done = _thread.allocate_lock()
     done.acquire()
 
@@ -67,7 +67,7 @@ def begin(act: Callable[..., object], *args: Any) -> _thread.LockType:
 
 
 def within(seconds: float, act: Callable[..., object], *args: Any) -> None:
-    """Act, and wait no longer than `seconds` for it."""
+    """Call `act`, and wait at most `seconds` for it."""
     begin(act, *args).acquire(timeout=seconds)
 
 
@@ -77,7 +77,7 @@ def _unlink_after(written: _thread.LockType, pid: int) -> None:
 
 
 def leave(pid: int) -> None:
-    """Say that the process is ended now, for its leases' sake."""
+    """Write that the process is ended now because of its leases."""
     with suppress(OSError):
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def leave(pid: int) -> None:
 
 
 def left_by(pid: int, start: str) -> bool:
-    """Whether the process of that id and start was ended for its leases' sake."""
+    """Return whether the process of that id and start was ended because of its leases."""
     return _word(pid, start).exists()
 
 

@@ -1,8 +1,8 @@
-"""How much address space a process may have that executes one step at a time.
+"""The limit on the address space of a process that executes one step at a time.
 
-Without a limit the kernel's OOM killer chooses a process, and not always the one that asked.
-Processes whose threads execute many steps have none: the error would meet any of the steps, and the
-stacks and arenas of 256 threads take gigabytes of address space that no step uses.
+Without a limit the kernel's OOM killer chooses a process, which may not be the one that allocated.
+Processes whose threads execute many steps have no limit: the error could meet any of the steps, and
+the stacks and arenas of 256 threads take gigabytes of address space that no step uses.
 """
 
 import resource
@@ -10,14 +10,14 @@ import resource
 MEBIBYTE = 1024 * 1024
 WORKER, ISOLATED = "VALKYR_WORKER_MEMORY_MB", "VALKYR_ISOLATED_MEMORY_MB"
 
-_setting = ""  # the variable that gave this process its limit
+_setting = ""  # the setting that gave this process its limit
 
 
 def limit_memory(megabytes: int, setting: str, *, for_good: bool = False) -> None:
-    """Limit this process's address space (RLIMIT_AS); a lower limit that is set already stays.
+    """Limit this process's address space (RLIMIT_AS); a lower limit that is already set stays.
 
-    0 sets none. What asks for more than that gets a MemoryError, and the process lives on. With
-    `for_good` neither this process nor what it starts can raise the limit.
+    0 sets no limit. An allocation beyond the limit raises MemoryError, and the process continues.
+    With `for_good`, neither this process nor its children can raise the limit.
     """
     global _setting  # noqa: PLW0603 - the limit is one of the process as well
     if not megabytes:
@@ -31,11 +31,11 @@ def limit_memory(megabytes: int, setting: str, *, for_good: bool = False) -> Non
 
 
 def limited_megabytes() -> int:
-    """Return this process's limit in MiB; 0 where it has none."""
+    """Return this process's limit in MiB; 0 if it has none."""
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     return 0 if soft == resource.RLIM_INFINITY else soft // MEBIBYTE
 
 
 def what_to_raise() -> str:
-    """What to raise for a process with more memory: a setting, or the system's own limit."""
+    """Return what to raise to give a process more memory: a setting, or the system's own limit."""
     return _setting or "the limit that the system sets (RLIMIT_AS)"

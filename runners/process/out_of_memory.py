@@ -1,9 +1,9 @@
 """Whether memory ran out when a child was killed, and whether that child had taken it.
 
-The kernel's OOM killer ends a process of its choice, and not always the one that took the memory:
-isolated steps go first, and a process outside may have taken it. Only the parent sees the most that
-a child ever held, at its end; it judges, and leaves word for those who look after the child's run.
-Imports nothing of Django.
+The kernel's OOM killer ends a process of its choice, which may not be the one that took the memory:
+isolated steps go first, and a process outside may have taken it. Only the parent sees the peak of a
+child, at its end; it judges, and leaves a note for processes that recover the child's run. It
+imports no Django.
 """
 
 import json
@@ -19,10 +19,10 @@ from runners.process.signs_of_life import folder
 
 PROC = Path("/proc")
 KIBIBYTES = os.sysconf("SC_PAGE_SIZE") // 1024
-# What a step of its own accord takes, above what its process was born with; less ends no machine.
+# What a step may take above its process's initial memory; less cannot exhaust a machine.
 LEAST = 64 * 1024
-MOMENT = 2.0  # seconds in which several may be killed for one shortage
-KEPT = 600.0  # seconds for which the word about an end is kept
+MOMENT = 2.0  # seconds in which one shortage may kill several processes
+KEPT = 600.0  # seconds for which a note about an end is kept
 # The fields of a process's `stat` after its name.
 _STATE, _PARENT, _START, _PAGES = 0, 1, 19, 21
 
@@ -39,23 +39,23 @@ UNKNOWN = Shortage(took=False)
 
 
 class KillWatch:
-    """Whether the OOM killer has ended any process on this machine of late."""
+    """Whether the OOM killer has ended any process on this machine recently."""
 
     def __init__(self, seconds: float = MOMENT) -> None:
-        """`seconds` is for how long a kill counts."""
+        """Count each kill for `seconds`."""
         self._seconds = seconds
         self._seen = kills()
         self._until = 0.0
 
     def short(self) -> bool:
-        """Whether it ended any since the last look, or a moment ago."""
+        """Return whether it ended a process since the last call, or within the window."""
         found, now = kills(), time.monotonic()
         if found != self._seen:
             self._seen, self._until = found, now + self._seconds
         return now < self._until
 
     def look(self) -> None:
-        """Forget what was killed up to now: it was no child of this process."""
+        """Ignore kills up to now: none was a child of this process."""
         self._seen = kills()
 
 
@@ -63,18 +63,18 @@ class ChildDeaths(KillWatch):
     """Judges the deaths of this process's own children."""
 
     def __init__(self) -> None:
-        """Nothing was killed yet."""
+        """Start without any kill."""
         super().__init__()
         self._peaks: list[tuple[float, int]] = []
 
     def judge(self, pid: int, peak: int) -> Shortage:
-        """Whether a killed child that held at most `peak` KiB took more than anybody else."""
+        """Return a shortage if the OOM killer ended the child, which held at most `peak` KiB."""
         now = time.monotonic()
         self._peaks = [(at, held) for at, held in self._peaks if now - at < MOMENT]
         before = max((held for _, held in self._peaks), default=0)
         self._peaks.append((now, peak))
         mine, biggest, others_ended = _around(pid)
-        # Of another child that was killed and not reaped, nobody knows what it held.
+        # The memory of another child that was killed and not yet reaped is unknown.
         if others_ended or peak - mine < LEAST or peak < max(biggest, before):
             return UNKNOWN
         return Shortage(
@@ -85,7 +85,7 @@ class ChildDeaths(KillWatch):
 
 
 def kills() -> int:
-    """How many processes the kernel's OOM killer has ended on this machine; 0 if it cannot tell."""
+    """Return how many processes the kernel's OOM killer ended on this machine; 0 if unknown."""
     with suppress(OSError):
         for line in (PROC / "vmstat").read_text().splitlines():
             name, _, number = line.partition(" ")
@@ -94,12 +94,12 @@ def kills() -> int:
     return 0
 
 
-# A pool reaps within five seconds; until then nobody knows what its child held.
+# A pool reaps within 5 s; until then, the memory of its child is unknown.
 of_late = KillWatch(10.0).short
 
 
 def tell(pid: int, start: str, found: Shortage) -> None:
-    """Leave word about the end of the child that had that id and start."""
+    """Leave a note about the end of the child that had that id and start."""
     with suppress(OSError):
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ def tell(pid: int, start: str, found: Shortage) -> None:
 
 
 def told(pid: int, start: str) -> Shortage | None:
-    """What the parent of that process said of its end; None where memory was not short."""
+    """Return what the parent of that process noted about its end; None if memory was not short."""
     try:
         return Shortage(**json.loads(_word(pid, start).read_text()))
     except (OSError, ValueError, TypeError):
@@ -118,7 +118,7 @@ def told(pid: int, start: str) -> Shortage | None:
 
 
 def start_of(pid: int) -> str:
-    """When the process started, in clock ticks since boot, of one not yet reaped as well."""
+    """Return when the process started, in clock ticks since boot; also for one not yet reaped."""
     fields = stat_of(f"/proc/{pid}/stat")
     return fields[_START] if fields else ""
 
@@ -135,9 +135,9 @@ def _forget_old(where: Path) -> None:
 
 
 def _around(pid: int) -> tuple[int, int, bool]:
-    """KiB of this process and of the biggest other one; whether another child of it has ended.
+    """Return the KiB of this process and of the largest other; and whether another child ended.
 
-    Where a cgroup limits the memory, only its processes can have taken it.
+    If a cgroup limits the memory, only its processes can have taken it.
     """
     me = os.getpid()
     group = _group(me) if conf.limited() else ""

@@ -1,6 +1,6 @@
-"""How threads and programs of the engine reach the database outside of Django's connections.
+"""How the engine's threads and programs reach the database without Django's connections.
 
-Plain values only, so that they can be handed to another program.
+It returns plain values only, so that they can be passed to another program.
 """
 
 from typing import Any
@@ -13,6 +13,6 @@ KEPT = ("dbname", "user", "password", "host", "port", "connect_timeout", "tcp_us
 
 
 def parameters() -> dict[str, Any]:
-    """Arguments of `psycopg.connect`."""
+    """Return the arguments of `psycopg.connect`."""
     given = connection.get_connection_params()
     return {key: given[key] for key in KEPT if given.get(key)}

@@ -1,7 +1,7 @@
-"""A child of a pool ends with its worker, also where the worker dies while the child begins.
+"""End a pool's child with its worker, even if the worker dies while the child starts.
 
-Celery asks the kernel to kill a child when its parent dies, in the child. A parent that dies before
-that leaves a child which nobody kills: it waits for ever on a pipe whose other end it holds itself.
+Celery asks the kernel, in the child, to kill the child when its parent dies. If the parent dies
+before that, the child remains: it waits forever on a pipe whose other end it holds itself.
 """
 
 import os
@@ -11,12 +11,12 @@ _parent = 0
 
 
 def remember() -> None:
-    """Note the process that forks; call it before each fork."""
+    """Note the parent's process id; call it before each fork."""
     global _parent  # noqa: PLW0603 - children inherit it
     _parent = os.getpid()
 
 
 def end_without() -> None:
-    """End this process if its parent is gone; call it once the kernel was asked."""
+    """End this process if its parent is gone; call it after the request to the kernel."""
     if _parent and os.getppid() != _parent:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,9 +1,9 @@
 """Signs of life: a file that each worker and each beat renews, and the check that reads it.
 
-For containers: `python runners/process/signs_of_life.py worker` ends with 0 or 1 and says why, in a
-twentieth of a second, since it starts neither Django nor Celery. A worker renews its file only when
-a message of its own came back to it through the broker, so that one which lives and no longer takes
-messages is found out. This file needs nothing but Python.
+For containers: `python runners/process/signs_of_life.py worker` exits with 0 or 1 and prints the
+reason, within 0.05 s, because it starts neither Django nor Celery. A worker renews its file only
+after a message of its own came back through the broker, so that a worker which lives but takes no
+messages is detected. This file needs only Python.
 """
 
 import argparse
@@ -23,7 +23,7 @@ DEFAULT_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """What a process last said of itself; `at` is of the machine's monotonic clock.
+    """The last sign of a process; `at` is on the machine's monotonic clock.
 
     `grace` is how many seconds longer than usual it may be silent after this sign.
     """
@@ -38,17 +38,17 @@ class Sign:
 
     @property
     def age(self) -> float:
-        """Seconds since then."""
+        """Return the seconds since then."""
         return time.monotonic() - self.at
 
 
 def patience() -> float:
-    """After how many seconds without a sign a process counts as unwell."""
+    """Return after how many seconds without a sign a process counts as unhealthy."""
     return float(os.environ.get("VALKYR_HEALTH_SECONDS", "").strip() or DEFAULT_SECONDS)
 
 
 def folder() -> Path:
-    """Where the signs are: a place that this user alone writes to."""
+    """Return the folder of the signs, which only this user may write to."""
     chosen = os.environ.get("VALKYR_HEALTH_DIR", "").strip()
     return Path(chosen or Path(tempfile.gettempdir()) / f"valkyr-signs-{os.getuid()}")
 
@@ -56,7 +56,7 @@ def folder() -> Path:
 def give(
     kind: str, name: str, state: str, queues: tuple[str, ...] = (), grace: float = 0.0
 ) -> None:
-    """Give a sign of this process; raises OSError where nothing can be written."""
+    """Write a sign of this process; raises OSError if the file cannot be written."""
     where = folder()
     where.mkdir(mode=0o700, parents=True, exist_ok=True)
     sign = Sign(kind, name, os.getpid(), queues, state, time.monotonic(), grace)
@@ -66,12 +66,12 @@ def give(
 
 
 def take_back(kind: str) -> None:
-    """Remove this process's sign, at its end."""
+    """Remove this process's sign when it ends."""
     (folder() / f"{kind}-{os.getpid()}.json").unlink(missing_ok=True)
 
 
 def check(kind: str, queue: str = "") -> tuple[bool, str]:
-    """Whether every such process of this machine is well, and why (not)."""
+    """Return whether every such process of this machine is healthy, and the reason."""
     if kind == "web":
         return _answers()
     found = [sign for sign in _signs(kind) if not queue or queue in sign.queues]
@@ -85,7 +85,7 @@ def check(kind: str, queue: str = "") -> tuple[bool, str]:
 
 
 def _answers() -> tuple[bool, str]:
-    """Whether the web process at `PORT` answers, whatever host name it wants to be called by."""
+    """Return whether the web process at `PORT` answers, whatever host name it expects."""
     from http.client import HTTPConnection, HTTPException
 
     port = int(os.environ.get("PORT", "").strip() or 8000)
@@ -114,7 +114,7 @@ def _unwell(sign: Sign) -> str:
 
 
 def _signs(kind: str) -> Iterator[Sign]:
-    """The signs of processes that still run; those of others are removed."""
+    """Yield the signs of processes that still run; remove the others."""
     for path in sorted(folder().glob(f"{kind}-*.json")):
         try:
             said = json.loads(path.read_text())
@@ -138,7 +138,7 @@ def _runs(pid: int) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """0 when all is well, 1 when not; one line says why."""
+    """Return 0 if all is healthy, else 1; print one line with the reason."""
     parser = argparse.ArgumentParser(description="Whether the process here is well.")
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--queue", default="", help="only workers of this queue")

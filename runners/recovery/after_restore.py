@@ -32,7 +32,7 @@ class StillConnected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was done, and the time that the backup reaches."""
+    """The result of the command, and the time that the backup reaches."""
 
     runs: int
     sessions: int
@@ -65,7 +65,7 @@ def settle(actor: Actor, *, force: bool = False) -> Restored:
             object_id="",
             after={"runs": runs, "sessions": sessions},
         )
-    # The server may number transactions anew: what is unsealed gets a link, and so does this.
+    # The server may number transactions again: unsealed rows get a link, and so does this one.
     seals.seal_after_restore()
     return Restored(runs, sessions, newest)
 

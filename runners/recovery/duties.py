@@ -1,7 +1,7 @@
-"""Duties of the sweeper: those that plugins add, and how a duty processes its rows.
+"""Duties of the sweeper: those of plugins, and the processing of a duty's rows.
 
-A duty picks a bounded batch, changes or processes every row so that none returns at once, and
-publishes last. It returns a count.
+A duty picks a bounded batch, changes or processes every row so that none is picked again at once,
+and publishes last. It returns a count.
 """
 
 import logging

@@ -1,1 +1,1 @@
-"""What people do to failed steps: rerun, skip, or record a result by hand; who may."""
+"""Repairs of failed steps by users, and the permissions: rerun, skip, record a result."""

@@ -1,7 +1,7 @@
-"""Forks that somebody asks for: where from, and what is to be different.
+"""Requests for forks: where to fork from, and what to change.
 
-Time travel, a plugin, provides them; who repairs many executions at once needs this much of it. The
-audit trail keeps the names of what is changed, never values.
+The plugin time travel provides forks; repairs of many executions need only this part. The audit
+trail keeps the names of what is changed, never values.
 """
 
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ from executions.ports import Port
 PINNED, LATEST = "pinned", "latest"
 MAX_NAMES = 100
 MAX_NAME = 200
-WHOLE = "(whole)"  # of an input that is no object
+WHOLE = "(whole)"  # the name for an input that is not an object
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What is to be different, each merged into what is there (RFC 7396).
+    """The changes, each merged into the present value (RFC 7396).
 
     `steps` changes the inputs of steps that the fork begins with, by their paths.
     """
@@ -31,7 +31,7 @@ class Overrides:
     steps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def names(self) -> dict[str, Any]:
-        """What is changed: inputs by step path, variables, keys of the payload; no values."""
+        """Return what changes: inputs by step path, variables, keys of the payload; no values."""
         told: dict[str, Any] = {}
         if self.input is not None:
             told["input"] = names_of(self.input)
@@ -47,9 +47,9 @@ class Overrides:
 
 @dataclass(frozen=True, slots=True)
 class ForkRequest:
-    """Which execution to fork, from right before which step (None: from its beginning), and how.
+    """An execution to fork, the step to fork before (None: from the beginning), and the changes.
 
-    `version` is `pinned`, `latest` or a number; a priority of None is the origin's.
+    `version` is `pinned`, `latest` or a number; a priority of None keeps the origin's.
     """
 
     execution_id: UUID
@@ -71,7 +71,7 @@ and other ValkyrErrors where the execution has no such step or does not take the
 
 
 def names_of(patch: Any) -> list[str]:
-    """The names that a merge patch changes, sorted; of many the first hundred."""
+    """Return the names that a merge patch changes, sorted; at most the first hundred."""
     if not isinstance(patch, Mapping):
         return [WHOLE]
     return [name[:MAX_NAME] for name in sorted(patch)[:MAX_NAMES]]

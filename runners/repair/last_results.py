@@ -1,4 +1,4 @@
-"""What the tasks of a workflow gave the last time: for who edits it and wants real values."""
+"""The latest results of a workflow's tasks, for authors who want real values."""
 
 import re
 from collections.abc import Iterator
@@ -11,21 +11,21 @@ from runners import statements
 
 MOST_CHARACTERS = 16_384
 MOST_TASKS = 1_000
-# Runs of an execution that are looked at; one with more is shown as far as these tell.
+# The most runs of an execution that are read; the results of one with more come from these.
 MOST_RUNS = 100_000
 _TURN = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
 class ShownResult:
-    """A value, or only how large it is (in characters, at least) where it is too large."""
+    """A value, or only its size (in characters, at least) if it is too large."""
 
     value: Any
     size: int
 
     @property
     def too_large(self) -> bool:
-        """Whether the value is left out."""
+        """Return whether the value is left out."""
         return self.size > MOST_CHARACTERS
 
 
@@ -47,7 +47,7 @@ class TaskResult:
 
 
 def last_results(execution_id: UUID) -> Iterator[TaskResult]:
-    """The newest run of each task of an execution; one query."""
+    """Yield the newest run of each task of an execution; one query."""
     rows = statements.fetch(
         "last_results",
         {
@@ -75,5 +75,5 @@ def last_results(execution_id: UUID) -> Iterator[TaskResult]:
 
 
 def task_path(step_path: str) -> str:
-    """The task that a step belongs to: `refine.draft` of `refine[2].draft.main`."""
+    """Return the task that a step belongs to: `refine.draft` of `refine[2].draft.main`."""
     return _TURN.sub("", step_path).rpartition(".")[0]

@@ -1,4 +1,4 @@
-"""A result given by a person in place of a run, or the run passed over; neither is executed."""
+"""Record a result by hand in place of a run, or skip the run; neither executes it."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,21 +34,21 @@ class ResultRefused(WithProblems):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A result that the step could have come to; `note` says who gave it."""
+    """A result that the step could have had; `note` names its author."""
 
     outputs: Any
     outcome: str
-    variables: str  # those it writes, as canonical JSON; "" for a step that writes none
+    variables: str  # the variables it writes, as canonical JSON; "" for a step that writes none
     note: str
 
 
 def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, note: str) -> Given:
-    """What a step of this version is told to have come to.
+    """Return the validated result for a step of this version.
 
-    What its module may leave empty and nobody gave is null.
-    Raises ResultRefused with every problem: outputs that break the module's output schema, an
-    outcome the step cannot have, variables that the workflow does not declare; ApprovalNeeded for
-    an approval; PayloadError for outputs that cannot be stored.
+    Values that the module allows to be null and that are missing become null. Raises ResultRefused
+    with every problem: outputs that break the module's output schema, an outcome the step cannot
+    have, variables that the workflow does not declare; ApprovalNeeded for an approval; PayloadError
+    for outputs that cannot be stored.
     """
     graph = compiled(version_id).graph
     _, step = find(graph, step_path)
@@ -103,7 +103,7 @@ def give(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, given
 
 
 def _completed(module: str, outputs: Any) -> Any:
-    """The outputs with null for what may be null and was left out, as the module gives them."""
+    """Return the outputs with null for missing nullable values, as the module returns them."""
     spec = catalog().get(module)
     if not isinstance(outputs, dict) or spec is None or spec.outputs_schema is None:
         return outputs
@@ -132,7 +132,7 @@ def _schema_problems(module: str, outputs: Any) -> list[DefinitionProblem]:
 
 @lru_cache(maxsize=256)
 def _validator(module: str) -> Any:
-    """Checks what a module gives back; None where it does not describe it."""
+    """Return the validator of a module's outputs; None if the module does not describe them."""
     spec = catalog().get(module)
     if spec is None or spec.outputs_schema is None:
         return None
@@ -167,14 +167,14 @@ def _path(start: str, parts: Any) -> str:
     return start + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts)
 
 
-# A dead step that a person passes over: recorded as skipped, so the graph goes on without it.
+# A user skips a dead step: it is recorded as skipped, and the graph continues without it.
 
 
 def skip(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, note: str) -> None:
     """Record the next attempt of a dead run's step as skipped.
 
     Its task ends there, the steps after it in its chain too: no edge out of it is taken, so what
-    depends on it alone is skipped in turn. The caller holds the execution's lock and plans it
+    depends on it alone is skipped too. The caller holds the execution's lock and plans it
     afterwards. Raises WrongState as `reruns.again`.
     """
     dead = newest_dead(execution, dead_run_id)

@@ -1,4 +1,4 @@
-"""Who may repair a failed step by hand; nobody gives an approval's result."""
+"""The permissions to repair a failed step by hand; an approval's result cannot be recorded."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -7,7 +7,7 @@ from executions.access import AccessChange, Action, Powers, check_change
 from executions.errors import ValkyrError
 from runners import statements
 
-# What nobody repairs by hand: approvals. And in which executions somebody gave one.
+# Approvals cannot be repaired by hand; this also finds the executions in which one was given.
 
 
 APPROVAL = "flow.approval"
@@ -20,7 +20,7 @@ class ApprovalNeeded(ValkyrError):
 
 
 def refuse_other_inputs(module: str, step_path: str) -> None:
-    """Raise ApprovalNeeded where the step is an approval: nobody changes what it asks, or whom."""
+    """Raise ApprovalNeeded if the step is an approval, whose question and approvers are fixed."""
     if module == APPROVAL:
         raise ApprovalNeeded(
             f"Step {step_path} is an approval, whose inputs cannot be overridden. Requeue it as it "
@@ -29,7 +29,7 @@ def refuse_other_inputs(module: str, step_path: str) -> None:
 
 
 def refuse_given_result(module: str, step_path: str) -> None:
-    """Raise ApprovalNeeded where the step is an approval: its result is nobody's to write."""
+    """Raise ApprovalNeeded if the step is an approval: its result cannot be recorded by hand."""
     if module == APPROVAL:
         raise ApprovalNeeded(
             f"Step {step_path} is an approval, whose decision cannot be given by hand. Requeue it: "
@@ -38,7 +38,7 @@ def refuse_given_result(module: str, step_path: str) -> None:
 
 
 def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
-    """Those executions in which somebody approved, or in one that they call or are called by."""
+    """Return the executions in which, or in whose callers or callees, an approval was given."""
     if not execution_ids:
         return set()
     found = statements.fetch("approved_in", {"ids": list(execution_ids)})
@@ -46,9 +46,10 @@ def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
 
 
 def check_repair(may: Powers, execution_id: UUID) -> None:
-    """Raise Forbidden where other inputs, or a result by hand, would follow a given approval.
+    """Raise Forbidden if other inputs, or a result by hand, would follow a given approval.
 
-    Who may rewrite the workflow could leave its approvals out: authors may. One query for others.
+    Authors may do it, because they could remove approvals from the workflow. For other users it
+    takes one query.
     """
     if not may.allows(Action.AUTHOR):
         check_change(may, AccessChange(approved=bool(given_in([execution_id]))))

@@ -1,4 +1,4 @@
-"""Further runs of steps that failed for good, for who mends them: one, or many at once."""
+"""Reruns of permanently failed steps, requested by users: one, or many at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from runners.segment.state import SegmentState, from_rows
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """A dead run's next attempt: as what, in which locked execution, how urgent.
+    """A dead run's next attempt: its new id, its locked execution and its priority.
 
     `new_key` gives the step another idempotency key.
     """
@@ -36,7 +36,7 @@ class Rerun:
 
 @dataclass(frozen=True, slots=True)
 class _Dead:
-    """What is known of a dead run."""
+    """The facts of a dead run."""
 
     step_path: str
     attempt: int
@@ -55,8 +55,8 @@ def again(
     """Insert the next attempt of a dead run's step, pending, with a new retry budget.
 
     The caller holds the execution's lock, and sends the run; its priority is the execution's unless
-    given. Raises WrongState when the run is not the step's newest or not dead, or belongs to a time
-    before a roll-back.
+    given. Raises WrongState if the run is not the step's newest, is not dead, or precedes a
+    roll-back.
     """
     dead = newest_dead(execution, dead_run_id)
     rerun = Rerun(
@@ -78,12 +78,13 @@ def again(
 
 
 def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
-    """As `again`, in one statement; the ids of the new runs, which are sent after the commit.
+    """Insert the next attempts of many dead runs in one statement; return the ids of the new runs.
 
-    The caller holds the executions' locks. A dead run that has no next attempt is left out.
+    The runs are sent after the commit. The caller holds the executions' locks. A dead run that can
+    have no next attempt is left out.
 
-    Nothing is planned: a FAILED execution had nothing left to start, and one under way plans by
-    itself whatever its steps' ends make ready.
+    Nothing is planned: a FAILED execution had nothing left to start, and a live one plans by itself
+    when its steps end.
     """
     dead = newest_dead_of([rerun.dead_run_id for rerun in reruns])
     texts: list[str] = []
@@ -99,13 +100,13 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
 
 
 def newest_dead_of(run_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
-    """Those of some dead runs that are their step's newest attempt; one query."""
+    """Return those dead runs that are their step's newest attempt; one query."""
     found = statements.fetch("newest_dead", {"ids": list(run_ids)})
     return {pk: _Dead(path, attempt, overrides) for pk, _, path, attempt, overrides in found}
 
 
 def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
-    """The dead run, if it is its step's newest attempt; raises WrongState."""
+    """Return the dead run if it is its step's newest attempt; raises WrongState."""
     dead = Run.objects.only(
         "id", "execution_id", "epoch", "step_path", "attempt", "state", "overrides", "superseded"
     ).get(pk=dead_run_id)
@@ -160,7 +161,7 @@ def _parcel(rerun: Rerun, state: SegmentState) -> Parcel:
 
 
 def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
-    """What the run carries: merged inputs, and a salt that makes its idempotency key a new one."""
+    """Return the run's overrides: merged inputs, and a salt that gives it a new idempotency key."""
     earlier = before or {}
     out: dict[str, Any] = {}
     if inputs or earlier.get("inputs"):
@@ -172,7 +173,7 @@ def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
 
 
 def one_after_other(first: Any, second: Any) -> Any:
-    """One JSON merge patch that does what two do in turn; its nulls remove what they are about."""
+    """Return one JSON merge patch that has the effect of two in sequence; its nulls remove keys."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
     changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}

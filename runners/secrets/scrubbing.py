@@ -1,8 +1,8 @@
-"""Takes secrets out of what comes back from a step that used some: their references stand instead.
+"""Replace secrets in the results of a step that used some with their references.
 
-A value is looked for as it is and in the forms in which it usually comes back: percent-encoded,
-Base64 (also inside a longer encoded text), hexadecimal, and escaped for JSON, Python and HTML.
-What a module encrypts, hashes or cuts into pieces of its own is not recognised.
+Each value is searched as it is and in the usual encodings: percent-encoded, Base64 (also inside a
+longer encoded text), hexadecimal, and escaped for JSON, Python and HTML. Values that a module
+encrypts, hashes or splits itself are not recognised.
 """
 
 import base64
@@ -24,15 +24,15 @@ LONGEST_PIECE = 16
 MIN_LINE = 12
 MAX_DEPTH = 200
 DETAILS_DEPTH = 20
-MAX_BITS = 14_000  # of numbers that are looked at; Python writes no longer ones
-Span = tuple[int, int, str]  # start, end, what stands there instead
+MAX_BITS = 14_000  # of numbers that are checked; Python writes no longer ones
+Span = tuple[int, int, str]  # start, end, replacement
 
 _BASE64_URL = str.maketrans("+/", "-_")
 _PERCENT = re.compile(r"%[0-9A-F]{2}")
 
 
 class Scrubber:
-    """Knows the secrets a step uses; `names` gives each value the reference that replaces it."""
+    """The secrets that a step uses; `names` gives each value the reference that replaces it."""
 
     __slots__ = ("_forms", "_pieces")
 
@@ -45,12 +45,15 @@ class Scrubber:
         self._pieces = tuple((form, _piece(form), name) for form, name in self._forms)
 
     def text(self, text: str) -> str:
-        """The text with every secret replaced."""
+        """Return the text with every secret replaced."""
         spans = self._whole(text)
         return _without(text, spans) if spans else text
 
     def message(self, text: str) -> str:
-        """As `text`, and secrets that were cut off too: messages quote the beginning of values."""
+        """Return the text as `text` does, and replace cut-off secrets too.
+
+        Messages quote prefixes.
+        """
         spans = self._whole(text)
         for form, piece, name in self._pieces:
             start = text.find(piece)
@@ -61,10 +64,10 @@ class Scrubber:
         return _without(text, spans) if spans else text
 
     def value(self, value: Any, what: str = "value") -> Any:
-        """A JSON value with every secret replaced, in keys and in numbers too.
+        """Return a JSON value with every secret replaced, in keys and in numbers too.
 
-        What is no JSON is left for whoever stores it to refuse. Raises PayloadError, which names
-        `what`, when it nests deeper than 200.
+        Values that are not JSON are left for the storage to reject. Raises PayloadError, which
+        names `what`, if it nests deeper than 200.
         """
 
         def too_deep(_: Any) -> Any:
@@ -75,7 +78,10 @@ class Scrubber:
         return _walk(value, self.text, MAX_DEPTH, too_deep)
 
     def details(self, value: Any) -> Any:
-        """As `value`, of what only people read: cut values are known too, depths left out."""
+        """Return the value as `value` does, for display.
+
+        Replace cut-off values, omit deep nesting.
+        """
         return _walk(value, self.message, DETAILS_DEPTH, lambda found: f"<{type(found).__name__}>")
 
     def _whole(self, text: str) -> list[Span]:
@@ -107,7 +113,7 @@ def _walk(
 
 
 def _number(value: float, scrub: Callable[[str], str]) -> Any:
-    """A secret of digits may come back as a number."""
+    """Return a number, or the reference of the secret whose digits it has."""
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
         return value
     text = str(value)
@@ -116,7 +122,7 @@ def _number(value: float, scrub: Callable[[str], str]) -> Any:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """The value in every form that is looked for: escaped or not, then encoded or not."""
+    """Yield the value in every form to search for: escaped or not, then encoded or not."""
     for text in (value, *_lines(value), *_inside(value)):
         if len(text) >= SHORTEST:
             for escaped in dict.fromkeys(_escaped(text)):
@@ -128,7 +134,7 @@ def _escaped(text: str) -> Iterator[str]:
     as_json = json.dumps(text)[1:-1]
     yield from (as_json, json.dumps(text, ensure_ascii=False)[1:-1])
     yield json.dumps(as_json)[1:-1]
-    # The second has both quotes in it, as a longer text around the value may have.
+    # The second form has both quotes, as a longer text around the value may have.
     yield from (repr(text)[1:-1], repr(f"{text}\"'")[1:-4])
     yield repr(text.encode("utf-8", "surrogatepass"))[2:-1]
     yield from (html.escape(text), html.escape(text, quote=False))
@@ -145,7 +151,7 @@ def _encoded(text: str) -> Iterator[str]:
 
 
 def _lines(value: str) -> list[str]:
-    """The lines of a key of several lines, which are often shown one by one."""
+    """Return the lines of a key of several lines, which are often shown one by one."""
     lines = [line.strip() for line in value.splitlines()]
     if len(lines) < 2:
         return []
@@ -153,7 +159,7 @@ def _lines(value: str) -> list[str]:
 
 
 def _inside(value: str) -> list[str]:
-    """The passwords in an address or a list of some, as they are written and as they are meant."""
+    """Return the passwords in an address or a list of addresses, encoded and decoded."""
     found: list[str] = []
     for address in dict.fromkeys((value, *value.split(";"))):
         try:
@@ -165,10 +171,10 @@ def _inside(value: str) -> list[str]:
 
 
 def _base64_forms(data: bytes) -> Iterator[str]:
-    """What is the same in every Base64 text over something that holds the value.
+    """Yield what every Base64 text contains that encodes data with the value in it.
 
-    Three bytes make four characters, so there are three ways for the value to lie in them; the
-    first and last characters may hold bits of what stands beside it.
+    Three bytes make four characters, so the value can have three alignments; the first and last
+    characters may hold bits of neighbouring data.
     """
     alone = base64.b64encode(data).decode()
     for encoded in (alone, alone.rstrip("=")):
@@ -184,7 +190,7 @@ def _base64_forms(data: bytes) -> Iterator[str]:
 
 
 def _piece(form: str) -> str:
-    """The beginning by which a form is recognised that was cut off: half of it, at least 6."""
+    """Return the prefix that identifies a cut-off form: half of it, at least 6 characters."""
     return form[: min(LONGEST_PIECE, max(SHORTEST, len(form) // 2))]
 
 
@@ -196,7 +202,7 @@ def _places(text: str, part: str) -> Iterator[int]:
 
 
 def _agreeing(text: str, start: int, form: str) -> int:
-    """How many characters of the form stand at `start`."""
+    """Return how many characters of the form are at `start`."""
     length = 0
     for found, expected in zip(text[start : start + len(form)], form, strict=False):
         if found != expected:
@@ -206,7 +212,10 @@ def _agreeing(text: str, start: int, form: str) -> int:
 
 
 def _without(text: str, spans: list[Span]) -> str:
-    """The text with each span replaced by its name; spans that overlap are one, the first's."""
+    """Return the text with each span replaced by its name.
+
+    Overlapping spans become the first one.
+    """
     parts: list[str] = []
     done = 0
     for start, end, name in sorted(spans, key=lambda span: (span[0], -span[1])):
@@ -216,10 +225,10 @@ def _without(text: str, spans: list[Span]) -> str:
     return "".join((*parts, text[done:]))
 
 
-# Scrubs the process's log lines while a step uses secrets: libraries log URLs, headers and errors.
+# Scrub the process's log lines while a step uses secrets: libraries log URLs, headers and errors.
 #
-# By a log record factory, so before any handler, and for every thread, since a module may start
-# some. It is in place from a process's first use of a secret on.
+# It is a log record factory, so it acts before any handler and for every thread, since a module may
+# start threads. It is installed when a process first uses a secret.
 
 
 _lock = Lock()
@@ -229,7 +238,7 @@ _formatter = logging.Formatter()
 
 @contextmanager
 def scrubbed_logs(scrub: Scrubber) -> Iterator[None]:
-    """The block in which log lines may hold the secrets that `scrub` knows."""
+    """Remove the secrets that `scrub` knows from log lines while the block runs."""
     global _in_use  # noqa: PLW0603 - replaced whole, so that who reads it needs no lock
     _install()
     with _lock:
@@ -257,10 +266,10 @@ def _install() -> None:
 
 
 def _scrub(record: logging.LogRecord, scrubbers: tuple[Scrubber, ...]) -> None:
-    """Bring message and traceback into their final form, without secrets."""
+    """Format message and traceback, and remove secrets."""
     try:
         text = record.getMessage()
-    # Arguments that do not fit would be printed as they are.
+    # Arguments that do not match the format would be printed unchanged.
     except Exception:
         text = "(a log message that could not be put together)"
     if record.exc_info:

@@ -34,10 +34,10 @@ def note_state(state: SegmentState, execution_state: str) -> None:
     state.paused = execution_state == "PAUSED"
 
 
-# Leave planning to a worker where it would render a template while a request is answered.
+# Leave planning to a worker if it would render a template during a request.
 #
-# What needs no rendering is planned at once. Where a loop's condition or the workflow's output has
-# to be rendered, nothing more is decided here: a worker plans the execution from its rows.
+# What needs no rendering is planned at once. If a loop's condition or the workflow's output must be
+# rendered, nothing more is decided here: a worker plans the execution from its rows.
 
 
 def left_to_worker(state: SegmentState, template: Template | None) -> bool:

@@ -34,9 +34,9 @@ class Pack(ABC, Generic[T]):
 
     version: Compiled
     left: deque[T]
-    until: float  # of time.monotonic(): a worker that is late leaves the rest to others
+    until: float  # of time.monotonic(): a late worker leaves the rest to others
     priority: int
-    size: int = field(init=False)  # how many came with the message, but for the first
+    size: int = field(init=False)  # how many came with the message, without the first
 
     def __post_init__(self) -> None:
         self.size = len(self.left)
@@ -112,7 +112,7 @@ class ExecutionPack(Pack[UUID], Generic[State]):
         return None
 
     def put_back(self, execution_id: UUID, state: State, seen: LiveRun) -> None:
-        """Put this unclaimed execution back as the next one."""
+        """Return an unclaimed execution to the front of the pack."""
         self.seen[execution_id] = state, seen
         self.left.appendleft(execution_id)
 

@@ -51,14 +51,14 @@ class SegmentState:
     segment: str
     resumed: bool = False  # an earlier holder may have known more than the rows say
     stays: bool = True  # whether this worker may continue with more
-    hands_over: bool = False  # whatever follows is sent to workers
+    hands_over: bool = False  # everything that follows is sent to workers
     outcomes: dict[int, str] = field(default_factory=dict)  # by task index
     frontier: Frontier = field(default_factory=Frontier)
     carried: int = 0  # steps with effects that this worker took on
     seconds: float = 0.0  # the sum of their time limits
     failure: Failure | None = None  # how the last step failed
-    paused: bool = False  # as the execution was when it was locked
-    left_to_worker: bool = False  # planning needs a template that may not be rendered here
+    paused: bool = False  # the execution's state when it was locked
+    left_to_worker: bool = False  # planning needs a template that must not be rendered here
     passed: Passed = field(default_factory=Passed)  # since the last checkpoint
     batch: list[int] = field(default_factory=list)
     ended_turns: list[int] = field(default_factory=list)
@@ -70,17 +70,17 @@ class SegmentState:
 
     @property
     def place(self) -> Place:
-        """The workflow itself, or the iteration of a container's body."""
+        """Return the workflow itself, or the iteration of a container's body."""
         return self.data.place
 
     @property
     def graph(self) -> Graph:
-        """The workflow's graph, or a body's."""
+        """Return the workflow's graph, or a body's."""
         return self.data.place.graph
 
     @property
     def prefix(self) -> str:
-        """The prefix of the paths of the graph's steps: `refine[2].`."""
+        """Return the prefix of the paths of the graph's steps: `refine[2].`."""
         return self.data.place.prefix
 
     def path(self, step: Step) -> str:
@@ -88,7 +88,7 @@ class SegmentState:
         return self.data.place.prefix + step.path
 
     def ended(self, step: Step, outcome: str, outputs: Any, error: Any = None) -> None:
-        """Note that a step ended for good, and what follows it."""
+        """Note that a step ended permanently, and what follows it."""
         if step.following is not None and error is None:
             self.data.chain[step.index] = outputs
             self.frontier.ready.append(step.following)

@@ -258,7 +258,7 @@ class _Timer:
 
 
 def _ring(signum: int, frame: FrameType | None) -> None:
-    # The signal may arrive just after the step returned; then it is nobody's.
+    # The signal may arrive just after the step returned; then it is ignored.
     if _Timer.armed:
         _Timer.armed = False
         raise StepTimeout

@@ -14,14 +14,14 @@ from executions.definition.templating.secrets import REFERENCES
 from runners import statements
 from runners.segment.context import SegmentContext
 
-# The address of a waiting step: signed, so that nobody makes one up, and known before it waits.
+# The address of a waiting step: signed, so that it cannot be forged, and known before it waits.
 #
-# It names the execution and the step, no more, and is the same whenever it is asked for: a retry
-# sends the outside the same address. Whoever has it may answer once.
+# It only names the execution and the step, and never changes: a retry sends the same address to
+# other systems. Its holder may answer once.
 
 
 _SALT = "valkyr.callback"
-# Signs with what stands before the last of these; a token is made of letters, digits, - and _.
+# Signs the part before the last of these; a token consists of letters, digits, - and _.
 _SEPARATOR = "."
 
 
@@ -44,7 +44,7 @@ def _signer() -> Signer:
     return Signer(salt=_SALT, sep=_SEPARATOR)
 
 
-# What a step's templates read, loaded from the rows: results, a map's item, a loop's past.
+# What a step's templates read, loaded from the rows: results, a map's item, a loop's history.
 
 
 MAX_HISTORY = 1_000  # outputs a task
@@ -219,12 +219,12 @@ class TemplateData:
 
     @property
     def graph(self) -> Graph:
-        """The workflow's graph, or a body's."""
+        """Return the workflow's graph, or a body's."""
         return self.place.graph
 
     @property
     def prefix(self) -> str:
-        """The prefix of the paths of the graph's steps: `refine[2].`."""
+        """Return the prefix of the paths of the graph's steps: `refine[2].`."""
         return self.place.prefix
 
     def path(self, step: Step) -> str:

@@ -31,16 +31,16 @@ class Work:
     budget: int = 1
     overrides: Any = None
     last_details: Any = None
-    wake: Any = None  # what ended the run's wait, where it has waited
+    wake: Any = None  # what ended the run's wait, if it waited
     held_seconds: float = 0.0  # how long a gate held it back before its module ran
-    at_most: float = math.inf  # seconds that its module may take, whatever the step's time-out says
+    at_most: float = math.inf  # seconds that its module may take, whatever the step's timeout
     within: AbstractContextManager[Any] | None = None  # a block in which its module runs
     # time.monotonic() before the claim was sent; its lease ends no sooner than counted from then.
     claimed_at: float = field(default_factory=time.monotonic)
 
     @property
     def seconds(self) -> float:
-        """The time limit of its module, in seconds."""
+        """Return the time limit of its module, in seconds."""
         return min(self.step.timeout_seconds, self.at_most)
 
 
@@ -73,7 +73,7 @@ class Done:
     milliseconds: float
     logs: Any = None
     costs: tuple[Cost, ...] = ()
-    run_id: UUID | None = None  # of one that ran in memory, where it was told of already
+    run_id: UUID | None = None  # of a run in memory that was already reported
     cached_from: UUID | None = None  # the run whose result this is, where nothing was run
 
 
@@ -98,17 +98,17 @@ class Unit:
     skipped: list[str] = field(default_factory=list)  # rows of a batch's items that are done
     milliseconds: float = 0.0
     logs: Any = None
-    details: Any = None  # what a failed attempt said of itself, for the next one
+    details: Any = None  # the details of a failed attempt, for the next one
     spent: tuple[Cost, ...] = ()  # by an attempt that failed or went to sleep
 
     @property
     def costs(self) -> tuple[Cost, ...]:
-        """The costs of the attempt, however it ended."""
+        """Return the costs of the attempt, however it ended."""
         return self.head.costs if self.head is not None else self.spent
 
     @property
     def variables(self) -> dict[str, Any]:
-        """The variables that its steps set; the last value wins."""
+        """Return the variables that its steps set; the last value wins."""
         merged: dict[str, Any] = {}
         for done in (self.head, *self.more):
             if done is not None and done.result.variables:
@@ -117,7 +117,7 @@ class Unit:
 
     @property
     def writes_variables(self) -> bool:
-        """Whether any of its steps set a variable."""
+        """Return whether any of its steps set a variable."""
         return any(done.result.variables for done in (self.head, *self.more) if done is not None)
 
     def cost_totals(self) -> tuple[int, Decimal]:
@@ -151,4 +151,4 @@ class LiveRun:
     expired: bool
     waits_for: str = ""
     wake: Any = None  # what ended its wait
-    inputs: Any = None  # as they were when it began to wait
+    inputs: Any = None  # those at the start of the wait

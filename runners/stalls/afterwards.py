@@ -1,8 +1,8 @@
-"""After a stalled process was killed, with Django: `python -m runners.stalls.afterwards {…}`.
+"""Clean up after a stalled process was killed: `python -m runners.stalls.afterwards {…}`.
 
-Sends the blamed run, or ends it where it crashed too often, and gives back what else the process
-held: that is nobody's fault. If this process dies, the blamed run is sent by the sweeper when its
-delay is over, and the others are taken for suspects.
+With Django, it sends the blamed run, or ends it if it crashed too often, and releases the other
+runs of the process, which are not to blame. If this process dies, the sweeper sends the blamed run
+after its delay, and treats the others as suspects.
 """
 
 import json
@@ -14,25 +14,25 @@ from dataclasses import asdict, dataclass
 from uuid import UUID
 
 PROGRAM = "runners.stalls.afterwards"
-# How long a killed process may take to vanish.
+# How long a killed process may take to disappear.
 VANISH_SECONDS = 10.0
 log = logging.getLogger("runners.stalls")
 
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """A process that was killed, and the run that was blamed for it; no run where none was."""
+    """A process that was killed, and the run that was blamed for it, if any."""
 
     pid: int
     start: str
     run: str
-    token: int  # since it was fenced
+    token: int  # its token after the fencing
     cause: str
 
 
 def begin(stall: Stall) -> None:
-    """Start this program, beside the watchdog; what it does is not waited for."""
-    import subprocess  # a megabyte that is seldom needed
+    """Start this program, beside the watchdog, without waiting for it."""
+    import subprocess  # a megabyte that is rarely needed
 
     subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-m", PROGRAM, json.dumps(asdict(stall))],
@@ -42,7 +42,7 @@ def begin(stall: Stall) -> None:
 
 
 def main() -> None:
-    """Do what is left to do for the stall that the command line describes."""
+    """Handle the stall that the command line describes."""
     stall = Stall(**json.loads(sys.argv[1]))
     import django
 

@@ -1,4 +1,4 @@
-"""The worker's main process starts its watchdog before its pool, and again if it ends."""
+"""Start a worker's watchdog from its main process before the pool, and again if it ends."""
 
 import json
 import logging
@@ -20,13 +20,13 @@ START_SECONDS = 20.0
 
 @dataclass(slots=True)
 class Keeper:
-    """One worker's watchdog: its process, once it was started."""
+    """The watchdog of one worker: its process, once started."""
 
     pid: int = 0
     start: int = 0
 
     def begin(self) -> None:
-        """Start the watchdog, where the system can have one and the limit is not 0."""
+        """Start the watchdog, if the system supports it and the limit is not 0."""
         if not (sys.platform.startswith("linux") and config().stall):
             return
         try:
@@ -57,7 +57,7 @@ class Keeper:
             str(END_AT * config().lease),
         )
         done = subprocess.run(  # noqa: S603 - our own program
-            # Without `site`: it needs nothing but the standard library, and is smaller.
+            # Without `site`: it needs only the standard library, and takes less memory.
             [sys.executable, "-S", "-m", PROGRAM, *given],
             input=json.dumps(own_connection.parameters()).encode(),
             stdout=subprocess.PIPE,

@@ -1,11 +1,12 @@
 """The watchdog's program: `python -m runners.stalls.watchdog`, beside each worker.
 
-It ends processes whose ticker stalls, and the one thread that used the processor meanwhile is
-blamed; a process that uses none (swapped out) is left alone. One that is stopped while it executes
-steps is ended before its leases end: woken, it would go on beside whoever took its steps over.
+It ends processes whose ticker stalls, and blames the one thread that used the processor meanwhile;
+a process that uses none (swapped out) is left alone. A process that is stopped while it executes
+steps is ended before its leases expire: after it resumed, it would run beside the worker that took
+over its steps.
 
-Plain Python without Django: it is small, and shares no fate with what it watches. It ends after its
-worker and all of the worker's processes.
+It is plain Python without Django: it is small, and not affected by problems of the watched
+processes. It ends after its worker and all of the worker's processes.
 """
 
 import json
@@ -31,16 +32,15 @@ from runners.process.activity_slots import (
 from runners.stalls import afterwards
 from runners.stalls.afterwards import Stall
 
-# The blame, recorded at once: one statement, in a short-lived copy of the watchdog.
+# Record the blame at once: one statement, in a short-lived copy of the watchdog.
 #
 # Starting a process with Django takes seconds on a busy machine, longer than a lease may have left;
-# so the run is fenced first, and what else there is to do follows (`afterwards`). The statement is
-# the one that releases runs everywhere: it compares the token, so what was taken over counts
-# nothing.
+# so the run is fenced first, and the rest follows (`afterwards`). The statement is the one that
+# releases runs everywhere: it compares the token, so a run that was taken over is not counted.
 
 
 RELEASE = Path(__file__).parents[1] / "sql" / "release.sql"
-# The run is not sent before somebody has looked at its crashes, or failed to for so long.
+# The run is not sent before `afterwards` has checked its crashes, or failed to for this long.
 DELAY_SECONDS = 15.0
 LOOK_SECONDS = 0.02
 FENCED, TAKEN_OVER = 0, 3
@@ -53,7 +53,7 @@ class Fencer:
     connection: Mapping[str, Any]
 
     def fence(self, note: Note, cause: str, seconds: float) -> bool:
-        """Whether the run was blamed within so many seconds; False when it was taken over."""
+        """Return whether the run was blamed within `seconds`; False if it was taken over."""
         child = os.fork()
         if child == 0:
             self._end(note, cause)
@@ -85,15 +85,15 @@ class Fencer:
             "run": note.run_id,
             "token": note.token,
             "lost": 1,
-            # A step that follows in memory has no run of its own yet: this one is not blamed for
-            # it. As a suspect it is carried alone, and the next step gets a run.
+            # The next step of a segment has no run yet, so this run is not blamed for it. As a
+            # suspect, the run is executed alone, and the next step gets a run.
             "crashed": int(note.phase == EXECUTES),
             "cause": cause,
             "suspect": True,
             "delay": DELAY_SECONDS,
             "patience": 0.0,
         }
-        # Nothing prepared: there may be a pooler in between.
+        # No prepared statements: a connection pooler may be in between.
         with psycopg.connect(autocommit=True, prepare_threshold=None, **self.connection) as own:
             return bool(own.execute(RELEASE.read_bytes(), values).fetchall())
 
@@ -104,12 +104,12 @@ def say(message: str) -> None:
     sys.stderr.flush()
 
 
-# Which thread of a process uses the processor. Imports nothing of Django.
+# Which thread of a process uses the processor. Imports no Django.
 
 
 TICKS = os.sysconf("SC_CLK_TCK")
-# Waiting threads wake every 5 ms to ask for the interpreter lock; whoever holds it uses far more.
-LEAST_SHARE = 0.05  # of one processor, below which a thread is not what stalls the process
+# Waiting threads wake every 5 ms to ask for the interpreter lock; its holder uses far more CPU.
+LEAST_SHARE = 0.05  # of one processor; a thread below it does not stall the process
 HALF = 0.5  # of what the whole process uses
 
 
@@ -122,7 +122,7 @@ class CpuUsage:
 
 
 def usage(pid: int) -> CpuUsage | None:
-    """What the process's threads have used; None when it is gone."""
+    """Return the CPU use of the process's threads; None if it is gone."""
     try:
         names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - pathlib is a megabyte here
     except OSError:
@@ -138,9 +138,10 @@ def usage(pid: int) -> CpuUsage | None:
 
 
 def busiest(before: CpuUsage, after: CpuUsage, seconds: float) -> int | None:
-    """The thread that used most of what the process used meanwhile; None where none stands out.
+    """Return the thread that used most of the process's CPU time meanwhile.
 
-    None as well for a process that hardly used the processor: it is stopped, swapped out, or waits.
+    None if none stands out. Also None for a process that hardly used the processor: it is stopped,
+    swapped out, or waits.
     """
     if before.stopped or after.stopped:
         return None
@@ -159,11 +160,11 @@ def busiest(before: CpuUsage, after: CpuUsage, seconds: float) -> int | None:
 
 
 SECOND = 1_000_000_000
-LOOKS = 10  # for each limit: a stall is seen a tenth later than it could be
+LOOKS = 10  # per limit: a stall is detected at most a tenth later
 LEAST_PERIOD, MOST_PERIOD = 0.2, 1.0
-SAMPLE = 0.5  # seconds between two looks at what threads use
-# How long to wait for the blame: a process that stalls holds its steps' leases, and must end even
-# where the database does not answer.
+SAMPLE = 0.5  # seconds between two readings of the threads' CPU use
+# How long to wait for the blame: a stalled process holds its steps' leases, and must end even if
+# the database does not respond.
 BLAME_SECONDS = 5.0
 
 
@@ -179,7 +180,10 @@ class Watchdog:
         stopped: float,
         fencer: Fencer,
     ) -> None:
-        """`limit` and `stopped` are seconds that a process may not tick: computing, or stopped."""
+        """Set the limits, in seconds without a tick.
+
+        `limit` is for a process that computes, `stopped` for a stopped one.
+        """
         self._descriptor = descriptor
         self._fencer = fencer
         self._limit, self._stopped = limit, stopped
@@ -188,13 +192,14 @@ class Watchdog:
         self._lost: dict[tuple[int, int], int] = {}
 
     def watch(self) -> None:
-        """Look again and again, until the worker and all its processes are gone."""
+        """Check periodically, until the worker and all its processes are gone."""
         last = time.monotonic()
         while True:
             found = [head for head in heads(self._descriptor) if _lives(head.pid, head.start)]
             if not found and not _lives(self._parent, self._parent_start):
                 return
-            # Who comes late was stopped or starved itself; so were the others, for no step's fault.
+            # If this check is late, the watchdog was stopped or starved, and so were the others: no
+            # step is to blame.
             now = time.monotonic()
             if now - last < 2 * self._period + SAMPLE:
                 for head in found:
@@ -208,7 +213,7 @@ class Watchdog:
         elif self._lacks_a_thread(head):
             key = (head.pid, head.start)
             self._lost[key] = self._lost.get(key, 0) + 1
-            if self._lost[key] > 1:  # once may be a thread that begins or ends right now
+            if self._lost[key] > 1:  # once may be a thread that is just starting or ending
                 say(f"a thread that keeps process {head.pid} alive has ended; the process ends")
                 _end(head)
 
@@ -238,7 +243,7 @@ class Watchdog:
         say(f"process {head.pid} has not run its threads for {seconds:.0f} s; it ends")
         note = note_of(self._descriptor, head.place, thread)
         blamed = note is not None and self._fencer.fence(note, cause, BLAME_SECONDS)
-        # What was blamed is fenced by now. A process that came back meanwhile may stay.
+        # The blamed run is fenced by now. A process that recovered meanwhile may stay.
         if not self._moved(head):
             _end(head)
         run, token = (str(note.run_id), note.token + 1) if note and blamed else ("", 0)
@@ -251,20 +256,20 @@ class Watchdog:
         notes = (note_of(self._descriptor, head.place, thread) for thread in used.threads)
         if not any(note is not None and note.phase == EXECUTES for note in notes):
             return
-        from runners.process import last_words  # seldom needed
+        from runners.process import last_words  # rarely needed
 
         say(f"process {head.pid} was stopped for {seconds:.0f} s amid a step; it ends")
         last_words.leave(head.pid)
         _end(head)
 
     def _moved(self, head: SlotHead) -> bool:
-        """Whether the process ticked since it was looked at, or is another one."""
+        """Return whether the process ticked since the last check, or is another one."""
         now = next((one for one in heads(self._descriptor) if one.place == head.place), None)
         return now is None or (now.pid, now.start, now.tick) != (head.pid, head.start, head.tick)
 
 
 def _pause(seconds: float) -> None:
-    """Wait, by a relative time: `time.sleep` computes an absolute one, and fails if clocks jump."""
+    """Wait by a relative time: `time.sleep` computes an absolute one, and fails if clocks jump."""
     select.select((), (), (), seconds)
 
 
@@ -273,7 +278,7 @@ def _lives(pid: int, start: int) -> bool:
 
 
 def _end(head: SlotHead) -> None:
-    """Kill that very process, not one that has its number by now."""
+    """Kill exactly this process, not a new one with the same id."""
     try:
         process = os.pidfd_open(head.pid)
     except OSError:
@@ -292,14 +297,14 @@ def main() -> None:
 
     The last argument is after how many seconds a stopped process must end.
 
-    Standard input says how to reach the database, since anybody can read a command line. The
-    worker's children are those that execute steps, so this process does not stay one of them.
+    Standard input holds the database's parameters, because every user can read a command line. The
+    worker's children are those that execute steps, so this process detaches itself.
     """
     fencer = Fencer(json.loads(sys.stdin.read()))
     if child := os.fork():
         os.write(1, f"{child}\n".encode())
         os._exit(0)
-    # The worker decides when all end; Ctrl-C reaches every process of a terminal.
+    # The worker decides when its processes end; Ctrl-C reaches every process of a terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDWR)

@@ -1,6 +1,6 @@
-"""Which numbers hold for a target: of the patterns that match it the most specific speaks first.
+"""Select the limits of a target: of the patterns that match, the most specific comes first.
 
-Pure: the rules are given, nothing is read.
+Pure: the rules are arguments; nothing is read.
 """
 
 import re
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TargetRule:
-    """What a pattern says of the targets it matches; `*` stands for any characters, also none.
+    """The limits of the targets that a pattern matches; `*` stands for any characters, or none.
 
     None leaves a number to the next rule. Times are in seconds; `timeout` is how long a call of a
     model may take.
@@ -29,7 +29,7 @@ class TargetRule:
 
 @dataclass(frozen=True, slots=True)
 class TargetLimits:
-    """What holds for a target: `failures` within `window` seconds open it for `recovery`."""
+    """The limits of a target: `failures` within `window` s open its circuit for `recovery` s."""
 
     failures: int
     window: float
@@ -38,9 +38,9 @@ class TargetLimits:
 
 
 def limits_for(target: str, rules: Iterable[TargetRule], base: TargetLimits) -> TargetLimits:
-    """The numbers of a target; `base` gives what no rule says.
+    """Return the limits of a target; `base` gives what no rule sets.
 
-    Where two rules have one pattern, the first of them speaks first.
+    If two rules have the same pattern, the first has precedence.
     """
     speaking = sorted((rule for rule in rules if matches(rule.pattern, target)), key=_order)
     return TargetLimits(
@@ -52,18 +52,18 @@ def limits_for(target: str, rules: Iterable[TargetRule], base: TargetLimits) -> 
 
 
 def matches(pattern: str, target: str) -> bool:
-    """Whether the pattern covers the whole target, in capitals or not."""
+    """Return whether the pattern matches the whole target, ignoring case."""
     return _expression(pattern).fullmatch(target) is not None
 
 
 def specificity(pattern: str) -> tuple[int, int]:
-    """The more the more specific: characters before the first `*`, then all that are none."""
+    """Return a key that grows with specificity: characters before the first `*`, then all."""
     return len(pattern.partition("*")[0]), len(pattern.replace("*", ""))
 
 
 def _order(rule: TargetRule) -> tuple[int, int, str]:
     prefix, literal = specificity(rule.pattern)
-    # Two that are as specific: by their text, so that the answer is always the same.
+    # Equally specific patterns are ordered by their text, so that the result is deterministic.
     return -prefix, -literal, rule.pattern
 
 
@@ -73,13 +73,13 @@ def _first(found: Iterable[T | None], otherwise: T) -> T:
 
 @lru_cache(maxsize=1_000)
 def _expression(pattern: str) -> re.Pattern[str]:
-    # Runs of `*` are one, and groups keep what they took: a hostile pattern costs no more.
+    # Runs of `*` are merged, and the groups are atomic: a hostile pattern costs no more.
     parts = [re.escape(part) for part in re.split(r"\*+", pattern)]
     return re.compile(_joined(parts), re.IGNORECASE | re.DOTALL)
 
 
 def _joined(parts: list[str]) -> str:
-    """As a glob is read: each part where it first occurs, the last one at the end."""
+    """Return a glob's expression: each part matches where it first occurs, the last at the end."""
     first, *others = parts
     if not others:
         return first
@@ -87,13 +87,13 @@ def _joined(parts: list[str]) -> str:
     return first + "".join(f"(?>.*?{part})" for part in middle) + ".*" + last
 
 
-# What holds for well-known targets where nobody wrote a rule; plain data, without tables.
+# The defaults for well-known targets without a rule; plain data, no tables.
 #
-# An administrator's rules of the same pattern, or a more specific one, come first.
+# An administrator's rules of the same pattern, or a more specific one, take precedence.
 
 
 DEFAULTS: tuple[TargetRule, ...] = (
-    # Models that reason are slow by nature, and their providers slow to recover.
+    # Reasoning models are slow, and their providers recover slowly.
     TargetRule("llm:deepseek-r1*", failures=3, recovery=300, timeout=300),
     TargetRule("llm:deepseek-reasoner*", failures=3, recovery=300, timeout=300),
     TargetRule("llm:glm-*", failures=5, recovery=180, timeout=180),
@@ -101,12 +101,12 @@ DEFAULTS: tuple[TargetRule, ...] = (
     TargetRule("vector:*", failures=3, recovery=30),
     TargetRule("mongodb:*", failures=5, recovery=45),
 )
-# What holds for every other target is the installation's, by its settings.
+# The installation's settings apply to every other target.
 BASE = TargetLimits(failures=5, window=60, recovery=60)
 
 
 def timeout_seconds(model: str) -> float:
-    """How long a call of a language model may take, in seconds, by its name: `glm-4-plus`."""
+    """Return the timeout of calls of a language model, in seconds, by its name: `glm-4-plus`."""
     found = limits_for(f"llm:{model}", DEFAULTS, BASE).timeout
     assert found is not None, "llm:* gives every model a time-out"
     return found

@@ -10,9 +10,9 @@
         run.approve("review")
         run.assert_state("SUCCESS")
 
-The fixture `valkyr` comes with the plugin `valkyr_project.pytest_plugin`; docs/how-to/testing.md
-is the guide. No broker and no worker are needed: rows say what is ready, and the kit carries it as
-a worker would. Import it once Django is set up, as it is in a test.
+The fixture `valkyr` comes with the plugin `valkyr_project.pytest_plugin`; docs/how-to/testing.md is
+the guide. No broker and no worker are needed: rows say what is ready, and the kit executes it as a
+worker would. Import it after Django's setup, as in a test.
 """
 
 from runners.modules.base import Bad, Result, StepError, Wait

@@ -1,7 +1,7 @@
-"""Answers a test gives in a module's place: by task, by step path or by module type.
+"""Answers that a test gives in place of modules: by task, by step path or by module type.
 
-The engine runs as it is; only the module's own work is left out. Its inputs are still rendered and
-checked, so a mistake in a `with` shows.
+The engine runs unchanged; only the module's own work is left out. Its inputs are still rendered and
+checked, so that mistakes in a `with` are found.
 """
 
 import re
@@ -17,7 +17,7 @@ _TURN = re.compile(r"\[\d+\]")
 
 
 class Turns:
-    """Answers for one call after the other; the last is given ever after."""
+    """Answers for successive calls; the last is repeated."""
 
     def __init__(self, answers: tuple[Any, ...]) -> None:
         if not answers:
@@ -25,17 +25,20 @@ class Turns:
         self._left = list(answers)
 
     def next(self) -> Any:
-        """The answer whose turn it is."""
+        """Return the next answer."""
         return self._left.pop(0) if len(self._left) > 1 else self._left[0]
 
 
 def in_turn(*answers: Any) -> Turns:
-    """One answer a call: `in_turn(ConnectionError("down"), {"id": "ch_1"})` fails once."""
+    """Return answers for successive calls.
+
+    `in_turn(ConnectionError("down"), {"id": "ch_1"})` fails once.
+    """
     return Turns(answers)
 
 
 class StandIn:
-    """A module whose work may be answered by a test; everything else is the module's own."""
+    """A module whose work a test may answer; everything else is the module's own."""
 
     def __init__(self, module: Module[Any], answers: Answers) -> None:
         self._module = module
@@ -47,7 +50,7 @@ class StandIn:
     def run(
         self, config: Any, ctx: StepContext, wake: Mapping[str, Any] | None = None
     ) -> Result | Wait:
-        """The test's answer where it has one for this step, else the module's own."""
+        """Return the test's answer if it has one for this step, else run the module."""
         key = next(
             (key for key in keys(ctx.step_path, self._module.type) if key in self._answers), ""
         )
@@ -57,12 +60,12 @@ class StandIn:
 
 
 def wrapped(answers: Answers) -> Callable[[Module[Any]], Module[Any]]:
-    """A function that puts a stand-in with these answers before a module."""
+    """Return a function that wraps a module in a stand-in with these answers."""
     return lambda module: cast("Module[Any]", StandIn(module, answers))
 
 
 def keys(step_path: str, module_type: str) -> list[str]:
-    """What an answer for a step may be filed under, the most particular first.
+    """Return the keys under which a step's answer may be given, the most specific first.
 
     `refine[1].draft.main` is also `refine[1].draft`, `refine.draft.main`, `refine.draft`, `draft`.
     """
@@ -73,7 +76,7 @@ def keys(step_path: str, module_type: str) -> list[str]:
 
 
 def check_names(answers: Answers, graphs: Iterable[Graph], types: Iterable[str]) -> None:
-    """Refuse an answer nothing will ask for, by an AssertionError that says what is near."""
+    """Reject an answer that no step would use; the AssertionError suggests similar names."""
     known = set(types)
     for graph in graphs:
         known |= _names(graph, "")

@@ -1,8 +1,7 @@
-"""Carries executions as far as they go, in this process: rows say what is ready, no message does.
+"""Run executions as far as possible in this process: from rows, without messages.
 
-Each segment is carried by the function that a worker's task calls. What messages would ask for
-besides (children's ends, events, admission, planning after a fan-out) is done by the functions
-that those messages call.
+Each segment is run by the function that a worker's task calls. Other messages (children's ends,
+events, admission, planning after a fan-out) are replaced by calls of their functions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,9 +39,9 @@ Pending = tuple[UUID, UUID, UUID, str, int]  # run, execution, version, segment,
 
 
 def drive(root: UUID, answers: Answers) -> None:
-    """Carry an execution and all that it starts until they end or only wait.
+    """Run an execution and all its descendants until they end or only wait.
 
-    Raises AssertionError where they move on and on.
+    Raises AssertionError if they never stop moving.
     """
     with ExitStack() as stack:
         stack.enter_context(silent())
@@ -55,10 +54,10 @@ def drive(root: UUID, answers: Answers) -> None:
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """The block in which nothing is sent to a broker."""
+    """Send nothing to a broker while the block runs."""
 
     def ignore(*_: Any) -> None:
-        """Rows say the same."""
+        """Ignore a message, because the rows hold the same fact."""
 
     with patch.multiple(
         messages, publish=ignore, prepare_remote=ignore, advance=ignore, tell=ignore
@@ -67,7 +66,7 @@ def silent() -> Iterator[None]:
 
 
 def family(root: UUID) -> list[UUID]:
-    """An execution and everything it started, and what ran because something of it failed."""
+    """Return an execution with all its descendants and the error workflows that they started."""
     found, newest = [root], [root]
     while newest:
         started = Q(parent_id__in=newest) | Q(failure_of_id__in=newest)
@@ -78,7 +77,7 @@ def family(root: UUID) -> list[UUID]:
 
 
 def _round(root: UUID, answers: Answers) -> bool:
-    """Do what can be done now; whether there was anything."""
+    """Do what can be done now; return whether there was anything."""
     ids = family(root)
     moved = bool(executions.overdue_executions() + waits.due_timers())
     moved |= _admitted(ids)
@@ -104,7 +103,7 @@ def _pending(ids: Sequence[UUID], answers: Answers) -> list[Pending]:
 
 
 def _carry(pending: Pending) -> bool:
-    """As the task `run_segment`; whether the run is not as it was."""
+    """Run a segment as the task `run_segment` does; return whether the run changed."""
     run, execution, version, segment, token = pending
     with suppress(LeaseLost, StepFailed):  # Flower shows it; here the rows do
         receive.run_segment(execution, version, segment)
@@ -121,7 +120,7 @@ def _delivered() -> bool:
     found = Event.objects.filter(delivered_at=None).order_by("created_at")
     ids = list(found.values_list("pk", flat=True))
     woken = sum(events.deliver(event) for event in ids)
-    # A call evaluates filters for a moment; the others are evaluated by the next one.
+    # One call evaluates filters for a limited time; the next one continues.
     return woken > 0 or found.filter(pk__in=ids).exists()
 
 
@@ -140,7 +139,7 @@ def _children_told(ids: Sequence[UUID]) -> bool:
 
 
 def _planned(ids: Sequence[UUID]) -> bool:
-    """Plan those still under way: a join, or an end, that a message would have asked for."""
+    """Plan the executions under way: a join or an end for which a message would have been sent."""
     running = WorkflowExecution.objects.filter(pk__in=ids, state=ExecutionState.RUNNING)
     found = list(running.values_list("pk", flat=True))
     started = sum(plan_execution.catch_up(execution) for execution in found)

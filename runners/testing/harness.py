@@ -1,4 +1,4 @@
-"""What a test has of Valkyr: a workspace, definitions, credentials, executions that are carried."""
+"""The testing kit of Valkyr: a workspace, definitions, credentials, and executions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -26,17 +26,17 @@ Definition = Mapping[str, Any] | str | Path
 
 
 class Valkyr:
-    """The fixture `valkyr`: everything happens in the default workspace of the test's database."""
+    """The fixture `valkyr`: it works in the default workspace of the test's database."""
 
     def __init__(self) -> None:
-        """In a test's transaction, let steps take their time: nobody else waits for it."""
+        """Disable the idle timeout in a test's transaction, for which no other process waits."""
         if connection.in_atomic_block:
             with connection.cursor() as cursor:
                 cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
 
     @property
     def workspace(self) -> Workspace:
-        """The default workspace; made where a test's database has none."""
+        """Return the default workspace; create it if the test's database has none."""
         tier, _ = Tier.objects.get_or_create(name="unlimited")
         found, _ = Workspace.objects.get_or_create(
             slug=Workspace.DEFAULT_SLUG, defaults={"name": "Default", "tier": tier}
@@ -46,8 +46,8 @@ class Valkyr:
     def publish(self, definition: Definition) -> Workflow:
         """Publish a definition (a mapping, YAML text, or the path of a file) under its own name.
 
-        A workflow of that name gets a new version, unless nothing changed. AssertionError lists
-        every problem.
+        A workflow of that name gets a new version, unless nothing changed. Raises AssertionError,
+        which lists every problem.
         """
         workflow = self._draft(_document(definition))
         try:
@@ -66,11 +66,11 @@ class Valkyr:
         *,
         answers: Answers | None = None,
     ) -> WorkflowRun:
-        """Publish a definition, start an execution of it, and carry it as far as it goes.
+        """Publish a definition, start an execution of it, and run it as far as possible.
 
         `answers` stand in for modules, by task (`charge`), step path (`charge.pay`) or type
         (`http.request`): outputs, a Result, an exception (an instance or a class) to raise, a
-        function of (inputs, context) that gives one of these, or `in_turn(...)` of them.
+        function of (inputs, context) that returns one of these, or `in_turn(...)` of them.
         """
         workflow = definition if isinstance(definition, Workflow) else self.publish(definition)
         check_names(answers or {}, self._graphs(), registry.names())
@@ -80,9 +80,9 @@ class Valkyr:
         return WorkflowRun(started.execution.pk, answers or {}).carry()
 
     def install(self, *modules: What) -> None:
-        """Let workflows use modules that are not installed: functions, classes or modules.
+        """Make modules available that are not installed: functions, classes or modules.
 
-        They stay known for the rest of the session.
+        They stay available for the rest of the session.
         """
         for module in modules:
             chosen = found(module)
@@ -92,9 +92,10 @@ class Valkyr:
     def credential(
         self, name: str, kind: str = "secret", *, hosts: Sequence[str] = ("*",), **fields: str
     ) -> None:
-        """Give the workspace a credential: `valkyr.credential("bank", "bearer", token="t")`.
+        """Create a credential in the workspace: `valkyr.credential("bank", "bearer", token="t")`.
 
-        It may go to any host unless `hosts` names some, and to the modules that its type suggests.
+        It may go to any host unless `hosts` restricts it, and to the modules that its type
+        suggests.
         """
         credentials.create(
             self.workspace, name=name, type=kind, fields=fields, hosts=hosts, actor=ACTOR

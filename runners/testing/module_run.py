@@ -1,4 +1,4 @@
-"""One module by itself: what it gives, or how it fails, as the engine would see it."""
+"""Run one module alone: its result or its failure, as the engine would see it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,11 +21,10 @@ What = str | Module[Any] | type[Module[Any]] | Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class ModuleRun:
-    """What a module gave back: JSON-able outputs, its outcome, what it logged and spent.
+    """The result of a module: JSON-able outputs, its outcome, its logs and its costs.
 
-    `waits` is what it waits for, where it went to sleep instead. `logs` are entries with `level`,
-    `message` and perhaps `fields`. Values of the credential are taken out of all of it, as the
-    engine does.
+    `waits` is what it waits for, if it was suspended. `logs` are entries with `level`, `message`
+    and perhaps `fields`. Values of the credential are removed from all of it, as in the engine.
     """
 
     outputs: Any
@@ -50,11 +49,12 @@ def run_module(
     """Run a module on inputs as a workflow's `with` writes them, without templates.
 
     `module` is a type, a @step function, or a Module or its class, installed or not. `credential`
-    are the fields of the one it may use; `details` what the attempt before gave to `heartbeat`;
-    `wake` what ends a wait (see `Module.woken`). It may take `seconds`, else its own time-out.
+    are the fields of its credential; `details` are those that the previous attempt passed to
+    `heartbeat`; `wake` ends a wait (see `Module.woken`). The time limit is `seconds`, else the
+    module's own timeout.
 
-    Raises what the module raises (StepError, pydantic's ValidationError for inputs that do not
-    fit, StepTimeout), and AssertionError for a result that breaks what the module declares.
+    Raises what the module raises (StepError, pydantic's ValidationError for invalid inputs,
+    StepTimeout), and AssertionError for a result that contradicts the module's declaration.
     """
     chosen = found(module)
     context = _context(chosen, attempt, variables or {}, details, seconds)
@@ -71,9 +71,9 @@ def run_module(
 
 
 def failing_module(module: What, given: Mapping[str, Any] | None = None, **more: Any) -> Failure:
-    """How a module fails: `error_type`, `message`, `retry_after`; takes what `run_module` takes.
+    """Return a module's failure: `error_type`, `message`, `retry_after`; arguments as `run_module`.
 
-    Raises AssertionError where it does well.
+    Raises AssertionError if it succeeds.
     """
     try:
         ended = run_module(module, given, **more)
@@ -89,7 +89,7 @@ def failing_module(module: What, given: Mapping[str, Any] | None = None, **more:
 def check_bad_inputs(module: What) -> None:
     """Run every row of a module's table `bad_inputs` that needs no server.
 
-    Raises AssertionError where a row ends otherwise than it says.
+    Raises AssertionError if a row ends differently.
     """
     for bad in found(module).bad_inputs:
         if bad.needs:
@@ -102,7 +102,10 @@ def check_bad_inputs(module: What) -> None:
 
 
 def found(module: What) -> Module[Any]:
-    """The module that is meant; raises `UnknownModule`, TypeError."""
+    """Return the module for a type, function, class or module.
+
+    Raises `UnknownModule`, TypeError.
+    """
     if isinstance(module, str):
         return registry.get(module)
     if isinstance(module, Module):
@@ -133,7 +136,7 @@ def _context(
 
 
 def _check(module: Module[Any], given: dict[str, Any], ended: Result, outputs: Any) -> None:
-    """What the engine, or who reads the documentation, would trip over."""
+    """Assert that the outcome, outputs and costs match the module's declaration."""
     declared = module.outcomes_for(given) or ("success",)
     assert ended.outcome in (*declared, "success"), (
         f"{module.type} ended with the outcome {ended.outcome!r}; it declares {', '.join(declared)}"

@@ -1,4 +1,4 @@
-"""One execution in a test: carried as far as it goes, asked about, and helped on from outside."""
+"""One execution in a test: run it, inspect it, and act on it from outside."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from runners.testing.drive import drive, family, silent
 from runners.waits import approvals, callbacks
 from runners.waits.events import signal
 
-# What some executions' rows say, as text: the message of an assertion that failed.
+# The rows of some executions as text: the message of a failed assertion.
 
 
 MOST_RUNS = 100
@@ -32,7 +32,7 @@ LONGEST = 100
 
 
 def table(ids: Sequence[UUID]) -> str:
-    """The executions with their runs in the order in which they were made, one a line."""
+    """Return the executions with their runs in order of creation, one per line."""
     parts = []
     for execution in WorkflowExecution.objects.filter(pk__in=ids).order_by("pk"):
         title = f"{execution.workflow.name} is {execution.state}"
@@ -54,7 +54,7 @@ def _lines(execution: WorkflowExecution) -> list[str]:
 
 
 def _row(run: Run) -> tuple[str, str, str, str, str]:
-    """Path and attempt, module, state, outcome or what it waits for, what came of it."""
+    """Return a run's path and attempt, module, state, outcome or wait, and result."""
     state = str(run.state)
     how = run.waits_for if state == "WAITING" else run.outcome
     return f"{run.step_path} #{run.attempt}", run.module, state, how, _came(run)
@@ -77,9 +77,9 @@ ANYBODY = "tester"
 
 
 def person(name: str, workspace: Workspace) -> Any:
-    """A member of the workspace by that name, a workflow author unless they are one already.
+    """Return a member of the workspace by that name; a new one becomes a workflow author.
 
-    A role's name (`ADMIN`) stands for somebody of that role, no name for an administrator.
+    A role's name (`ADMIN`) stands for a member with that role, "" for an administrator.
     """
     role = name if name in Role.values else (Role.WORKFLOW if name else Role.ADMIN)
     model = get_user_model()
@@ -89,14 +89,14 @@ def person(name: str, workspace: Workspace) -> Any:
     return user
 
 
-# Time passes for some executions: every instant in their rows is moved into the past.
+# Advance the time for some executions: every instant in their rows is moved into the past.
 
 RUN_TIMES = ("started_at", "due_at", "retry_after", "deadline_at")
 EXECUTION_TIMES = ("created_at", "started_at", "deadline_at")
 
 
 def advance(ids: Sequence[UUID], span: timedelta) -> None:
-    """Let so much time pass for these executions, and for kept results."""
+    """Advance the time by `span` for these executions, and for cached results."""
     runs = Run.objects.filter(execution_id__in=ids, state__in=sorted(LIVE))
     runs.update(**{name: F(name) - span for name in RUN_TIMES})
     rows = WorkflowExecution.objects.filter(pk__in=ids, state__in=sorted(UNFINISHED))
@@ -105,7 +105,7 @@ def advance(ids: Sequence[UUID], span: timedelta) -> None:
 
 
 def until_next(ids: Sequence[UUID]) -> timedelta | None:
-    """How long until a timer, a retry or a deadline of theirs comes; None when none will."""
+    """Return the time until their next timer, retry or deadline; None if there is none."""
     runs = Run.objects.filter(execution_id__in=ids)
     retries = runs.filter(state=RunState.PENDING, retry_after__gt=Now())
     timers = runs.filter(state=RunState.WAITING, due_at__isnull=False)
@@ -126,8 +126,8 @@ ACTOR = Actor.system("a test")
 class WorkflowRun:
     """An execution that the kit runs; `answers` replace modules (see `answers.py`).
 
-    Tasks are named by id, in a body with their place (`refine[1].draft`), or by the whole path of a
-    step (`charge.pay`); of a task with several modules the last one counts.
+    Name tasks by id, in a body with their place (`refine[1].draft`), or by the whole path of a step
+    (`charge.pay`); of a task with several modules the last one counts.
     """
 
     id: UUID
@@ -135,33 +135,33 @@ class WorkflowRun:
 
     @property
     def execution(self) -> WorkflowExecution:
-        """Its row, as it is now."""
+        """Return its current row."""
         return WorkflowExecution.objects.get(pk=self.id)
 
     @property
     def state(self) -> str:
-        """`RUNNING` if it only waits; else `SUCCESS`, `FAILED`, `CANCELLED`, `TIMEOUT`."""
+        """Return `RUNNING` if it only waits; else `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
         return str(self.execution.state)
 
     @property
     def output(self) -> Any:
-        """The output of the workflow."""
+        """Return the output of the workflow."""
         return self.execution.output
 
     @property
     def variables(self) -> dict[str, Any]:
-        """The workflow's variables as they are now."""
+        """Return the workflow's variables as they are now."""
         return dict(self.execution.context_data)
 
     @property
     def children(self) -> list["WorkflowRun"]:
-        """The executions that its steps started, oldest first."""
+        """Return the executions that its steps started, oldest first."""
         rows = WorkflowExecution.objects.filter(parent_id=self.id).order_by("pk")
         return [WorkflowRun(pk, self.answers) for pk in rows.values_list("pk", flat=True)]
 
     @property
     def dead_letters(self) -> dict[str, str]:
-        """Why steps failed permanently, by step path: `TRANSIENT: the shop does not answer`."""
+        """Return why steps failed permanently, by step path: `TRANSIENT: shop unreachable`."""
         return {
             run.step_path: f"{run.error_type}: {run.error}"
             for run in self._runs().filter(state=RunState.DLQ)
@@ -169,7 +169,7 @@ class WorkflowRun:
 
     @property
     def waits(self) -> dict[str, str]:
-        """The kinds of waits, by step path: `timer`, `approval`, `event`, `callback`, `child`."""
+        """Return the waits by step path: `timer`, `approval`, `event`, `callback`, `child`."""
         found = self._runs().filter(state=RunState.WAITING).exclude(waits_for=WaitKind.BODY)
         return dict(found.values_list("step_path", "waits_for"))
 
@@ -179,13 +179,13 @@ class WorkflowRun:
         return self
 
     def ran(self) -> list[str]:
-        """The tasks that ran, in the order in which they were ready, once each."""
+        """Return the tasks that ran, each once, in the order in which they became ready."""
         found = self._runs().exclude(state=RunState.SKIPPED).exclude(started_at=None)
         paths = found.order_by("id").values_list("step_path", flat=True)
         return list(dict.fromkeys(path.rpartition(".")[0] for path in paths))
 
     def attempts(self, task: str) -> int:
-        """Number of attempts of a task's last step."""
+        """Return the number of attempts of a task's last step."""
         return int(self._run(task).attempt)
 
     def outputs(self, task: str) -> Any:
@@ -195,7 +195,7 @@ class WorkflowRun:
         return run.outputs
 
     def outcome(self, task: str) -> str:
-        """A task's outcome: `success`, a branch, `error`; "" if it has not ended."""
+        """Return a task's outcome: `success`, a branch, `error`; "" if it has not ended."""
         run = self._run(task)
         return "skipped" if run.state == RunState.SKIPPED else str(run.outcome)
 
@@ -228,8 +228,8 @@ class WorkflowRun:
     def advance_time(self, span: timedelta | float | None = None) -> "WorkflowRun":
         """Advance the time (seconds, or a timedelta); by default until the next wait is due.
 
-        Waits, retries and deadlines come nearer, since their instants in the rows are moved; the
-        clock itself is not touched. AssertionError where nothing will ever be due.
+        The instants of waits, retries and deadlines in the rows are moved; the clock itself is not
+        changed. Raises AssertionError if nothing will become due.
         """
         ids = family(self.id)
         if span is None:
@@ -267,7 +267,7 @@ class WorkflowRun:
         return self.carry()
 
     def table(self) -> str:
-        """The executions and their runs, as the message of a failing assertion shows them."""
+        """Return the executions and their runs, as failing assertions show them."""
         return table(family(self.id))
 
     def _decide(self, task: str, decision: str, by: str, comment: str) -> "WorkflowRun":
@@ -282,7 +282,7 @@ class WorkflowRun:
         return Run.objects.filter(execution_id=self.id, epoch=epoch, superseded=False)
 
     def _path(self, task: str) -> str:
-        """The path of a task's last step that has a run, else of its only one."""
+        """Return the path of a task's last step that has a run, else of its only step."""
         return str(self._run(task).step_path)
 
     def _run(self, task: str) -> Run:

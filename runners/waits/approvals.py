@@ -23,7 +23,7 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Acto
     """Approve or reject a run's question; return the run, which continues with the decision.
 
     Of two decisions the first counts. Raises NotFound if the user may not see the run, Forbidden if
-    the user may not decide, and WrongState if the run does not wait for a decision (any more).
+    the user may not decide, and WrongState if the run does not wait for a decision.
     """
     with transaction.atomic():
         run = _locked(run_id)

@@ -18,7 +18,7 @@ from runners.segment.template_data import read_callback_url
 from runners.states import LIVE, RunState, WaitKind
 from runners.waits import wake_runs
 
-# Its steps may still come to wait; a failed one goes on when its dead letter is requeued.
+# Its steps may still wait; a failed one continues when its dead letter is requeued.
 OPEN = frozenset(
     {
         ExecutionState.PENDING,
@@ -27,7 +27,7 @@ OPEN = frozenset(
         ExecutionState.FAILED,
     }
 )
-# A run that failed or died is tried again, or may be by hand: its step waits then.
+# A failed or dead run is retried, or may be requeued: then its step waits.
 TO_COME = LIVE | {RunState.FAILED, RunState.DLQ}
 
 

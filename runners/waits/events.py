@@ -100,7 +100,7 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
 
 
 def catch_up(run_id: UUID) -> None:
-    """Deliver events to a suspended run that came between its clock reading and its commit.
+    """Deliver events that arrived between a suspended run's clock reading and its commit.
 
     Such an event may have been delivered before the run was visible. `deliver_missed` does what
     this process misses, by a crash or beyond MISSED events.
@@ -151,7 +151,7 @@ def deliver_missed(age: float, batch: int) -> int:
     if not missed:
         return 0
     _deliver_anew(sorted({event_id for found in missed.values() for event_id, _ in found}))
-    # Only now: who dies before this has the next sweep deliver them once more.
+    # Only now: if the process dies before, the next sweep delivers them again.
     upto = [found[-1][1] if len(found) == MISSED else None for found in missed.values()]
     runs, since = zip(*missed, strict=True)
     statements.fetch("heard", {"runs": list(runs), "since": list(since), "upto": upto})
@@ -202,15 +202,15 @@ def _delivered(event_id: UUID, looked_at: datetime | None = None) -> None:
     )
 
 
-# Events that steps tell their workspace: once each, and in no endless chain.
+# Events that steps publish to their workspace: once each, and in no endless chain.
 #
-# An event may start a workflow that tells an event: the event's id says how long that chain is, and
-# whoever would make it longer than `MAX_CHAIN` fails. The module's thread holds no connection, so
-# one is opened for this and given back.
+# An event may start a workflow that publishes an event: the event's id contains the length of that
+# chain, and a publication that would exceed `MAX_CHAIN` fails. The module's thread holds no
+# connection, so one is opened for this and returned.
 
 
 MAX_CHAIN = 10
-# So many parents, and error workflows, are followed up to what was started first.
+# How many parents, and error workflows, are followed up to the first start.
 MAX_CLIMB = 50
 OWN_ID = re.compile(r"step:(\d+):[0-9a-f]{64}:\d+")
 STARTED_BY = re.compile(r"event:([0-9a-f-]{36}):.*")
@@ -226,7 +226,7 @@ def announce_from_step(
         said = "; ".join(f"{problem.path}: {problem.message}" for problem in error.problems)
         raise StepError(f"the event cannot be stored: {said or error.message}") from error
     except StepTimeout:
-        # Interrupted wherever it was: nobody knows what the connection still expects.
+        # Interrupted at an unknown point: the state of the connection is unknown.
         connection.close()
         raise
     finally:

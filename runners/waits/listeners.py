@@ -27,10 +27,10 @@ from runners.segment.context import SegmentContext
 from runners.segment.template_data import TemplateData
 
 BATCH = 500
-# Filters may read payloads of a mebibyte: only so many are held at once.
+# Filters may read payloads of 1 MiB: only this many are in memory at once.
 LOADED = 50
 FILTER = "filter"
-# So many failures of its filter are kept with a run, each so long.
+# How many failures of its filter are kept with a run, and the length of each.
 NOTES, NOTE_LENGTH = 20, 500
 
 Pair = tuple[UUID, UUID]  # run, execution
@@ -50,7 +50,7 @@ class Listener:
 
     @property
     def filter(self) -> Template | None:
-        """The filter of events; None accepts every one."""
+        """Return the filter of events; None accepts every one."""
         return self.step.deferred.get(FILTER)
 
 

@@ -62,6 +62,6 @@ def wake_each(
             "patience": config().patience,
         },
     )
-    # Those of paused executions, and those that need a place first, are sent by what lets them go.
+    # Steps of paused executions, and those that need a slot first, are sent when these continue.
     resend(row[:-2] for row in rows if row[-2])
     return {row[-1] for row in rows}

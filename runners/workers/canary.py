@@ -22,7 +22,7 @@ from runners.process import signs_of_life
 
 log = logging.getLogger(__name__)
 NAME = "runners.canary"
-# The queue of a worker that is gone goes too, where the broker knows how (RabbitMQ).
+# The broker deletes the queue of a dead worker, if it supports that (RabbitMQ).
 FORGOTTEN_SECONDS = 600.0
 CONNECT_SECONDS = 2
 # How long a worker may look for a broker that is away before it counts as stuck.
@@ -80,7 +80,7 @@ class Consuming(bootsteps.StartStopStep):
             self._send(parent, name)
 
     def _hear(self, errors: tuple[type[Exception], ...], message: Any, *_: Any, **__: Any) -> None:
-        """Note that the own message came back."""
+        """Note that this worker's own message came back."""
         message.ack_log_error(log, errors)
         self._heard_at = time.monotonic()
 

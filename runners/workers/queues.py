@@ -15,9 +15,9 @@ from executions.database.clock import database_now
 from runners.models import Run, Runner
 from runners.states import HELD, RunState
 
-# So many waiting runs at most are looked at.
+# The most waiting runs that are counted.
 BOUND = 50_000
-# A worker says that it lives every 15 s; one silent for so long is most likely gone.
+# A worker sends a heartbeat every 15 s; one that is silent for this long is probably gone.
 SILENT = timedelta(seconds=60)
 # What waits shorter than this may be waiting for nothing.
 PATIENCE = timedelta(seconds=15)

@@ -92,7 +92,7 @@ def name_process(sender: Any = None, **_: Any) -> None:
     if _share is WorkerShare.NOTHING:
         return
     os.environ["VALKYR_POOL"] = kind_of_pool(sender.pool_cls)
-    # Celery goes on after any other error of this function, and runs no checks of Django.
+    # Celery ignores any other error of this function, and runs no checks of Django.
     for problem in run_checks(tags=[WORKERS]):
         raise SystemExit(f"{problem.msg} {problem.hint} ({problem.id})")
     os.environ.setdefault("RUNNER_ID", sender.hostname)
@@ -174,7 +174,7 @@ def _killed(pid: int) -> Callable[[int], None] | None:
     if not _deaths.short():
         return None
     start = out_of_memory.start_of(pid)
-    # Before the child is reaped: nobody may find it gone and no word about it.
+    # Before the child is reaped: no process may find it gone without this note.
     out_of_memory.tell(pid, start, out_of_memory.UNKNOWN)
     return lambda peak: out_of_memory.tell(pid, start, _deaths.judge(pid, peak))
 
@@ -212,7 +212,7 @@ def _announce() -> None:
 
 
 def _seen() -> None:
-    # A worker that lives and gets no messages any more is as good as gone.
+    # A live worker that receives no messages counts as gone.
     if canary.proven():
         _update(seen_at=ClockTimestamp())
 

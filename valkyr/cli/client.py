@@ -41,7 +41,7 @@ class ApiClient:
     def __init__(self, http: httpx.Client, *, token: bool = True) -> None:
         """Store `http`, which has the address and the credentials."""
         self._http, self._token = http, token
-        # Whether the list that was read last goes on past its limit.
+        # Whether the list that was read last continues beyond its limit.
         self.more = False
 
     def get(self, path: str, **query: Any) -> Any:

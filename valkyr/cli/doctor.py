@@ -83,11 +83,11 @@ def examine(choices: Choices) -> Report:
     try:
         set_up(choices.settings, choices.environment)
     except CliError as error:
-        # The settings module tells several mistakes in several lines.
+        # The settings module reports several mistakes in several lines.
         lines = error.message.splitlines()
         found = [DoctorFinding("settings", "doctor.settings", one, error.hint) for one in lines]
         return Report(found, ["settings"])
-    except Exception as error:  # whatever the project's modules raise as they are imported
+    except Exception as error:  # whatever the project's modules raise during their import
         text = f"The project cannot be loaded: {type(error).__name__}: {error}"
         hint = "Run `manage.py check`, which shows where."
         return Report([DoctorFinding("settings", "doctor.settings", text, hint)], ["settings"])
@@ -186,7 +186,7 @@ def _database() -> Iterator[DoctorFinding]:
         )
 
 
-# Rows of the audit trail are only added: the database refuses the rest to everybody.
+# Rows of the audit trail are only added: the database rejects everything else for all roles.
 APPEND_ONLY = frozenset({"Activity", "AuditSeal"})
 MISSING_GRANTS = """
 SELECT c.relname, string_agg(g.privilege, ', ' ORDER BY g.privilege)

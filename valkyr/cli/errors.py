@@ -51,18 +51,18 @@ class CliError(click.ClickException):
         hint: str = "",
         problem: Mapping[str, Any] | None = None,
     ) -> None:
-        """`problem` is the API's problem document, if there is one."""
+        """Set the message and the exit code; `problem` is the API's problem document, if any."""
         super().__init__(message)
         self.code, self.hint, self.problem = code, hint, dict(problem or {})
 
     @property
     def status(self) -> int | None:
-        """The HTTP status, if the API rejected the request."""
+        """Return the HTTP status, if the API rejected the request."""
         return self.problem.get("status")
 
     @property
     def problems(self) -> Sequence[Mapping[str, Any]]:
-        """The invalid fields, by path."""
+        """Return the invalid fields, by path."""
         found: Sequence[Mapping[str, Any]] = self.problem.get("errors") or []
         return found
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from valkyr.cli.client import ApiClient, StreamEvent
 
 FINAL = frozenset({"SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"})
-# A server says something every 15 s; one that is silent for longer is gone.
+# A server sends something every 15 s; one that is silent for longer is gone.
 SILENCE = 30.0
 # Between two connections, and how long a server may be away, in seconds.
 PAUSE, PATIENCE = 1.0, 60.0

@@ -25,7 +25,7 @@ class JsonParameter(click.ParamType):  # type: ignore[type-arg] # older clicks h
     name = "JSON|@FILE|-"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The value."""
+        """Return the value."""
         if not isinstance(value, str):
             return value
         try:
@@ -46,7 +46,7 @@ class SinceParameter(click.ParamType):  # type: ignore[type-arg] # older clicks 
     name = "AGE|TIME"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """The time in RFC 3339."""
+        """Return the time in RFC 3339."""
         if found := AGE.match(value):
             age = timedelta(**{UNITS[found[2]]: int(found[1])})
             return (datetime.now(UTC) - age).isoformat()

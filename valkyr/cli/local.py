@@ -113,7 +113,7 @@ def _django_request(request: httpx.Request) -> Any:
         for name, value in request.headers.items()
         if name not in {"content-length", "content-type", "host"}
     }
-    # Nobody's address; and the door for the audit trail, which no header can set.
+    # No client address; and the audit trail's entry point, which no header can set.
     facts: Any = {"REMOTE_ADDR": "", "SERVER_NAME": _host(), "valkyr.door": DOOR}
     return RequestFactory(headers=headers, **facts).generic(
         request.method,

@@ -27,7 +27,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, or None for an unknown name."""
+        """Return the command, or None for an unknown name."""
         place = COMMANDS.get(cmd_name)
         if place is None:
             return None
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return Exit.INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of our output has closed it
         sys.stdout = None
         return Exit.OK
     return code
@@ -88,7 +88,7 @@ def _misused(
     error: click.ClickException, arguments: Sequence[str] | None, choices: Choices
 ) -> None:
     """Print the error of the command line, as JSON if requested."""
-    # What stands after the mistake was not read.
+    # Arguments after the mistake were not parsed.
     choices.json |= "--json" in (sys.argv[1:] if arguments is None else arguments)
     if not choices.json:
         error.show()

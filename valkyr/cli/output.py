@@ -23,7 +23,7 @@ from valkyr.cli.options import Choices
 Row = Mapping[str, Any]
 # A column's heading, and the row's key or a function of the row.
 Column = tuple[str, str | Callable[[Row], Any]]
-# What could move the cursor or colour the terminal of whoever reads others' text.
+# Characters in other users' text that could move the cursor or colour the terminal.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z\Z")
 SHOWN_TIME = re.compile(r"(\d{4}-)(\d\d-\d\d \d\d:\d\d):\d\dZ\Z")
@@ -43,7 +43,7 @@ class CommandOutput:
 
     @cached_property
     def console(self) -> Any:
-        """Rich's console for standard output; None without a terminal or without Rich."""
+        """Return Rich's console for standard output; None without a terminal or without Rich."""
         return _console(sys.stdout)
 
     def table(
@@ -59,7 +59,7 @@ class CommandOutput:
 
         A terminal wraps long texts or, with `cut`, truncates them.
 
-        Every format says that there are `more`, so that nobody takes a part for the whole.
+        Every format says that there are `more`, so that a part is not mistaken for the whole.
         """
         if self.json:
             self.value(list(rows))

@@ -33,7 +33,7 @@ class ProfileFile:
 
 
 def config_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """`VALKYR_CONFIG`, or `valkyr/config.toml` in the XDG configuration folder."""
+    """Return `VALKYR_CONFIG`, or `valkyr/config.toml` in the XDG configuration folder."""
     if given := environment.get("VALKYR_CONFIG"):
         return Path(given).expanduser()
     base = environment.get("XDG_CONFIG_HOME") or "~/.config"

@@ -27,7 +27,10 @@ HEADER = "x-valkyr-signature"
 
 
 def send_webhook(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Post it, signed; return the response's status. Raises StepError unless it is 200 to 299."""
+    """Post the message, signed; return the response's status.
+
+    Raises StepError unless the status is 200 to 299.
+    """
     content = json_content({"id": ctx.idempotency_key, "headline": headline(message), **message})
     secret = (ctx.credential or {}).get("secret", "")
     call = Call(
@@ -62,7 +65,7 @@ ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def send_slack(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Post it; raises StepError."""
+    """Post the message; raises StepError."""
     said = [_line(text, link) for text, link in lines(message)]
     body = "\n".join([f"*{_plain(headline(message))}*", *said, f"_{_plain(footer(message))}_"])
     slack_exchange(SlackPostInputs(text=body[:LONGEST], unfurlLinks=False), ctx)
@@ -74,7 +77,7 @@ def _line(text: str, link: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text without Slack's markup, so that a failure's message mentions nobody."""
+    """Return the text without Slack's markup, so that a failure's message mentions no user."""
     return text.translate(ESCAPES)
 
 
@@ -86,7 +89,7 @@ SECONDS = 5.0
 
 
 def send_mail(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Send it to the mail server; raises StepError if every recipient is rejected."""
+    """Send the message to the mail server; raises StepError if every recipient is rejected."""
     text = [f"{said}\n{link}".strip() for said, link in lines(message)]
     inputs = EmailSendInputs.model_validate(
         {
@@ -115,7 +118,10 @@ SAID = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it: `answer` is the HTTP status, where there was one; no error: it was taken."""
+    """The result of a message: `answer` is the HTTP status, if any.
+
+    Without an error it was accepted.
+    """
 
     error: str
     answer: int | None
@@ -129,7 +135,10 @@ def attempt(
     message: Mapping[str, Any],
     delivery_id: UUID,
 ) -> Outcome:
-    """Send it once, within the timeout; an error becomes an outcome, without the secret."""
+    """Send the message once, within the timeout.
+
+    An error becomes an outcome, without the secret.
+    """
     scrubber = Scrubber(dict.fromkeys((credential or {}).values(), "(secret)"))
     ctx = Context(
         execution_id=delivery_id,
@@ -149,14 +158,14 @@ def attempt(
             error, retry_after = failure.message, failure.retry_after
             details = failure.details if isinstance(failure.details, dict) else {}
             answer = details.get("status")
-        # Whatever a receiver provokes, the other messages go on.
+        # Whatever error a receiver causes, the other messages are sent.
         except Exception as failure:
             error = f"{type(failure).__name__}: {failure}"
     took = round(1000 * (time.monotonic() - began))
     return Outcome(clipped(scrubber.message(error), SAID), answer, took, retry_after)
 
 
-# A message in words: pure. What it holds of other people's text is one line without controls.
+# A message in words: pure. Its third-party text is one line without control characters.
 
 
 SUBJECT = 180

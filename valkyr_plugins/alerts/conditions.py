@@ -83,7 +83,7 @@ def _rate_finding(workflow: Workflow, recent: float, usual: float) -> Finding:
 
 # In these somebody decided to wait, or not to care.
 QUIET = (GroupStatus.IGNORED, GroupStatus.SNOOZED)
-# Groups that are looked at, those that were seen last left out first.
+# The most groups that are checked; those seen last come first.
 MOST_GROUPS = 10_000
 
 
@@ -141,10 +141,10 @@ def _hours(age: timedelta) -> str:
 # Runs wait in a queue that no live worker serves.
 
 
-# A worker gives a sign every 15 s; one that missed three is taken for gone.
+# A worker sends a heartbeat every 15 s; one that missed three counts as gone.
 SILENT = timedelta(seconds=50)
 MOST_QUEUES = 1_000
-# A queue that nobody serves: its name and, of a remote one, the workspace whose runners are meant.
+# A queue without workers: its name and, for a remote one, the workspace of its runners.
 Queue = tuple[str, UUID | None]
 
 

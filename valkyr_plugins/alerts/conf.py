@@ -52,17 +52,17 @@ class AlertSettings(SettingsModel):
 class AlertConfig:
     """Seconds, unless a name says otherwise."""
 
-    sender: str  # whom our mails come from
+    sender: str  # the sender of our mails
     send: float  # how long one attempt over HTTP may take
     look: float  # how often a control worker looks whether beat ticks
     retry: float  # how long after the first failed attempt comes the second
     give_up: float  # how long after it was queued a message is given up
-    kept_days: float  # how long alerts that are over, and what was sent, are kept
+    kept_days: float  # how long closed alerts, and sent messages, are kept
 
 
 @lru_cache(maxsize=1)
 def config() -> AlertConfig:
-    """The configuration."""
+    """Return the configuration."""
     chosen = read(AlertSettings)
     return AlertConfig(
         sender=chosen.alert_sender,

@@ -1,11 +1,11 @@
 """Pure decisions: unusual failure rates, when to send a message again, clipped text.
 
-How many failures an hour are usual, and whether the last hour had far more:
+The usual number of failures per hour, and whether the last hour had far more:
 
 Counts are kept by hours of the clock. The last sixty minutes are taken as the present hour and the
 part of the one before that still lies within them (the sliding-window counter of rate limiters).
-What is usual is the median of the same sixty minutes on each of the seven days before, which one
-bad day does not move.
+The usual number is the median of the same sixty minutes on each of the seven days before, which one
+bad day does not change.
 """
 
 from collections.abc import Iterator, Mapping
@@ -69,7 +69,7 @@ def next_attempt(
     give_up: float,
     asked: float | None = None,
 ) -> datetime | None:
-    """Return the time of the next try after this many failed attempts; None: never.
+    """Return the time of the next attempt after this many failed attempts; None: never.
 
     The wait begins with `first` seconds and triples up to an hour; `asked` is the receiver's
     Retry-After, in seconds. It is given up `give_up` seconds after it was queued.
@@ -82,7 +82,7 @@ def next_attempt(
     return at if at <= queued_at + timedelta(seconds=give_up) else None
 
 
-# Other people's text as one line of a message: pure.
+# Third-party text as one line of a message: pure.
 
 
 def clipped(text: str, length: int) -> str:

@@ -24,14 +24,14 @@ from valkyr_plugins.alerts.models import (
     DeliveryReason,
 )
 
-# What was noticed, before any rule is asked: one occurrence, or one condition that holds.
+# Observations before any rule is applied: one occurrence, or one lasting condition.
 
 
 # Conditions that are looked for again and again; the others happen.
 LASTING = frozenset(
     {AlertKind.RATE_HIGH, AlertKind.ENTRY_OLD, AlertKind.NO_WORKER, AlertKind.BEAT_SILENT}
 )
-# Of these people are told, too, that they are over.
+# Users are also notified when these end.
 CLEARED = LASTING | {AlertKind.CIRCUIT_OPEN}
 
 
@@ -51,13 +51,13 @@ class Finding:
     workflow_id: UUID | None = None
 
 
-# Queues messages about alerts: a few each by itself, many together, never too many.
+# Queue messages about alerts: a few separately, many together, never too many.
 
 
-# As many alerts at once have a message each; more share one, which lists so many.
+# Up to this many alerts at once have a message each; more share one, which lists this many.
 EACH = 3
 LISTED = 10
-# Messages of one rule within ten minutes; what is more waits, and is then told of together.
+# Messages of one rule within ten minutes; further alerts wait, and are then reported together.
 MOST = 20
 WITHIN = timedelta(minutes=10)
 
@@ -115,7 +115,7 @@ def _told(alert: Alert) -> dict[str, Any]:
     }
 
 
-# More are told of together, later.
+# Further alerts are reported together, later.
 MOST_AT_ONCE = 1_000
 
 
@@ -190,7 +190,7 @@ def _open(rule: AlertRule, finding: Finding) -> UUID:
         subject=finding.subject[:400],
         **_facts(finding),
     )
-    # Of two that open it at once one waits for the other, and then finds it.
+    # If two processes open it at once, one waits for the other, and then finds it.
     Alert.objects.bulk_create([alert], ignore_conflicts=True)
     return UUID(str(alert.pk))
 
@@ -228,7 +228,7 @@ def _interval(rule: AlertRule) -> timedelta:
     return timedelta(seconds=rule.interval_seconds)
 
 
-# What Prometheus is told of alerts.
+# Metrics of alerts.
 
 
 DELIVERIES = Counter(

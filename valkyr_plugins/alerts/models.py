@@ -220,7 +220,7 @@ class AlertDelivery(models.Model):
 class AlertNews(models.Model):
     """An event that rules may report; `news` deletes it.
 
-    Written in the transaction of the event, which then waits for nobody's alerts.
+    It is written in the transaction of the event, which then waits for no alert.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -241,7 +241,7 @@ class AlertNews(models.Model):
 # The moves of alerts and of their messages; `lifecycle` makes the first, `sending` the second.
 
 
-# What was told of lately and begins again is the same alert; later it is a new one.
+# If a problem recurs shortly after it was reported, it is the same alert; later it is a new one.
 ALERT_MOVES: dict[str, frozenset[str]] = {
     AlertState.OPEN: frozenset({AlertState.OVER}),
     AlertState.OVER: frozenset({AlertState.OPEN}),

@@ -45,7 +45,7 @@ def read(row: AlertNews) -> Finding:
     )
 
 
-# Hears what groups, redrives and plugins say, and leaves it as news.
+# Receives the signals of groups, redrives and plugins, and stores them as news.
 
 
 @receiver(group_new)

@@ -57,7 +57,7 @@ def secret_of(rule: AlertRule) -> str:
     try:
         return _opened(rule)
     except KeyUnknown:
-        # Sealed anew since it was read, and the key before is gone.
+        # Resealed since it was read, and the previous key is gone.
         rule.refresh_from_db(fields=["sealed", "key_id"])
         return _opened(rule)
 
@@ -73,7 +73,7 @@ def _opened(rule: AlertRule) -> str:
     return found.get("secret", "")
 
 
-# What an alert rule must be for it to work; each mistake with its place. Nothing is asked of rows.
+# The requirements of a valid alert rule; each mistake with its place. Makes no query.
 #
 # Paths are the names of the API.
 
@@ -174,7 +174,7 @@ def _is_http(url: str) -> bool:
         return False
 
 
-# What somebody is told who sets a rule that cannot be, or whose test did not arrive.
+# The messages for users who set an invalid rule, or whose test did not arrive.
 
 
 class AlertRuleRefused(WithProblems):

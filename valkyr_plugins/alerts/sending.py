@@ -32,7 +32,7 @@ from valkyr_plugins.alerts.rules import credential_of
 AT_ONCE = 8
 # Longer than any attempt: a mail server that drags each of its answers out takes 150 s.
 LEASE = timedelta(seconds=180)
-# So many threads of a process may drag on, and nothing is taken where there is no room for more.
+# How many slow messages a process may have; nothing is taken without space for more.
 MOST_DRAGGING = 16
 # How much longer than an attempt over HTTP may last a batch is waited for.
 MARGIN = 1.0
@@ -44,7 +44,7 @@ _dragging: set[Future[Outcome]] = set()
 
 
 def send_due() -> int:
-    """Send what is due, unless another process does; return how many attempts were made."""
+    """Send due messages, unless another process does; return how many attempts were made."""
     until, count = time.monotonic() + SECONDS, 0
     with alone(AdvisoryLock.ALERT_SENDING) as mine:
         while mine and (taken := take(min(AT_ONCE, MOST_DRAGGING - len(_dragging)))):
@@ -138,7 +138,7 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
 
 
 def _send(taken: Sequence[AlertDelivery]) -> None:
-    """Send all at once, each in its own thread; slow ones finish in their thread."""
+    """Send all messages concurrently, each in a thread of its own; slow ones finish in theirs."""
     threads = ThreadPoolExecutor(len(taken), thread_name_prefix="alert")
     under_way: dict[Future[Outcome], AlertDelivery] = {}
     for row in taken:
@@ -196,7 +196,7 @@ def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -
     return {"next_at": at, "state": DeliveryState.GIVEN_UP if at is None else DeliveryState.QUEUED}
 
 
-# A test of a rule: one message, sent at once, by which people see whether they are reached.
+# A test of a rule: one message, sent at once, which shows users whether it arrives.
 
 
 def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:
@@ -209,7 +209,7 @@ def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:
         "alerts": [],
         "more": 0,
     }
-    # Taken as it is made, so that no other sender gets it.
+    # Taken at its creation, so that no other sender gets it.
     delivery = AlertDelivery.objects.create(
         workspace_id=rule.workspace_id,
         rule=rule,

@@ -5,7 +5,7 @@ from executions.public.messaging import task
 
 @task("valkyr_alerts.tell")
 def tell() -> dict[str, int]:
-    """Every five seconds: turn news into alerts, and send messages that are due."""
+    """Turn news into alerts every 5 s, and send messages that are due."""
     from valkyr_plugins.alerts import watching
 
     return watching.deliver()
@@ -13,7 +13,7 @@ def tell() -> dict[str, int]:
 
 @task("valkyr_alerts.watch")
 def watch() -> dict[str, int]:
-    """Every fifteen seconds: check the conditions of alert rules."""
+    """Check the conditions of alert rules every 15 s."""
     from valkyr_plugins.alerts import watching
 
     return watching.watch_alone()
@@ -21,7 +21,7 @@ def watch() -> dict[str, int]:
 
 @task("valkyr_alerts.forget")
 def forget() -> int:
-    """Once an hour: delete alerts that ended long ago."""
+    """Delete alerts that ended long ago, once an hour."""
     from valkyr_plugins.alerts import watching
 
     return watching.forget()

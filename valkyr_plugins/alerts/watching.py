@@ -34,7 +34,8 @@ from valkyr_plugins.alerts.sending import send_due
 ALERTS_AT_ONCE = 500
 # Open alerts of a kind that one go looks at, the oldest first.
 MOST_ALERTS = 20_000
-# Of these kinds plugins know which last; what a plugin reported that is left out now is over.
+# Plugins report which alerts of these kinds last; an alert that the plugin no longer reports is
+# over.
 OF_PLUGINS = (AlertKind.CIRCUIT_OPEN, AlertKind.BUDGET_SOFT, AlertKind.BUDGET_SPENT)
 Ids = Collection[UUID]
 
@@ -158,7 +159,7 @@ def _over(rule: AlertRule, kind: str, holding: set[UUID]) -> int:
 
 
 def _drop(rule: AlertRule) -> int:
-    """Close, without notification, what the rule no longer covers."""
+    """Close, without notification, alerts that the rule no longer covers."""
     opened = Alert.objects.filter(rule=rule, state=AlertState.OPEN)
     if rule.enabled:
         opened = opened.exclude(kind__in=rule.kinds)
@@ -177,11 +178,11 @@ def _dealt_with() -> int:
 
 
 def deliver() -> dict[str, int]:
-    """Every five seconds: turn news into alerts, send what is due."""
+    """Turn news into alerts, and send due messages."""
     return {"told": fold(), "attempts": send_due()}
 
 
 def watch_alone() -> dict[str, int]:
-    """Every fifteen seconds: check the rules' conditions, unless another process does."""
+    """Check the rules' conditions, unless another process does."""
     with alone(AdvisoryLock.ALERT_WATCHING) as mine:
         return watch() if mine else {}

@@ -1,1 +1,1 @@
-"""Celery's tasks and canvas as durable steps: what a task does, and what a signature means."""
+"""Celery's tasks and canvas as durable steps: run tasks, and translate signatures."""

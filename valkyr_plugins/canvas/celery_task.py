@@ -65,7 +65,7 @@ class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
 
 
 class CeleryTaskOutputs(ModuleOutputs):
-    """What the task returned."""
+    """The task's return value."""
 
     result: Any = Field(description="The returned value; null for a task that raised Ignore.")
 
@@ -96,7 +96,7 @@ class CeleryTask(Module[CeleryTaskInputs]):
         _check_expiry(inputs, ctx)
         asked = _asked(ctx)
         if asked is not None:
-            ctx.heartbeat(asked)  # a worker that dies now leaves them to the next attempt
+            ctx.heartbeat(asked)  # if the worker dies now, they reach the next attempt
         request = _request(inputs, ctx, asked or {})
         try:
             ended = tracing.run(celery_app(), inputs.task, request, inputs.soft_time_limit)

@@ -1,6 +1,6 @@
 """`durable(signature)`: a canvas that runs as an execution, in the caller's transaction.
 
-Importing this loads no models: a project's modules import it while apps are still loading.
+Importing it loads no models, because a project's modules import it while apps are loading.
 """
 
 from collections import OrderedDict
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Started = TypeVar("Started")
 
 MOST_REMEMBERED = 2_000
-# Versions that this process knows, by the slug, which names their content. What a transaction
-# published is remembered only once that has committed.
+# Versions that this process knows, by slug, which is derived from their content. A version
+# published in a transaction is remembered only after the commit.
 _published: "OrderedDict[str, CodeVersion]" = OrderedDict()
 
 
@@ -31,20 +31,20 @@ class Durable:
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        """The workflow it runs as; canvases of one shape have the same."""
+        """Return the workflow that it runs as; canvases of one shape share it."""
         return self._translated.definition
 
     @property
     def payload(self) -> Mapping[str, Any]:
-        """The input of its executions: the arguments of its tasks."""
+        """Return the input of its executions: the arguments of its tasks."""
         return self._translated.payload
 
     def start(self, key: str | None = None, priority: int | None = None) -> DurableResult:
-        """Start an execution, which commits or vanishes with the caller's transaction.
+        """Start an execution, which is committed or rolled back with the caller's transaction.
 
-        With a key seen before for an equal canvas, the result is the earlier one's; for one of this
-        shape with other arguments, KeyReused is raised.
-        `priority` is from 0 to 9, of which 9 is the most urgent. Raises as `start_from_code`.
+        If the key was used for an equal canvas, the earlier result is returned; if it was used for
+        one of this shape with other arguments, KeyReused is raised. `priority` is from 0 to 9 (most
+        urgent). Raises as `start_from_code`.
         """
         return start(self._translated, key, priority)
 
@@ -52,13 +52,13 @@ class Durable:
 def durable(signature: Any) -> Durable:
     """Make a task's signature or a canvas durable.
 
-    Raises UntranslatableError, which names what cannot be and says what to do.
+    Raises UntranslatableError, which names what cannot be translated and what to do.
     """
     return Durable(signature)
 
 
 def start(translated: Translated, key: str | None, priority: int | None) -> DurableResult:
-    """Start an execution of a canvas, published where this process has not yet."""
+    """Start an execution of a canvas; publish it first if this process has not yet."""
     from executions.public.starting import start_from_code
 
     handle = _with_version(
@@ -75,7 +75,7 @@ def start(translated: Translated, key: str | None, priority: int | None) -> Dura
 
 
 def start_many(translated: Translated, payloads: Sequence[Any]) -> list[DurableResult]:
-    """Start one execution a payload, at most 1,000, all or none, with a few statements."""
+    """Start one execution per payload, at most 1,000, all or none, with a few statements."""
     from executions.public.starting import start_many_from_code
 
     handles = _with_version(
@@ -91,14 +91,14 @@ def start_many(translated: Translated, payloads: Sequence[Any]) -> list[DurableR
 
 
 def _with_version(translated: Translated, call: "Callable[[CodeVersion], Started]") -> "Started":
-    """Call with the canvas's version, published where this process has not yet."""
+    """Call the function with the canvas's version; publish it first if this process has not yet."""
     from executions.public.errors import NotFound
 
     known = _published.get(translated.slug)
     if known is not None:
         try:
             return call(known)
-        except NotFound:  # deleted since, or the database is another one: as in tests
+        except NotFound:  # deleted since, or in another database, as in tests
             _published.pop(translated.slug, None)
     return call(_publish(translated))
 
@@ -108,8 +108,8 @@ def _publish(translated: Translated) -> "CodeVersion":
     from executions.public.publishing import publish_from_code
     from executions.public.starting import deadlock_told
 
-    # In the caller's transaction: one of ours beside it would not see a workspace that the caller,
-    # or a TestCase, has not committed, and would wait for it for ever.
+    # In the caller's transaction: a separate one would not see a workspace that the caller, or a
+    # TestCase, has not committed, and would wait for it indefinitely.
     with deadlock_told(f"the canvas {translated.definition['name']}, which it starts first"):
         version = publish_from_code(translated.slug, translated.definition, origin=ORIGIN)
     transaction.on_commit(partial(_remember, translated.slug, version))

@@ -5,7 +5,7 @@
 
     charge.delay(7)
 
-Importing this loads no models.
+Importing it loads no models.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from valkyr_plugins.canvas.results import DurableResult
 from valkyr_plugins.canvas.steps import packed_arguments
 from valkyr_plugins.canvas.translation import translate
 
-# Options that Celery itself gives: the call is a part of a plain canvas, or a retry of one.
+# Options that Celery itself sets: the call is a part of a plain canvas, or a retry of one.
 OF_A_CANVAS = frozenset({"chain", "chord", "group_id", "retries"})
 
 
@@ -37,12 +37,12 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
         link_error: Any = None,
         **options: Any,
     ) -> Any:
-        """Start an execution of this task; returns a DurableResult.
+        """Start an execution of this task; return a DurableResult.
 
-        A `task_id` is the key of the start: equal calls with one id are one. Inside a plain canvas,
-        and with `task_always_eager`, it is Celery's own. Raises UntranslatableError for options
-        that have no durable form, TypeError for arguments that do not fit, and KeyReused for a
-        `task_id` of a call with other arguments.
+        A `task_id` is the key of the start: equal calls with one id start one execution. Inside a
+        plain canvas, and with `task_always_eager`, Celery's own method runs. Raises
+        UntranslatableError for options that have no durable form, TypeError for invalid arguments,
+        and KeyReused for a `task_id` of a call with other arguments.
         """
         options |= {"link": link, "link_error": link_error}
         if self._is_celerys(options):
@@ -54,9 +54,10 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
         return start(translate(signature), task_id, None)
 
     def delay_many(self, calls: Iterable[Sequence[Any]]) -> list[DurableResult]:
-        """Start one execution a call, by its positional arguments, in the calls' order.
+        """Start one execution per call, given its positional arguments.
 
-        At most 1,000, all or none: a few statements for all of them. Raises as `apply_async`.
+        Return results in that order. At most 1,000, all or none: a few statements for all of them.
+        Raises as `apply_async`.
         """
         every = [tuple(args) for args in calls]
         if not every:
@@ -69,7 +70,7 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
         return start_many(shape, [{"calls": [first | one]} for one in inputs])
 
     def _check_arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Raise TypeError for arguments that the function does not take, as Celery does."""
+        """Raise TypeError for arguments that the function does not accept, as Celery does."""
         if self.typing and hasattr(self, "__header__"):
             self.__header__(*args, **kwargs)
 

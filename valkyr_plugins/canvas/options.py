@@ -25,7 +25,7 @@ READ = frozenset(
         "priority", "queue", "routing_key", "soft_time_limit", "time_limit",
     }
 )  # fmt: skip
-# What a task's own attributes say, where a signature does not.
+# A task's own attributes, which apply if the signature does not set them.
 OF_TASKS = (
     "queue", "routing_key", "exchange", "priority", "expires", "time_limit", "soft_time_limit",
     "ignore_result",

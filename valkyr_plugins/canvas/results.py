@@ -1,6 +1,6 @@
-"""A durable canvas's end as Celery's `AsyncResult` has it, read from the rows.
+"""The end of a durable canvas with the interface of Celery's `AsyncResult`, read from the rows.
 
-Importing this loads no models.
+Importing it loads no models.
 """
 
 from collections.abc import Generator, Mapping
@@ -17,7 +17,7 @@ from django.db.models import F
 from executions.public.messaging import celery_app
 from valkyr_plugins.canvas.values import unpacked
 
-# An execution's states as a task's. One that is paused goes on later.
+# An execution's states as a task's. A paused one continues later.
 STATES: Mapping[str, str] = {
     "PENDING": states.PENDING,
     "RUNNING": states.STARTED,
@@ -49,7 +49,7 @@ class TaskState:
 
 
 class DurableResult:
-    """An execution of a durable canvas, by its id; everything else is read when asked for.
+    """An execution of a durable canvas, by its id; everything else is read on demand.
 
     It has the names of `AsyncResult`: `get`, `ready`, `successful`, `failed`, `state`, `result`,
     `traceback`, `children`, `revoke`.
@@ -71,7 +71,7 @@ class DurableResult:
         return hash(self.id)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """The result; while it waits neither the event loop, a thread nor a connection is held."""
+        """Return the result; the wait holds no event loop, thread or connection."""
         return self._awaited().__await__()
 
     async def _awaited(self) -> Any:
@@ -84,42 +84,42 @@ class DurableResult:
 
     @property
     def task_id(self) -> str:
-        """The id, as Celery also calls it."""
+        """Return the id, under Celery's name for it."""
         return self.id
 
     @property
     def handle(self) -> Any:
-        """The execution's handle."""
+        """Return the execution's handle."""
         from executions.public.starting import Handle
 
         return Handle(UUID(self.id))
 
     @property
     def state(self) -> str:
-        """PENDING, STARTED, RETRY, SUCCESS, FAILURE or REVOKED; raises NotFound."""
+        """Return PENDING, STARTED, RETRY, SUCCESS, FAILURE or REVOKED; raises NotFound."""
         found = STATES[self.handle.state]
         return states.RETRY if found == states.STARTED and self._retries() else found
 
     status = state
 
     def ready(self) -> bool:
-        """Whether it has ended."""
+        """Return whether it has ended."""
         return self.state in states.READY_STATES
 
     def successful(self) -> bool:
-        """Whether it has ended well."""
+        """Return whether it has succeeded."""
         return self.state == states.SUCCESS
 
     def failed(self) -> bool:
-        """Whether a task failed for good. A retry from the admin makes it go on."""
+        """Return whether a task failed permanently. A retry from the admin makes it continue."""
         return self.state == states.FAILURE
 
     def get(self, timeout: float | None = None, propagate: bool = True, **_: Any) -> Any:
         """Wait for the end and return the result.
 
-        Raises what the failed task raised, TaskRevokedError where it was cancelled, and Celery's
-        TimeoutError; without `propagate` the first two are returned. Other options of Celery's
-        `get` have no effect. Not to be called in a transaction that is still to commit it.
+        Raises the failed task's exception, TaskRevokedError if it was cancelled, and Celery's
+        TimeoutError; without `propagate`, the first two are returned. Other options of Celery's
+        `get` have no effect. Do not call it in the transaction that starts the execution.
         """
         from executions.public.starting import ExecutionFailed
 
@@ -137,26 +137,29 @@ class DurableResult:
 
     @property
     def result(self) -> Any:
-        """The result, or the exception of a failure; None before the end."""
+        """Return the result, or the exception of a failure; None before the end."""
         return self.get(timeout=0, propagate=False) if self.ready() else None
 
     info = result
 
     @property
     def traceback(self) -> str | None:
-        """Where the task raised what it failed with; None where none did."""
+        """Return the traceback of the task's failure; None if it did not fail."""
         run = self._failed_run()
         return None if run is None else (run.error_details or {}).get("traceback") or run.error
 
     @property
     def children(self) -> list[TaskState]:
-        """The tasks that have begun or are about to, in the canvas's order; one query."""
+        """Return the tasks that have begun or are about to, in the canvas's order; one query."""
         rows = self._runs().annotate(version=F("execution__version_id")).order_by("attempt")
         found = {run.step_path: run for run in rows}
         return [_task_state(found[path]) for path in _in_order(found)]
 
     def revoke(self, *_: Any, **__: Any) -> None:
-        """Cancel it; tasks under way are told to stop. Raises WrongState once it has ended."""
+        """Cancel the execution; running tasks are told to stop.
+
+        Raises WrongState once it has ended.
+        """
         self.handle.cancel("revoked")
 
     def _retries(self) -> bool:
@@ -173,7 +176,7 @@ class DurableResult:
         return rows.filter(module="celery.task")
 
     def _error(self, failed: Any) -> BaseException:
-        """The exception of the task that failed, as Celery's result backend restores it."""
+        """Return the exception of the failed task, as Celery's result backend restores it."""
         if failed.state == "CANCELLED":
             return TaskRevokedError(failed.reason or "revoked")
         run = self._failed_run()
@@ -201,7 +204,7 @@ def _task_state(run: Any) -> TaskState:
 
 
 def _in_order(runs: Mapping[str, Any]) -> list[str]:
-    """Step paths such as `add.main` and `add[12].one` in the canvas's order, items by number."""
+    """Return step paths (`add.main`, `add[12].one`) in the canvas's order, items by number."""
     from executions.public.graphs import compiled
 
     if not runs:

@@ -1,4 +1,4 @@
-"""The steps of a translated canvas, each by itself: id, arguments, queue and limits."""
+"""The steps of a translated canvas: id, arguments, queue and limits of each."""
 
 import re
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from celery.canvas import maybe_signature
 from valkyr_plugins.canvas.options import SignatureOptions, UntranslatableError
 from valkyr_plugins.canvas.values import NoJsonError, packed
 
-# A retry is the task's to decide: attempts are as many as the format has, delays are its own.
+# The task decides about retries: as many attempts as the format allows, with its own delays.
 RETRY = {"maxAttempts": 100, "baseSeconds": 0, "jitter": 0, "timeouts": False}
 LONGEST_NAME = 120
-LONGEST_ID = 80  # of 100, with room for a number
+LONGEST_ID = 80  # of 100, with space for a number
 OF_MANY = frozenset(
     {
         "celery.chain", "celery.group", "celery.chord", "celery.map", "celery.starmap",
@@ -22,16 +22,16 @@ OF_MANY = frozenset(
 
 
 class StepIds:
-    """Ids of a canvas's steps: each the task's short name, numbered where there is one already.
+    """Ids of a canvas's steps: the task's short name, with a number if it is taken.
 
-    The order of the calls alone decides, so that equal canvases have equal ids.
+    Only the order of the calls decides, so that equal canvases have equal ids.
     """
 
     def __init__(self) -> None:
-        self._taken: dict[str, int] = {}  # with the last number that was asked for
+        self._taken: dict[str, int] = {}  # with the last number that was used
 
     def new(self, task: str) -> str:
-        """An id for the next step of a task: `shop.tasks.add` is `add`, then `add_2`."""
+        """Return an id for the next step of a task: `shop.tasks.add` is `add`, then `add_2`."""
         wanted = _short(task)
         number = self._taken.get(wanted, 0) + 1
         found = wanted if number == 1 else f"{wanted}_{number}"
@@ -44,7 +44,7 @@ class StepIds:
 
 
 def _short(task: str) -> str:
-    """The last part of a task's name, as an id that templates can read after a dot."""
+    """Return the last part of a task's name, as an id that templates can use after a dot."""
     last = re.sub(r"[^A-Za-z0-9_]+", "_", task.rpartition(".")[2]).strip("_")[:LONGEST_ID]
     return last if last and not last[0].isdigit() else f"task_{last}".rstrip("_")
 
@@ -52,7 +52,7 @@ def _short(task: str) -> str:
 def step_of(
     task: str, args: str, kwargs: Any, path: str, options: SignatureOptions
 ) -> dict[str, Any]:
-    """A `celery.task` step, without its place in the canvas."""
+    """Return a `celery.task` step, without its place in the canvas."""
     given: dict[str, Any] = {"task": task, "args": args, "kwargs": kwargs}
     if options.expires is not None:
         given["expires"] = f"{{{{ {path}.expires }}}}"
@@ -67,7 +67,7 @@ def step_of(
 
 
 def waiting_of(path: str, options: SignatureOptions) -> dict[str, Any] | None:
-    """The step that holds a task back; Celery prefers the countdown where both are given."""
+    """Return the step that delays a task; like Celery, prefer the countdown if both are given."""
     if options.countdown is not None:
         wait = {"seconds": f"{{{{ {path}.countdown }}}}"}
     elif options.eta is not None:
@@ -78,7 +78,10 @@ def waiting_of(path: str, options: SignatureOptions) -> dict[str, Any] | None:
 
 
 def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict[str, Any]]:
-    """The tasks to call when this one fails for good; their arguments go into the input."""
+    """Return the tasks to call when this one fails permanently.
+
+    Their arguments go into the input.
+    """
     found = []
     for number, one in enumerate(errors):
         errback = maybe_signature(one)
@@ -102,7 +105,7 @@ def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict
 
 
 def packed_arguments(task: str, value: Any) -> Any:
-    """Arguments as rows have them."""
+    """Return arguments in the form stored in rows."""
     try:
         return packed(value)
     except NoJsonError as error:
@@ -113,7 +116,7 @@ def packed_arguments(task: str, value: Any) -> Any:
 
 
 def name_of(tasks: list[dict[str, Any]]) -> str:
-    """The tasks' names in order, for lists of workflows."""
+    """Return the tasks' names in order, for lists of workflows."""
     names = dict.fromkeys(_names(tasks))
     text = ", ".join(names)
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

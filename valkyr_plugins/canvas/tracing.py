@@ -1,8 +1,8 @@
-"""Execute a Celery task as a worker would, and tell how it ended.
+"""Execute a Celery task as a worker would, and report how it ended.
 
-This is the only file that relies on Celery's tracer. `tests/plugins/canvas/test_tracing.py` pins
-what it relies on: request fields, hooks, signals, and `Retry.sig` of an eager request. A request is
-marked eager so that `self.retry` raises and sends no message: the step's row is the retry.
+Only this file relies on Celery's tracer. `tests/plugins/canvas/test_tracing.py` pins what it relies
+on: request fields, hooks, signals, and `Retry.sig` of an eager request. A request is marked eager
+so that `self.retry` raises and sends no message: the step's row is the retry.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,14 +17,14 @@ from celery.exceptions import Ignore
 
 from valkyr_plugins.canvas.time_limits import soft_time_limit
 
-DURABLE = "valkyr"  # the field of a request by which a task knows that it is a step
+DURABLE = "valkyr"  # the request field by which a task knows that it runs as a step
 CHANGES_CANVAS = ("replace", "add_to_chord")
 
 
 class CanvasChangedError(Ignore):
     """A durable task tried to change the canvas it is in.
 
-    An Ignore, so that `autoretry_for` does not try it again.
+    It is an Ignore, so that `autoretry_for` does not retry it.
     """
 
     def __init__(self, task: str, method: str) -> None:
@@ -38,9 +38,9 @@ class CanvasChangedError(Ignore):
 
 @dataclass(frozen=True, slots=True)
 class TaskEnding:
-    """How a task ended: Celery's word for it, and what it returned or raised.
+    """How a task ended: Celery's state, and what it returned or raised.
 
-    `args`, `kwargs`, `retries` and `seconds` (the delay) are those of the next try, for RETRY.
+    For RETRY, `args`, `kwargs`, `retries` and `seconds` (the delay) are those of the next attempt.
     """
 
     state: str
@@ -54,9 +54,9 @@ class TaskEnding:
 def run(
     app: Celery, name: str, request: Mapping[str, Any], soft_limit: float | None = None
 ) -> TaskEnding:
-    """Run the task of that name; `request` has `id`, `args`, `kwargs` and what else is known.
+    """Run the task of that name; `request` has `id`, `args`, `kwargs` and other known fields.
 
-    Raises celery.exceptions.NotRegistered where the app has no such task.
+    Raises celery.exceptions.NotRegistered if the app has no such task.
     """
     task = app.tasks[name]
     _keep_canvas(task)
@@ -74,7 +74,7 @@ def run(
 
 
 def _keep_canvas(task: Any) -> None:
-    """Let methods that change the canvas fail in steps, and in no other run of the task."""
+    """Make methods that change the canvas fail in steps, but in no other run of the task."""
     for method in CHANGES_CANVAS:
         if method not in vars(task):
             setattr(task, method, partial(_guarded, task, method, getattr(task, method)))
@@ -101,7 +101,7 @@ def _retried(retry: Any) -> TaskEnding:
 
 
 def _seconds(when: Any) -> float:
-    """A countdown in seconds; an instant is counted from now."""
+    """Return a countdown in seconds; an instant is converted to seconds from now."""
     if not isinstance(when, datetime):
         return float(when or 0)
     instant = when if when.tzinfo else when.replace(tzinfo=UTC)

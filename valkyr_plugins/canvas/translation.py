@@ -87,7 +87,10 @@ class _Drawing:
                 return self._task(part, given, more)
 
     def _chain(self, chain: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Its own options are its first task's, as in Celery; its links are its last's."""
+        """Translate a chain: its own options are its first task's, as in Celery.
+
+        Its links its last's.
+        """
         _check_own_kwargs(chain)
         parts = _in_a_chain([_with_args(chain.tasks[0], chain.args), *chain.tasks[1:]])
         errors = {k: v for k, v in options.items() if k == "link_error"}
@@ -101,7 +104,10 @@ class _Drawing:
         return given or Value("none")
 
     def _chord(self, chord: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """A failed header calls the body's error callbacks; delays hold the header back."""
+        """Translate a chord: a failed header calls the body's error callbacks.
+
+        Delays hold the header.
+        """
         if chord.kwargs.get("kwargs") or set(chord.kwargs) - {"header", "body", "kwargs"}:
             raise _own_arguments(chord)
         body = _signature(chord.body, chord.app)

@@ -1,6 +1,6 @@
-"""Values on their way into rows and out again: JSON, with Celery's marks for what JSON lacks.
+"""Convert values to JSON for rows and back, with Celery's markers for types that JSON lacks.
 
-A date, UUID, Decimal or bytes arrives as what it was, as with Celery's own JSON serializer.
+A date, UUID, Decimal or bytes keeps its type, as with Celery's own JSON serializer.
 """
 
 import json
@@ -16,7 +16,7 @@ class NoJsonError(ValueError):
 
 
 def packed(value: Any) -> Any:
-    """The value as rows hold it; raises NoJsonError."""
+    """Return the value in the form stored in rows; raises NoJsonError."""
     try:
         return json.loads(kombu_json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
@@ -24,7 +24,7 @@ def packed(value: Any) -> Any:
 
 
 def unpacked(value: Any) -> Any:
-    """The value as tasks take it; raises ValueError for a mark that nobody registered."""
+    """Return the value in the form that tasks take; raises ValueError for an unknown marker."""
     if isinstance(value, list):
         return [unpacked(one) for one in value]
     if isinstance(value, dict):

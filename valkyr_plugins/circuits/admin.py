@@ -118,32 +118,32 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: CircuitBreaker) -> Any:
-        """Whether calls are made."""
+        """Return whether calls are made."""
         return mark_of(row)
 
     @display(description=lazy("failures"))
     def counted(self, row: CircuitBreaker) -> str:
-        """The failures in the current window."""
+        """Return the failures in the current window."""
         return str(row.failures) if row.failures else marks.EMPTY
 
     @display(description=lazy("held"))
     def held(self, row: Any) -> str:
-        """How many steps wait for it."""
+        """Return how many steps wait for it."""
         return f"{row.waits:,}" if row.waits else marks.EMPTY
 
     @display(description=lazy("next try"))
     def retry(self, row: CircuitBreaker) -> Any:
-        """When a probe may try it."""
+        """Return when a probe may try it."""
         return marks.EMPTY if row.next_retry_at is None else marks.ago(row.next_retry_at)
 
     @display(description=lazy("last failure"))
     def last_failure(self, row: CircuitBreaker) -> Any:
-        """When a call last failed."""
+        """Return when a call last failed."""
         return marks.ago(row.last_failure_at)
 
     @display(description=lazy("error"))
     def error(self, row: CircuitBreaker) -> str:
-        """The error of the last failure."""
+        """Return the error of the last failure."""
         return marks.clipped(row.last_error) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

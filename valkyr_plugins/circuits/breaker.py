@@ -1,4 +1,4 @@
-"""The state machine of a circuit: a call asks, fails or is answered. Pure.
+"""The state machine of a circuit: a call asks, fails or succeeds. Pure.
 
 The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one addition: a target
 without a known answer is *guarded*. It gets at most as many concurrent calls as it may still fail,

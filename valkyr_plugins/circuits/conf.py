@@ -59,7 +59,7 @@ class CircuitConfig:
 
 @lru_cache(maxsize=1)
 def config() -> CircuitConfig:
-    """The configuration."""
+    """Return the configuration."""
     chosen = read(CircuitSettings)
     return CircuitConfig(
         enabled=chosen.circuit_breaker_enabled,

@@ -64,7 +64,7 @@ def _entered(
     circuit: Circuit,
     now: datetime,
 ) -> Circuit:
-    """Return the circuit after these calls asked; `entries` gets how each entered."""
+    """Return the circuit after these calls were decided; `entries` receives their entry types."""
     for call in calls:
         circuit, entries[call.caller.run_id] = enter(circuit, call.caller, limits, now)
     return circuit

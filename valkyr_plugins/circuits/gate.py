@@ -35,10 +35,10 @@ from valkyr_plugins.circuits.entering import WantedCall, enter_all, enter_one
 from valkyr_plugins.circuits.memory import Key, Memory
 from valkyr_plugins.circuits.models import CircuitBreaker
 
-# Steps that are held for a target are woken: as many as may call it now, the oldest first.
+# Wake steps that wait for a target: as many as may call it now, the oldest first.
 
 
-WOKEN_AT_ONCE = 200  # woken at once, so that a target that recovers is not run over
+WOKEN_AT_ONCE = 200  # woken at once, so that a recovering target is not overloaded
 MOST_COUNTED = 10_000
 WOKEN = {"by": "circuit"}
 
@@ -54,7 +54,7 @@ def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
 
 
 def wake_some(key: Key, limits: TargetLimits) -> int:
-    """Wake as many as the circuit has room for, and wait for them before waking more."""
+    """Wake as many held runs as the circuit allows, and wait for them before waking more."""
     patience = timedelta(seconds=engine().patience)
     done = breaker_rows.change(key, lambda circuit, now: called(circuit, now + patience, now))
     places = room(done.before, limits, done.now)
@@ -81,7 +81,7 @@ def held_for(keys: Sequence[Key]) -> dict[Key, int]:
 
 
 COUNTED = frozenset({ErrorType.TRANSIENT, ErrorType.TIMEOUT})
-# A call may end a little after its time-out; what is given up too early is counted twice.
+# A call may end slightly after its timeout; one that is given up too early is counted twice.
 SPARE_SECONDS = 5.0
 
 
@@ -208,7 +208,7 @@ class Passing:
             self._move(partial(_undone, [self]))
 
     def lost(self) -> None:
-        """Handle a call with an unknown end: others may call in its place."""
+        """Handle a call with an unknown end: other calls may take its place."""
         self.undo()
 
     def ended(self, failure: Failure | None) -> None:
@@ -289,7 +289,7 @@ def given_up(target: str, circuit: Circuit, held: float) -> StepError:
     )
 
 
-# Duties of the sweeper: held steps go on, and what is not needed any more is forgotten.
+# Duties of the sweeper: held steps continue, and obsolete circuits are deleted.
 
 
 KEPT = timedelta(days=30)
@@ -328,9 +328,9 @@ def _serve(key: Key, enabled: bool) -> int:
     return wake_some(key, memory().limits(key.target))
 
 
-# A person closes a circuit by hand: its failures are forgotten and held steps go on.
+# A user closes a circuit by hand: its failures are cleared and held steps continue.
 #
-# Nothing is known of the target then, so it is guarded: as many steps are let through as it may
+# The target's state is unknown then, so it is guarded: as many steps are let through as it may
 # fail, and the rest once it has answered.
 
 

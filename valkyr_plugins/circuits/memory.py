@@ -66,7 +66,7 @@ class Tallies(Generic[K]):
         return tally.present + tally.before
 
     def forget(self) -> None:
-        """Reset it."""
+        """Reset the cache."""
         with self._lock:
             self._tallies = {}
 

@@ -13,10 +13,10 @@ class CircuitBreaker(models.Model):
     """One target of a workspace's steps, such as `http.request:api.example.com`.
 
     A target without a row has neither failed nor been proven. While CLOSED, `failures` counts until
-    `window_until`, and `answers` what was answered meanwhile, as far as those know whose calls
-    failed; `proven_at` is when it was last known to answer. A target not proven lets through no
-    more calls at once than it may still fail (`trials`, void after `trials_until`). OPEN lasts
-    until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void after
+    `window_until`, and `answers` what was answered meanwhile, as far as the failed callers know;
+    `proven_at` is when it was last known to answer. A target not proven lets through no more calls
+    at once than it may still fail (`trials`, void after `trials_until`). OPEN lasts until
+    `next_retry_at`; HALF_OPEN names the one run that probes and its token, void after
     `probe_until`, so that a probe that dies expires. Woken runs have until `called_until` to ask
     again before more are woken.
     """
@@ -69,7 +69,7 @@ class CircuitBreaker(models.Model):
             ),
         ]
         indexes = [
-            # Those that a worker must know of before it calls: few, however many targets there are.
+            # Those that a worker must know before it calls: few, however many targets there are.
             models.Index(
                 fields=["state", "next_retry_at"],
                 condition=~Q(state="CLOSED") | Q(failures__gt=0),
@@ -111,7 +111,7 @@ class CircuitRule(models.Model):
         ordering = ["pattern"]
         constraints = [
             models.CheckConstraint(
-                # What is not said is no number, so none of these refuses it.
+                # A missing value is NULL, so it violates none of these.
                 condition=Q(
                     failure_threshold__gt=0,
                     window_seconds__gt=0,

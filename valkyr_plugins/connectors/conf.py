@@ -6,7 +6,7 @@ from executions.public.configuration import Flag, Networks, SettingsModel, Words
 
 
 class ConnectorSettings(SettingsModel):
-    """What steps of the plugin `connectors` may reach, and whom they call."""
+    """What steps of the plugin `connectors` may reach, and which servers they call."""
 
     title: ClassVar[str] = "What steps may do"
 

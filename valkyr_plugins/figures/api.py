@@ -56,7 +56,7 @@ class LengthsShape(CamelCaseSerializer):
     p99 = serializers.FloatField(allow_null=True)
 
     def to_representation(self, instance: Histogram) -> dict[str, Any]:
-        """From a histogram."""
+        """Convert a histogram."""
         shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
         found = {name: instance.percentile(share) for name, share in shares.items()}
         rounded = {name: None if ms is None else round(ms, 1) for name, ms in found.items()}
@@ -97,7 +97,7 @@ class SlotShape(TallyShape):
     starts_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """From when it starts, and its tally."""
+        """Convert a start time and its tally."""
         starts_at, tally = instance
         shown = TallyShape(tally).data
         return {"startsAt": self.fields["startsAt"].to_representation(starts_at), **shown}
@@ -136,7 +136,7 @@ class FiguresShape(CamelCaseSerializer):
     queues = QueueShape(many=True)
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
-        """From the figures and what waits."""
+        """Convert the figures and the waiting executions."""
         figures: Figures = instance["figures"]
         window = figures.window
         slots: list[tuple[Any, Tally]] = list(zip(window.starts(), figures.slots, strict=True))
@@ -200,7 +200,7 @@ class FiguresOf(Endpoint):
         return Response(FiguresShape(replica.read(request, counted)).data)
 
     def _scope(self, query: dict[str, Any], reach: Reach) -> tuple[Scope, dict[str, Any]]:
-        """Return whose executions are counted, and the same as a filter of rows."""
+        """Return the scope of the counted executions, and the filter of rows for it."""
         scope = Scope.of(self.user, reach)
         workflow_id, workspace_id = query.get("workflowId"), query.get("workspaceId")
         if workflow_id is not None:

@@ -74,7 +74,10 @@ def step_table(executions: list[UUID]) -> StepTable:
 
 
 def place_of(path: str) -> str:
-    """A step's path without its iterations: `refine[2].draft.main` is `refine.draft.main`. Pure."""
+    """Return a step's path without its iterations: `refine[2].draft.main` is `refine.draft.main`.
+
+    Pure.
+    """
     return ".".join(part.partition("[")[0] for part in path.split("."))
 
 

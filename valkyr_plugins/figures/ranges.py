@@ -21,12 +21,12 @@ class Range:
 
     @property
     def slots(self) -> int:
-        """The number of slots."""
+        """Return the number of slots."""
         return self.length // self.slot
 
     @property
     def by_hours(self) -> bool:
-        """Whether it consists of whole hours, which are counted ahead."""
+        """Return whether it consists of whole hours, which are counted ahead."""
         return self.grain == HOUR
 
     def window(self, now: datetime) -> "Window":
@@ -44,21 +44,21 @@ class Window:
 
     @property
     def end(self) -> datetime:
-        """The end of the current slot."""
+        """Return the end of the current slot."""
         return self.start + self.range.length
 
     @property
     def before(self) -> datetime:
-        """The start of the period before it."""
+        """Return the start of the period before it."""
         return self.start - self.range.length
 
     @property
     def elapsed(self) -> timedelta:
-        """The elapsed share."""
+        """Return the elapsed share."""
         return self.now - self.start
 
     def starts(self) -> list[datetime]:
-        """The start of each slot."""
+        """Return the start of each slot."""
         return [self.start + number * self.range.slot for number in range(self.range.slots)]
 
     def slot_of(self, at: datetime) -> int:

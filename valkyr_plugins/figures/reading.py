@@ -107,10 +107,10 @@ def _text(name: str) -> str:
     )
 
 
-# Of five minutes that are not counted ahead, so many executions at most are counted.
+# Of five minutes that are not counted ahead, at most this many executions are counted.
 MOST = 5_000
 PIECE = timedelta(minutes=5)
-# So many of the newest hours are read from rows where they are not counted yet.
+# How many of the newest hours are read from rows if they are not counted yet.
 LIVE_HOURS = 3
 
 
@@ -187,7 +187,7 @@ class _ByHours(_FromRows):
     """A long range: counted hours, and rows for the newest hours."""
 
     def read(self) -> None:
-        """Read the counted hours, then count the others."""
+        """Read the counted hours, then count the rest from rows."""
         for hour, tally in self._counted():
             self.note(hour, tally)
         for hour in self._missing():
@@ -204,7 +204,7 @@ class _ByHours(_FromRows):
             yield row["hour"], _tally(row)
 
     def _missing(self) -> Iterator[datetime]:
-        """Return the uncounted hours to read from rows; the others are reported."""
+        """Yield the uncounted hours to read from rows; the others are reported."""
         counted = set(
             CountedHour.objects.filter(hour__gte=self.window.start).values_list("hour", flat=True)
         )

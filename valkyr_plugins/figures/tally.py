@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Self
 
-# How long things took, as counts in fixed buckets that can be added up. Pure.
+# Durations as counts in fixed buckets, which can be summed. Pure.
 #
 # A bucket is a twentieth of a power of ten wide, from 1 ms to 10⁹ ms (11.6 days): its end is
 # 10^(1/20) ≈ 1.122 times its beginning. A percentile read from them lies in the bucket of the true
@@ -46,7 +46,7 @@ class Histogram:
 
     @classmethod
     def stored(cls, numbers: Mapping[str, int]) -> Self:
-        """Read it from JSON, whose keys are text."""
+        """Read a histogram from JSON, whose keys are text."""
         return cls({int(bucket): number for bucket, number in numbers.items()})
 
     @classmethod
@@ -58,7 +58,7 @@ class Histogram:
         return made
 
     def as_json(self) -> dict[str, int]:
-        """Return it for JSON, without empty buckets."""
+        """Return the histogram for JSON, without empty buckets."""
         return {str(bucket): number for bucket, number in sorted(self.numbers.items()) if number}
 
     def add(self, bucket: int, number: int = 1) -> None:

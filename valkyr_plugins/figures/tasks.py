@@ -5,7 +5,7 @@ from executions.public.messaging import task
 
 @task("valkyr_figures.count")
 def count() -> dict[str, int]:
-    """Every minute: count the finished hours."""
+    """Count the finished hours every minute."""
     from valkyr_plugins.figures.rollup import roll
 
     return roll()

@@ -24,7 +24,7 @@ from valkyr_plugins.limits.budgets import amount, end_of, percent, plain, uses_o
 from valkyr_plugins.limits.known_limits import known
 from valkyr_plugins.limits.models import Budget, BudgetUse
 
-# After how many seconds to ask again where a budget never begins anew: somebody may raise it.
+# After how many seconds to ask again if a budget never resets: it may be raised.
 NEVER_ENDS = 86_400.0
 
 
@@ -75,7 +75,7 @@ class Spent:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return the same facts for programs."""
+        """Return the budget's state for programs."""
         ends_at = self.ends_at
         return {
             "budgetId": str(self.id),
@@ -161,7 +161,7 @@ SECONDS = 0.7  # this sweep comes every second
 def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
     """Return the spender's unfinished root executions, up to a limit; those under way first.
 
-    Those that are being undone end by themselves.
+    It omits those that are being undone, which end by themselves.
     """
     rows = WorkflowExecution.objects.filter(
         workspace_id=spent.workspace_id, parent__isnull=True, compensation=""
@@ -177,7 +177,7 @@ def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
 
 
 def stop(execution_id: UUID, spent: Spent) -> int:
-    """Cancel one of them with its children; return 0 if it has ended meanwhile."""
+    """Cancel one execution with its children; return 0 if it has ended meanwhile."""
     try:
         cancel(execution_id, actor=ACTOR, reason=f"Budget {spent.id} is spent. {spent.sentence}")
     except WrongState:
@@ -186,7 +186,7 @@ def stop(execution_id: UUID, spent: Spent) -> int:
 
 
 def sweep() -> int:
-    """Cancel them in batches while there is time; return how many."""
+    """Cancel executions of spent budgets in batches while there is time; return how many."""
     until, count = time.monotonic() + SECONDS, 0
     for spent in all_killing():
         while found := unfinished(spent, BATCH):
@@ -201,7 +201,7 @@ def sweep() -> int:
     return count
 
 
-# People are told when a budget nears its end, and when it is spent: once a period each.
+# Notify users when a budget nears its end, and when it is spent: once per period each.
 
 
 log = logging.getLogger(__name__)
@@ -269,7 +269,7 @@ def _condition(budget: Budget, over: bool, spent: Decimal) -> ReportedCondition:
 
 
 def _lasts(reached: Callable[[Budget], float]) -> Lasting:
-    """Return those budgets of which a percentage is spent in the current period."""
+    """Return the budgets of which a percentage is spent in the current period."""
 
     def still(ids: Collection[UUID]) -> set[UUID]:
         budgets = list(Budget.objects.filter(pk__in=ids))

@@ -89,7 +89,7 @@ class BudgetKind(LimitKind[Budget]):
         _check(limit)
 
     def facts(self, limit: Budget) -> dict[str, Any]:
-        """Return whom it limits, its period, and its amount."""
+        """Return the limited principal, the period, and the amount."""
         facts = {name: getattr(limit, name) for name in ("user_id", "period", "currency", *FIELDS)}
         return facts | {"amount": plain(Decimal(limit.amount))}
 
@@ -99,7 +99,7 @@ class BudgetKind(LimitKind[Budget]):
         return f"There is a {limit.period} budget in {unit} for {whose} already. Change that one."
 
     def changed(self, limit: Budget) -> None:
-        """Keep what was spent. A threshold that a higher amount raises is reported again later."""
+        """Keep the spending. A threshold that a higher amount raises is reported again later."""
         uses = BudgetUse.objects.filter(budget=limit)
         uses.filter(spent__lt=limit.amount).update(spent_told_at=None)
         soft = limit.amount * (limit.soft_percent or 100) / 100
@@ -126,7 +126,7 @@ def end_of(period: str, starts_at: datetime) -> datetime | None:
         return None
     if period == BudgetPeriod.DAY:
         return starts_at + timedelta(days=1)
-    # The 1st and 31 days more lie in the month after, whatever month it is.
+    # The 1st plus 31 days lies in the next month, whatever the month.
     return (starts_at.replace(day=1) + timedelta(days=31)).replace(day=1)
 
 

@@ -78,7 +78,7 @@ def count_tokens(workspace_id: UUID, execution_id: UUID, used: Sequence[tuple[st
     )
 
 
-# What was spent, summed up: by who started it, workspace, workflow, model or day.
+# Costs, summed by user, workspace, workflow, model or day.
 
 
 MOST_GROUPS = 1_000
@@ -113,7 +113,7 @@ def totals(
 ) -> list[Spend]:
     """Return the sums of entries by group and currency, the highest first, at most 1,000.
 
-    `users` are those who may be named; None: nobody. Two queries at most; days come in order.
+    `users` are those who may be named; None: no user. At most two queries; days come in order.
     """
     column = COLUMNS[group_by]
     if group_by == "day":

@@ -30,11 +30,11 @@ _until = 0.0
 
 
 def known() -> Known:
-    """Return them, with at most one query per second."""
+    """Return the known limits, with at most one query per second."""
     global _known, _until  # noqa: PLW0603 - a process's cache of one value
     found, now = _known, time.monotonic()
     if found is None or now >= _until:
-        # First, so that the process's other threads use what was known while this one reads.
+        # First, so that the process's other threads use the known limits while this one reads.
         _until = now + SECONDS
         found = _known = _read()
     return found

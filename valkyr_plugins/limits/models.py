@@ -11,7 +11,7 @@ from executions.public.database import ClockTimestamp, cascade
 from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowExecution, Workspace
 
-# What quotas count, and after what budgets begin anew.
+# What quotas count, and when budgets reset.
 
 
 class Resource(TextChoices):
@@ -186,7 +186,7 @@ class Budget(SpenderLimit):
 
 
 class BudgetUse(models.Model):
-    """What was spent of a budget in one period, which began at `starts_at` (UTC)."""
+    """The spending of a budget in one period, which began at `starts_at` (UTC)."""
 
     budget = models.ForeignKey(Budget, on_delete=models.CASCADE, related_name="uses")
     starts_at = models.DateTimeField()

@@ -20,8 +20,8 @@ from valkyr_plugins.limits.step_quotas import (
     undo_all,
 )
 
-# Whoever ends wakes the next in line. Should that get lost, those in line look by themselves: soon
-# at first, then as seldom as they have waited long, so that a long line costs little.
+# The end of a step wakes the next in the queue. If that is lost, waiting steps check by themselves:
+# soon at first, then at intervals as long as they have waited, so that a long queue costs little.
 SHORTEST_LOOK = 1.0
 LONGEST_LOOK = 30.0
 MOST_TRIED = 10
@@ -40,7 +40,7 @@ class QuotaPermit:
         return {} if self.taken.holds else None
 
     def undo(self) -> None:
-        """Undo it, because another gate held the step back."""
+        """Return the slots, because another gate held the step back."""
         _wake_next(undo(self.taken))
 
     def ended(self, failure: Failure | None) -> None:
@@ -67,7 +67,7 @@ class LeasedPlaces:
         return {}
 
     def undo(self) -> None:
-        """Undo it for a step that did not run."""
+        """Return the slots of a step that did not run."""
         self.lost()
 
     def ended(self, failure: Failure | None) -> None:
@@ -114,7 +114,7 @@ def _answer(taken: StepQuotaUse | Over | None, asked: Asked) -> QuotaPermit | Wa
 
 
 def _asking(asked: Asked) -> Asking | None:
-    """Return what the step needs; None if no quota concerns it."""
+    """Return what the step needs; None if no quota applies."""
     limited, workspace_id = known(), asked.context.version.workspace_id
     costs = workspace_id in limited.tokens and asked.costs
     if not costs and (workspace_id, asked.module.type) not in limited.modules:
@@ -128,7 +128,7 @@ def _asking(asked: Asked) -> Asking | None:
         module=asked.module.type,
         costs=costs,
         model=_model(asked),
-        # By then the run is over: out of time, or taken over and asked about again.
+        # By then the run is over: timed out, or taken over and asked about again.
         seconds=timeout + limits.grace + limits.lease,
     )
 
@@ -148,7 +148,7 @@ def _wait(over: Over, held_seconds: float) -> Wait:
 
 
 def _wake_next(quota_ids: Sequence[UUID]) -> None:
-    """After the commit, wake the longest waiting run for each quota's free slot."""
+    """Wake the longest waiting run for each quota's free slot, after the commit."""
     if quota_ids:
         transaction.on_commit(partial(_wake_first, quota_ids), robust=True)
 

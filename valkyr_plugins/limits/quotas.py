@@ -43,7 +43,7 @@ def check(quota: Quota) -> None:
 
 
 def described(quota: Quota) -> str:
-    """Return what it limits, in a sentence."""
+    """Return a sentence about what the quota limits."""
     if quota.resource == Resource.MODULE:
         return f"steps of {quota.target}"
     if quota.resource == Resource.TOKENS:
@@ -167,7 +167,7 @@ def _held(quota_ids: Collection[UUID]) -> dict[UUID, int]:
     return dict(counts.values_list("quota", "count"))
 
 
-# Why a quota holds a step back: pure, from what the gate noted when it did.
+# Why a quota holds a step back: pure, from what the gate recorded.
 
 
 RAISE = "Who configures the workspace may raise the quota"

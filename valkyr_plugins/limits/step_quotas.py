@@ -12,13 +12,13 @@ from executions.public.quotas import LENGTHS, QuotaWindow, start_of
 from valkyr_plugins.limits import statements
 from valkyr_plugins.limits.models import Resource
 
-# Quotas on what steps do: how many of a module type run at once, by the hour, by the day; tokens.
+# Quotas on steps: how many of a module type run at once, per hour, per day; and tokens.
 #
-# A step takes a place and is counted in one short transaction before it runs, or neither; no limit
-# on a module type is ever exceeded. Tokens are known after a step only, so the limit on them holds
-# back the step after the one that reached it. Steps that are leased together take what they need in
-# the transaction that leases them, in as many queries as one step: first the quotas with places are
-# locked, by their ids, then the counters, in the order of `_Window`.
+# A step takes a slot and is counted in one short transaction before it runs, or neither; no limit
+# on a module type is ever exceeded. Tokens are known only after a step, so their limit holds back
+# the step after the one that reached it. Steps that are leased together take what they need in the
+# transaction that leases them, in as many queries as one step: first the quotas with slots are
+# locked, by id, then the counters, in the order of `_Window`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class StepQuotaUse:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The quota that holds a step back: until its window ends, or (None) until a slot is free."""
+    """The quota that holds a step back, until its window ends or, if None, until a slot is free."""
 
     quota_id: UUID
     until: datetime | None
@@ -93,7 +93,7 @@ class _Rule:
 
 
 def take(asking: Asking) -> StepQuotaUse | Over | None:
-    """Take what the step needs of its quotas, all or nothing; None if none concerns it.
+    """Take a step's slots and counts, all or nothing; None if no quota applies.
 
     Call it outside a transaction: others wait for the counters until it commits.
     """
@@ -283,7 +283,7 @@ def _add(wanted: Mapping[_Window, int]) -> dict[_Window, tuple[int, datetime]]:
 
 
 def _uncount(counted: Mapping[tuple[_Window, datetime], int]) -> None:
-    """Subtract these from the counters."""
+    """Subtract the given counts from the counters."""
     found = sorted(
         ((window, at, less) for (window, at), less in counted.items() if less),
         key=lambda one: one[0].order,

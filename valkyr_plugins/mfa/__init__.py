@@ -1,5 +1,6 @@
-"""A second factor for people who sign in with a password: one-time codes of an authenticator app.
+"""A second factor for users who sign in with a password: one-time codes of an authenticator app.
 
-Read `codes` (pure), then `factors` (the only writer of rows), `progress` (how far a
-session's sign-in has come), `middleware` (what it may open) and `recent` (pages that ask again).
+Read `codes` (pure), then `factors` (the only writer of rows), `progress` (the progress of a
+session's sign-in), `middleware` (which pages it may open) and `recent` (pages that require a recent
+sign-in).
 """

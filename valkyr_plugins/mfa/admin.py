@@ -100,28 +100,28 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: SecondFactor) -> Any:
-        """Whether sign-in asks for its code."""
+        """Return whether sign-in asks for its code."""
         if row.confirmed_at is None:
             return marks.mark(gettext("not confirmed"), "pending", "grey")
         return marks.mark(gettext("asked for"), "phonelink_lock", "green")
 
     @display(description=lazy("set up"))
     def set_up(self, row: SecondFactor) -> Any:
-        """When it was confirmed."""
+        """Return when it was confirmed."""
         return marks.ago(row.confirmed_at) if row.confirmed_at else marks.EMPTY
 
     @display(description=lazy("last used"))
     def used(self, row: SecondFactor) -> Any:
-        """When a code was last accepted."""
+        """Return when a code was last accepted."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
     @display(description=lazy("recovery codes left"))
     def codes_left(self, row: Any) -> str:
-        """How many recovery codes are unused."""
+        """Return how many recovery codes are unused."""
         return str(row.left)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """One factor, without its secret."""
+        """Return the page of a factor, without its secret."""
         return Page(
             [self.mark(obj)],
             facts(

@@ -12,9 +12,8 @@ STEP_SECONDS = 30
 DRIFT = 1
 DIGITS = 6
 RECOVERY_CODES = 10
-# An account that was given this many wrong codes in a row accepts no code for a minute, then for
-# twice as long after each further one, up to an hour. An attacker has some 40 tries a day for a
-# million codes.
+# An account with this many wrong codes in a row accepts no code for 1 min, then for twice as long
+# after each further one, up to 1 h. An attacker has about 40 attempts a day for a million codes.
 FREE_FAILURES = 10
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 60, 3_600
 # 80 random bits in base 32, in four groups of four: no salt and no slow hash is needed.
@@ -60,7 +59,7 @@ def matching_step(secret: str, code: str, seconds: float, *, after: int) -> int 
 
 
 def wait_after(failures: int) -> int:
-    """Return the seconds for which one-time codes are refused after `failures` wrong ones."""
+    """Return the seconds for which one-time codes are rejected after `failures` wrong ones."""
     if failures < FREE_FAILURES:
         return 0
     doublings = min(failures - FREE_FAILURES, 6)
@@ -73,12 +72,12 @@ def new_recovery_codes() -> list[str]:
 
 
 def digest(code: str) -> str:
-    """Return what is stored of a recovery code: the SHA-256 of its normal form, in hex."""
+    """Return the stored form of a recovery code: the SHA-256 of its normal form, in hex."""
     return sha256(normal(code).encode(errors="replace")).hexdigest()
 
 
 def digests(codes: Iterable[str]) -> list[str]:
-    """Return what is stored of several recovery codes."""
+    """Return the stored forms of several recovery codes."""
     return [digest(code) for code in codes]
 
 

@@ -91,7 +91,7 @@ def secret_of(factor: SecondFactor) -> str:
     try:
         return unseal(factor.sealed, place_of(factor)).decode()
     except KeyUnknown:
-        # Another process sealed it again since it was read, and the key before is gone.
+        # Another process resealed it since it was read, and the previous key is gone.
         factor.refresh_from_db(fields=["sealed", "key_id"])
         return unseal(factor.sealed, place_of(factor)).decode()
 

@@ -1,4 +1,4 @@
-"""What the pages of the second factor ask for."""
+"""Forms on the pages of the second factor."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django import forms
 
 from executions.public.language import lazy
 
-# A recovery code with spaces and dashes, and then some.
+# A recovery code with spaces and dashes, and some reserve.
 LONGEST_CODE = 40
 
 

@@ -1,4 +1,4 @@
-"""What a session may open before its sign-in is complete, and when a page asks again.
+"""What a session may open before its sign-in is complete, and when a page requires it again.
 
 It runs after the middleware that finds the session's user. A session without its code is not signed
 in: each view sees an anonymous visitor.
@@ -29,7 +29,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
     """Redirects users to the page for the code, the set-up, or the password."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Show views a user only after a complete sign-in; redirects nobody itself."""
+        """Hide the user from views until the sign-in is complete; redirects no request itself."""
         signing_in: Any = request
         signing_in.mfa_user = request.user
         signing_in.mfa_progress = cache(partial(progress_of, request, request.user))
@@ -40,7 +40,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
-        """Answer for a page that the session may not open yet."""
+        """Return the response for a page that the session may not open yet."""
         signing_in: Any = request
         match = request.resolver_match
         if match is None or _is_open(match.url_name or ""):

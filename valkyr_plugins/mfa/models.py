@@ -1,4 +1,4 @@
-"""A person's second factor, and the recovery codes that stand in for it."""
+"""A user's second factor, and the recovery codes that replace it."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from executions.public.database import ClockTimestamp, cascade
 
 
 class SecondFactor(models.Model):
-    """The authenticator app of a person; it counts from `confirmed_at` on.
+    """The authenticator app of a user; it is valid from `confirmed_at` on.
 
     `sealed` is the app's secret as an AES-256-GCM value, bound to this row's id. `last_step` is the
     newest time step whose code was accepted: no code of it or of an earlier one is accepted again.

@@ -1,7 +1,7 @@
-"""What a session has proved: nothing in it is believed that a row contradicts.
+"""What a session has proved; rows take precedence over the session's own entries.
 
-Django's session keeps when the password was given, and which factor's code. Both are bound to the
-session, not to the account: another browser proves its own.
+Django's session stores when the password was given, and which factor's code. Both are bound to the
+session, not to the account: another browser must prove its own.
 """
 
 import enum
@@ -26,7 +26,7 @@ FACTOR = "valkyr_factor"
 
 
 class SignInProgress(enum.Enum):
-    """How far a sign-in has come."""
+    """The progress of a sign-in."""
 
     NOBODY = "nobody is signed in"
     CODE = "the password was given, and a code is missing"
@@ -34,7 +34,7 @@ class SignInProgress(enum.Enum):
     COMPLETE = "nothing is missing"
 
 
-# Messages and codes of what a program is told that has come no further.
+# Messages and codes for programs whose sign-in has come no further.
 REFUSALS = {
     SignInProgress.CODE: (
         (
@@ -54,7 +54,7 @@ REFUSALS = {
 
 
 def progress_of(request: Any, user: Any) -> SignInProgress:
-    """Return how far the session's sign-in has come. One query for a session by password."""
+    """Return the progress of the session's sign-in. One query for a session by password."""
     if not user.is_authenticated:
         return SignInProgress.NOBODY
     if is_vouched_for(request):
@@ -67,7 +67,7 @@ def progress_of(request: Any, user: Any) -> SignInProgress:
 
 
 def check_exchange(user: Any, code: str, request: Any) -> None:
-    """Require what is missing where a password is exchanged for tokens; raises TokenRefused."""
+    """Require the missing factor when a password is exchanged for tokens; raises TokenRefused."""
     lacks = SignInProgress.CODE if factors.confirmed(user) else _without_factor()
     if lacks is SignInProgress.COMPLETE:
         return
@@ -85,13 +85,13 @@ def _without_factor() -> SignInProgress:
 
 
 def is_vouched_for(request: Any) -> bool:
-    """Return whether the session began at a provider, which has factors of its own."""
+    """Return whether the session began at a provider, which has its own factors."""
     backend = request.session.get(BACKEND_SESSION_KEY)
     return backend in read(MfaSettings).mfa_trusted_backends
 
 
 def is_recent(request: Any) -> bool:
-    """Return whether the session's sign-in was so lately that it need not be repeated."""
+    """Return whether the session's sign-in is recent enough that it need not be repeated."""
     minutes = read(MfaSettings).recent_sign_in_minutes
     if not minutes:
         return True

@@ -1,4 +1,4 @@
-"""Which pages of the admin need a recent sign-in: those that show secrets or change access."""
+"""The admin pages that require a recent sign-in: those that show secrets or change access."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ _LISTS = ("changelist_view", "history_view")
 
 
 def is_sensitive(request: HttpRequest, view: Any) -> bool:
-    """Return whether this page shows a secret, or changes who may do what.
+    """Return whether this page shows a secret, or changes permissions.
 
-    A page counts from its form on, not only when the form is sent: nothing typed is lost.
+    A page counts from its form on, not only when the form is sent, so that typed input is not lost.
     """
     page, method = _page_of(view)
     if page is None:
@@ -31,7 +31,7 @@ def is_sensitive(request: HttpRequest, view: Any) -> bool:
 
 
 def _is_sensitive_model(page: Any) -> bool:
-    # A project's own pages of accounts carry no mark.
+    # A project's own pages of accounts have no mark.
     return getattr(page, "sensitive", False) or page.model in (get_user_model(), Group)
 
 

@@ -34,7 +34,7 @@ from valkyr_plugins.mfa.progress import (
 )
 
 View = Callable[..., HttpResponse]
-# No real address of ours is nearly as long.
+# None of our addresses is nearly as long.
 LONGEST_NEXT = 2_000
 PAGES = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -193,7 +193,7 @@ def again(request: Any, user: Any) -> HttpResponse:
 @_page(require_POST, allowed={*SIGNED_IN, SignInProgress.CODE})
 def leave(request: Any, user: Any) -> HttpResponse:
     """Sign out, and open the sign-in page, which returns to the requested page."""
-    # Whoever hears of it learns who it was.
+    # Receivers of the signal see the user.
     request.user = user
     wanted = _wanted(request)
     logout(request)

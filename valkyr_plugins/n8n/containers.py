@@ -51,7 +51,7 @@ class Builder(Nodes):
 
     def region(self, level: Level, links: list[NodeLink]) -> set[str]:
         """Return the nodes that are reachable only from these links and take single items."""
-        # A merge too takes all items of its inputs at once.
+        # A merge also takes all items of its inputs at once.
         lists = {name for name in level.names if takes(self.graph.nodes[name]) != ITEM}
         kept_out = lists | level.taken | (set(self.graph.nodes) - level.names)
         starts = [link.target for link in links if takes(self.graph.nodes[link.target]) == ITEM]
@@ -82,10 +82,10 @@ class Builder(Nodes):
         ports: dict[NodeLink, NodePort] = {}
         for leaf, leaving in named or [("", found[0][1])] if found else ():
             part = f' | map(attribute="{leaf}")' if several else ""
-            # Where a gate went another way, a turn comes to null.
+            # If a gate took another way, a turn's result is null.
             plain = alone and all(on == SUCCESS for _, _, on in inner.edges)
             items = output if plain else f'{output}{part} | reject("none") | list'
-            # What goes through as it came is called as it was.
+            # An unchanged item keeps its name.
             left = inner.ports[leaving[0]].shape
             shape = many(items, each if left.whole == "item" else {})
             if left.items is not None:
@@ -94,12 +94,12 @@ class Builder(Nodes):
         return ports
 
     def is_output(self, inner: Level, port: NodePort) -> bool:
-        """Return whether what leaves a body is already its output."""
+        """Return whether the result of a body is already its output."""
         plain_way = port.on == (SUCCESS,) and port.shape.whole == f"tasks.{port.task}.output"
         return plain_way and inner.leaves() == [port.task]
 
     def collected(self, inner: Level, port: NodePort) -> str:
-        """Add a last task to a body that returns what leaves it."""
+        """Add a last task to a body that returns the body's results."""
         task = self.ids.take("out")
         whole = port.shape.whole or port.shape.items or f"tasks.{port.task}.output"
         last = next((one["ui"] for one in inner.tasks if one["id"] == port.task), {"x": 0, "y": 0})

@@ -37,7 +37,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """The type's last word: `httpRequest` of `n8n-nodes-base.httpRequest`."""
+        """Return the type's last word: `httpRequest` of `n8n-nodes-base.httpRequest`."""
         return self.type.rpartition(".")[2]
 
 
@@ -64,10 +64,9 @@ class Export:
     remarks: tuple[str, ...] = ()
 
 
-# Reads n8n's JSON, tolerantly: what is odd is left out and said, never a reason to fail.
+# Read n8n's JSON tolerantly: unexpected parts are left out and reported, never an error.
 #
-# An export, the answer of n8n's API, what its canvas copies to the clipboard, a list of any of
-# them.
+# It may be an export, a response of n8n's API, a copy from its canvas, or a list of these.
 
 
 MAX_BYTES = 8 * 1024 * 1024

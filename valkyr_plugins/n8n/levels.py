@@ -39,7 +39,7 @@ class Level:
 
     @property
     def depth(self) -> int:
-        """The number of surrounding bodies."""
+        """Return the number of surrounding bodies."""
         return 0 if self.outer is None else self.outer.depth + 1
 
     def shape(self, name: str) -> Shape | None:

@@ -11,7 +11,7 @@ from valkyr_plugins.n8n.report import ImportReport
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, Sight, one
 from valkyr_plugins.n8n.texts import Texts
 
-# Ids of tasks, credentials and variables, made of what people called things.
+# Ids of tasks, credentials and variables, derived from users' names.
 
 
 MAX_ID = 60
@@ -44,7 +44,7 @@ class Ids:
         self._taken: set[str] = set()
 
     def take(self, name: str, otherwise: str = "task") -> str:
-        """Return an ID for something of this name."""
+        """Return a free ID derived from a name."""
         base = plain(name) or plain(_CAMEL.sub(" ", otherwise)) or "task"
         base = base if base[0].isalpha() else f"n_{base}"
         found, number = base, 2
@@ -88,7 +88,7 @@ class NodeWork:
     texts: Texts
     report: ImportReport
     helpers: list[tuple[str, Node]]
-    exclusive: bool = False  # its inputs come of branches of which one is taken
+    exclusive: bool = False  # its inputs come from branches of which one is taken
     branch: Mapping[str, frozenset[str]] = field(default_factory=dict)  # as a port's
 
     @property

@@ -49,14 +49,14 @@ def bare(value: Any) -> Any:
     return value
 
 
-# `n8n.placeholder`: a node of n8n that has no equal here; it keeps what the node was.
+# `n8n.placeholder`: a node of n8n without an equivalent here; it keeps the node.
 
 
 CODE = "placeholder"
 
 
 class PlaceholderInputs(ModuleInputs):
-    """What the node was."""
+    """The node."""
 
     node_type: str = Field(
         max_length=200,
@@ -83,10 +83,10 @@ class PlaceholderInputs(ModuleInputs):
 
 
 class Placeholder(Module[PlaceholderInputs]):
-    """Stands for a node of n8n that an import could not map, and keeps what it was.
+    """Stands for a node of n8n that an import could not map, and keeps the node.
 
-    A workflow that holds one can be saved and edited, but not published: put the module in that
-    does its work, or take the task out.
+    A workflow that holds one can be saved and edited, but not published: replace it with a module
+    that does its work, or remove the task.
     """
 
     type = "n8n.placeholder"

@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _PARAMETER = re.compile(r"([?&]([A-Za-z_.-]+)=)([^&\s{}#\"']{6,})")
-# What people write where a secret goes.
+# Usual placeholders for a secret.
 _STAND_IN = re.compile(r"(?i)^\W*(your|<|\[|xxx|\*\*\*|\.\.\.|todo|changeme|placeholder)")
 SHORTEST = 8
 
@@ -65,7 +65,7 @@ def scrubbed(value: Any, name: str = "") -> Any:
             LEFT_OUT if secret_value(name, value) and secret_name(name) else without_secrets(value)
         )
     if isinstance(value, dict):
-        # A pair of a list of fields says its name beside its value.
+        # A pair in a list of fields has its name beside its value.
         own = value.get("name") if isinstance(value.get("name"), str) else ""
         return {
             key: scrubbed(item, str(own) if key == "value" and own else key)

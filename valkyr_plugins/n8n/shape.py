@@ -75,15 +75,15 @@ def operand(expression: str) -> str:
     return f"({expression})" if " " in expression else expression
 
 
-# What an expression sees where it stands: the item, earlier nodes, the workflow's variables.
+# The names that an expression can use: the item, earlier nodes, the workflow's variables.
 
 
 @dataclass(slots=True)
 class Sight:
-    """`current` is `$json`; `nodes` are the finished ones; `numbered` if `index` is known.
+    """The scope: `current` is `$json`; `nodes` are the finished ones.
 
-    `variable` returns the name for one of n8n's or the environment's variables, and None for a
-    forbidden one. `remarks` collects notes for the reader.
+    `numbered` if `index` is known. `variable` returns the name for one of n8n's or the
+    environment's variables, and None for a forbidden one. `remarks` collects notes for the reader.
     """
 
     current: Shape = UNKNOWN
@@ -93,7 +93,7 @@ class Sight:
     remarks: dict[str, None] = field(default_factory=dict)
 
     def remark(self, sentence: str) -> None:
-        """Note something once."""
+        """Add a remark, once."""
         self.remarks[sentence] = None
 
 

@@ -1,4 +1,4 @@
-"""What publishing changes: each declared workflow, and those that left the code."""
+"""What publishing changes: each declared workflow, and those that were removed from the code."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ChangeKind = Literal["created", "changed", "unchanged", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """One workflow; `version` is its latest version's number, None before it has one."""
+    """One workflow; `version` is the number of its latest version, None before the first."""
 
     slug: str
     change: ChangeKind
@@ -24,13 +24,16 @@ class PlannedChange:
 
 
 def planned() -> list[PlannedChange]:
-    """What publishing would do now; nothing is written. Raises as `publish_all`."""
+    """Return what publishing would do now; writes nothing. Raises as `publish_all`."""
     plan = plan_all()
     return [*_of_declared(plan, plan.current), *_removed()]
 
 
 def applied() -> list[PlannedChange]:
-    """Publish what changed. One that left the code stays as it is. Raises as `publish_all`."""
+    """Publish what changed.
+
+    Workflows removed from the code stay unchanged. Raises as `publish_all`.
+    """
     plan = plan_all()
     return [*_of_declared(plan, publish_all()), *_removed()]
 
@@ -49,9 +52,9 @@ def _kind(plan: CodePlan, slug: str) -> ChangeKind:
 
 
 def _removed() -> list[PlannedChange]:
-    """Workflows that the code had once, and has no more.
+    """Return workflows that were removed from the code.
 
-    Of all that code publishes only functions have a line: neither a canvas nor a task has one.
+    Of the workflows that code publishes, only functions have a line: a canvas or a task has none.
     """
     rows = Workflow.objects.filter(
         workspace__slug=settings().code_workspace, archived_at=None, origin_line__isnull=False

@@ -1,4 +1,4 @@
-"""`manage.py check --database default`: a step that something still runs is in the code.
+"""`manage.py check --database default`: every step that a live version needs is in the code.
 
 An execution keeps the version that it began with, so a step must stay until no live version has it.
 """
@@ -17,7 +17,7 @@ MOST = 20
 
 @register(Tags.database)
 def removed_steps(*, databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """Steps of live versions that no code declares; nothing unless our database is named."""
+    """Check for steps of live versions that no code declares; only if our database is named."""
     from dlq.public.models import DeadLetterEntry
     from executions.public.models import Workflow
     from valkyr_plugins.python_workflows.publishing import tables_exist

@@ -15,7 +15,7 @@ def discover() -> None:
 def register_steps() -> None:
     """Register every step that this process has declared.
 
-    Raises ValueError where two steps have the same type; the message names both.
+    Raises ValueError if two steps have the same type; the message names both.
     """
     for step in DECORATED:
         add_module(step.__valkyr_module__)

@@ -1,8 +1,8 @@
-"""A workflow's input: its JSON Schema, the handles its function gets, and the payload of a start.
+"""A workflow's input: its JSON Schema, the handles of its function, and the payload of a start.
 
-A function with one parameter of a model, dataclass or TypedDict takes the payload as a whole, as
-does one with `input=`, and one whose parameter is annotated `Any`, for a payload of any shape.
-Otherwise the parameters are the payload's properties by name.
+A function takes the payload as a whole if it has one parameter of a model, dataclass or TypedDict,
+if `input=` is given, or if its parameter is annotated `Any`, for a payload of any shape. Otherwise
+the parameters are the payload's properties by name.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ _REF = "#/$defs/"
 
 
 class WorkflowInput:
-    """What the function of a workflow takes."""
+    """The parameters of a workflow's function."""
 
     def __init__(self, function: Callable[..., Any], given: Any, name: str) -> None:
         self.signature = inspect.signature(function)
@@ -34,7 +34,7 @@ class WorkflowInput:
         self._schema: dict[str, Any] | None = None
 
     def handles(self) -> dict[str, Any]:
-        """The handles that the function is called with while it is traced."""
+        """Return the handles that the function is called with while it is traced."""
         if self.whole is not None:
             names = list(self.signature.parameters)
             shape = Any if isinstance(self.whole, Mapping) else self.whole
@@ -44,13 +44,19 @@ class WorkflowInput:
         return {name: self._property(name) for name in self.signature.parameters}
 
     def schema(self) -> dict[str, Any] | None:
-        """The JSON Schema of the payload; None where any will do and `input=` did not say so."""
+        """Return the JSON Schema of the payload.
+
+        None if any payload is valid and `input=` is not given.
+        """
         if self._schema is None:
             self._schema = self._made()
         return self._schema if self._schema or self._given is not None else None
 
     def payload(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The payload of arguments, which may be handles; raises TypeError if they do not fit."""
+        """Return the payload for arguments, which may be handles.
+
+        Raises TypeError for invalid ones.
+        """
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -60,7 +66,7 @@ class WorkflowInput:
         return next(iter(bound.arguments.values()), {})
 
     def dumped(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """As `payload`, as JSON."""
+        """Return the payload as JSON."""
         found = self.payload(args, kwargs)
         if self.whole is not None and not isinstance(self.whole, Mapping):
             return TypeAdapter(self.whole).dump_python(found, mode="json", by_alias=True)
@@ -120,7 +126,7 @@ def _is_described(shape: Any) -> bool:
 
 
 def _plain_schema(schema: Any) -> dict[str, Any]:
-    """A schema as a person writes it: no made-up titles, parts used once in their place."""
+    """Return a schema as a person writes it: no generated titles, parts used once inlined."""
     found: dict[str, Any] = _written(schema)
     parts: dict[str, Any] = found.pop("$defs", {})
     text = json.dumps([found, parts])
@@ -131,7 +137,7 @@ def _plain_schema(schema: Any) -> dict[str, Any]:
 
 
 def _written(value: Any, *, names: bool = False) -> Any:
-    """The value without titles, and without what is so anyway."""
+    """Return the value without titles and redundant keywords."""
     if isinstance(value, Mapping):
         return {
             key: _written(one, names=key in ("properties", "$defs"))

@@ -1,8 +1,8 @@
-"""The types of built-in modules for type checkers, `built_in.pyi`, made from their schemas.
+"""The types of built-in modules for type checkers, `built_in.pyi`, generated from their schemas.
 
-A result has the fields of the module's outputs. A field that may be null has its other type, and
-one of several types has Any: a handle cannot be asked, so a program could not narrow it. Inputs are
-checked by name alone, since any may be a template.
+A result has the fields of the module's outputs. A nullable field has its other type, and a field of
+several types has Any: a program could not narrow a handle. Inputs are checked by name only, because
+each may be a template.
 """
 
 import builtins
@@ -48,7 +48,7 @@ PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"
 
 
 def stub() -> str:
-    """The text of `built_in.pyi`."""
+    """Return the text of `built_in.pyi`."""
     specs = catalog()
     types = _Types()
     families = []
@@ -79,7 +79,7 @@ class _Types:
         return "Any" if schema is None else self.type_of(schema, schema)
 
     def type_of(self, schema: Schema, root: Schema) -> str:
-        """A schema as an annotation."""
+        """Return a schema as an annotation."""
         if "$ref" in schema:
             return self.type_of(root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root)
         if "enum" in schema or "const" in schema:
@@ -105,7 +105,7 @@ class _Types:
         key = json.dumps([schema, root.get("$defs")], sort_keys=True)
         if key not in self._made:
             self._made[key] = name = self._free(str(schema["title"]))
-            self.classes[name] = ""  # its place is before those it names
+            self.classes[name] = ""  # its place is before the classes that it names
             self.classes[name] = self._class(name, schema, root)
         return self._made[key]
 
@@ -128,12 +128,12 @@ class _Types:
 
 
 def _overrides(key: str) -> str:
-    """A mark for a field that has the name of a method of dict."""
+    """Return a comment for a field that has the name of a method of dict."""
     return "  # type: ignore[assignment]" if hasattr(dict, key) else ""
 
 
 def _member(name: str, word: str, schema: Schema | None, result: str) -> tuple[str, str, str]:
-    """A module as the attribute of its family: name, type, and the class where one is needed."""
+    """Return a module as an attribute of its family: name, type, and its class if it needs one."""
     inputs = list((schema or {}).get("properties", {}))
     attribute = f"{word}_" if iskeyword(word) else word
     if not inputs or schema is None or schema.get("additionalProperties", True) is not False:

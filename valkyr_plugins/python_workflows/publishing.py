@@ -1,4 +1,4 @@
-"""Publish what this process has declared. Equal content makes no version."""
+"""Publish the workflows that this process has declared. Equal content creates no version."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,22 +24,22 @@ class UnpublishableError(Exception):
 
 
 def publish_all() -> dict[str, CodeVersion]:
-    """Publish every declared workflow whose content changed; the versions of all, by slug.
+    """Publish every declared workflow whose content changed; return the versions of all, by slug.
 
-    One query where nothing changed. All are checked before any is written. Raises
-    UnpublishableError for the first with problems, SlugTaken where a person's workflow, or another
-    declared one, has the slug.
+    One query if nothing changed. All are checked before any is written. Raises UnpublishableError
+    for the first with problems, SlugTaken if a user's workflow, or another declared one, has the
+    slug.
     """
     return _published(DECLARED)
 
 
 def publish(workflow: PythonWorkflow[Any, Any]) -> CodeVersion:
-    """Publish one workflow; nothing is written where nothing changed. Raises as `publish_all`."""
+    """Publish one workflow; writes nothing if nothing changed. Raises as `publish_all`."""
     return _published([workflow])[workflow.slug]
 
 
 def plan_all() -> CodePlan:
-    """What `publish_all` would do. Raises as it does; nothing is written."""
+    """Return what `publish_all` would do. Raises as it does; writes nothing."""
     with _problems_as_lines():
         return plan_from_code(_definitions(DECLARED))
 
@@ -59,13 +59,13 @@ def _problems_as_lines() -> Iterator[None]:
 
 
 def _definitions(workflows: Sequence[PythonWorkflow[Any, Any]]) -> list[CodeDefinition]:
-    register_steps()  # also those that were declared after Django began
+    register_steps()  # including those that were declared after Django's setup
     _refuse_twice(workflows)
     return [_definition(workflow) for workflow in workflows]
 
 
 def _refuse_twice(workflows: Sequence[PythonWorkflow[Any, Any]]) -> None:
-    """Two declarations of one name would each publish over the other."""
+    """Reject two declarations of one name, each of which would overwrite the other."""
     origins: dict[str, str] = {}
     for workflow in workflows:
         first = origins.setdefault(workflow.slug, workflow.origin)
@@ -83,7 +83,7 @@ def _definition(workflow: PythonWorkflow[Any, Any]) -> CodeDefinition:
 
 
 def tables_exist(*models: type[Model]) -> bool:
-    """Whether the tables are there: a part of the migrations may not be applied."""
+    """Return whether the tables exist: some migrations may not be applied yet."""
     names = [f'"{model._meta.db_table}"' for model in models]
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,4 +1,4 @@
-"""The page docs/reference/python-api.md, made of signatures and docstrings."""
+"""The page docs/reference/python-api.md, generated from signatures and docstrings."""
 
 import ast
 import inspect
@@ -37,7 +37,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "In steps": ("StepContext", "StepError"),
     "Errors": ("TracingError",),
 }  # fmt: skip
-# Names that are values, whose types say less than this.
+# Names of values, whose types are less informative than this.
 MEANINGS: Mapping[str, str] = {
     "filters": "The filters of templates by name: `filters.length(x)`, "
     '`filters.map(x, attribute="id")`.',
@@ -61,7 +61,7 @@ OBJECTS: Mapping[str, tuple[str, type]] = {
 
 
 def page() -> str:
-    """The page's text."""
+    """Return the page's text."""
     parts = [HEAD]
     for title, group in GROUPS.items():
         parts += [f"## {title}\n", *(_entry(name) for name in group)]
@@ -110,9 +110,9 @@ def _rows(kind: type) -> Iterator[tuple[str, str]]:
 
 
 def _signature(function: Callable[..., Any], name: str) -> tuple[str, list[str], str]:
-    """Name (with `with`, for a block), arguments and result of a function, as its source has them.
+    """Return name (with `with`, for a block), arguments and result, as in the function's source.
 
-    Of overloads the one with the most parameters counts.
+    The overload with the most parameters is used.
     """
     overloads = get_overloads(function) or [function]
     chosen = max(overloads, key=lambda one: len(inspect.signature(one).parameters))
@@ -126,7 +126,7 @@ def _signature(function: Callable[..., Any], name: str) -> tuple[str, list[str],
 
 
 def _arguments(given: ast.arguments) -> list[str]:
-    """Each argument with its annotation and default; `self` is left out."""
+    """Return each argument with its annotation and default, without `self`."""
     plain = [*given.posonlyargs, *given.args]
     defaults = [None] * (len(plain) - len(given.defaults)) + list(given.defaults)
     found = [_argument(one, default) for one, default in zip(plain, defaults, strict=True)]
@@ -168,5 +168,5 @@ def _doc(value: Any) -> str:
 
 
 def _first(value: Any) -> str:
-    """The first paragraph of a docstring, in one line."""
+    """Return the first paragraph of a docstring, in one line."""
     return " ".join(_doc(value).split("\n\n")[0].split()).replace("|", "\\|")

@@ -29,16 +29,16 @@ def start_many(
 
 
 def run_here(workflow: AnyWorkflow, payload: Any) -> WorkflowRun:
-    """Run the workflow's present code in a test, on the testing kit."""
+    """Run the workflow's current code in a test, on the testing kit."""
     published = Workflow.objects.get(pk=publish(workflow).workflow_id)
     return Valkyr().start(published, payload)
 
 
 def _published(workflow: AnyWorkflow) -> UUID:
-    """The workflow's id. One that `migrate` has not published yet is published now.
+    """Return the workflow's id; publish a workflow that `migrate` has not published yet.
 
-    A version that is there stays the latest: while a deploy is under way, processes with the code
-    of before must not bring their version back.
+    An existing version stays the latest: during a deployment, processes with the old code must not
+    publish their version again.
     """
     found: UUID | None = (
         Workflow.objects.filter(

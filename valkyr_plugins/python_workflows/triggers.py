@@ -1,4 +1,4 @@
-"""What starts a workflow by itself, as `@workflow` takes it."""
+"""The triggers of a workflow, as `@workflow` accepts them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ Trigger = Mapping[str, Any] | str | bool
 
 
 def triggers_of(given: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
-    """The triggers of a document, of `schedule=`, `webhook=`, `event=` and `queue=`.
+    """Return a document's triggers from `schedule=`, `webhook=`, `event=` and `queue=`.
 
     Each is its main value (`"30 2 * * *"`, True for a webhook), a mapping with all its keys, or a
     list of those.
@@ -45,7 +45,7 @@ def _keys(name: str, key: str, value: Any, place: str) -> dict[str, Any]:
 
 
 def _text(value: Any) -> Any:
-    """A filter: a function of the event's payload, or its text."""
+    """Return a filter: a function of the event's payload, or its text."""
     if isinstance(value, Callable):  # type: ignore[arg-type]
         from valkyr_plugins.python_workflows.constructs.waits import event
 

@@ -1,4 +1,4 @@
-"""`@workflow`: a function traced once, as it is declared, into the document that runs."""
+"""`@workflow`: trace a function once, at its declaration, into the document that runs."""
 
 import inspect
 import re
@@ -48,18 +48,18 @@ class PythonWorkflow(Generic[P, R]):
 
     @property
     def origin(self) -> str:
-        """The function, as `module:function`."""
+        """Return the function, as `module:function`."""
         return f"{self.function.__module__}:{self.function.__qualname__}"
 
     @property
     def definition(self) -> dict[str, Any]:
-        """The document, as `workflow.yaml` would have it."""
+        """Return the document, as in `workflow.yaml`."""
         if self._definition is None:
             self._definition = self._document()
         return self._definition
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Refuse: a workflow is started, or run as a step of another one."""
+        """Raise an error: a workflow must be started, or run as a step of another one."""
         if is_tracing():
             raise TracingError(
                 f"a workflow runs as a step by sub({self.__name__})(…); a plain function with "
@@ -81,8 +81,8 @@ class PythonWorkflow(Generic[P, R]):
     def start(self, *args: Any, **kwargs: Any) -> "Handle":
         """Start an execution with these arguments, in the caller's transaction if there is one.
 
-        `key` starts one execution, however often it is given; `priority` is 0 (last) to 9 (first).
-        Raises TypeError for arguments that do not fit, and what starting raises.
+        `key` starts one execution, however often it is used; `priority` is 0 (last) to 9 (first).
+        Raises TypeError for invalid arguments, and the errors of a start.
         """
         from valkyr_plugins.python_workflows.starting import start
 
@@ -94,7 +94,7 @@ class PythonWorkflow(Generic[P, R]):
         return start(self, self.input.dumped(args, kwargs), **chosen)
 
     def start_many(self, inputs: Sequence[Any], *, priority: int | None = None) -> "list[Handle]":
-        """Start up to 1,000 executions in one transaction, one for each of these.
+        """Start up to 1,000 executions in one transaction, one for each input.
 
         Each is the payload, or a mapping of the function's parameters.
         """
@@ -104,13 +104,16 @@ class PythonWorkflow(Generic[P, R]):
         return start_many(self, payloads, priority=priority)
 
     def run_here(self, *args: P.args, **kwargs: P.kwargs) -> "WorkflowRun":
-        """Run it in a test, on the testing kit: no worker, no broker; see `runners.testing`."""
+        """Run the workflow in a test, on the testing kit: no worker, no broker.
+
+        See `runners.testing`.
+        """
         from valkyr_plugins.python_workflows.starting import run_here
 
         return run_here(self, self.input.dumped(args, kwargs))
 
     def payload_of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The payload of a call as a step of another workflow."""
+        """Return the payload of a call as a step of another workflow."""
         return self.input.payload(args, kwargs)
 
     def __repr__(self) -> str:
@@ -205,7 +208,7 @@ class PythonWorkflow(Generic[P, R]):
 
 
 class WorkflowDecorator(Protocol):
-    """What `@workflow(...)` gives: it makes a workflow of a function, whose types it keeps."""
+    """The result of `@workflow(...)`: it makes a workflow of a function and keeps its types."""
 
     def __call__(self, function: Callable[P, R], /) -> PythonWorkflow[P, R]: ...
 

@@ -126,7 +126,7 @@ log = logging.getLogger(__name__)
 
 TURN_SECONDS = 0.4
 SETTLE_SECONDS = 0.1
-# A turn ends after so many times its seconds, whoever has not had a share then.
+# A turn ends after this many times its duration, even if some redrives had no share.
 MOST_SHARES = 3
 # Redrives under way that one turn looks at; the next one begins behind them.
 MOST = 100
@@ -134,7 +134,7 @@ MOST = 100
 
 @dataclass(slots=True)
 class Turn:
-    """How many entries moved, and whether more could at once."""
+    """How many entries moved, and whether more could move at once."""
 
     moved: int = 0
     more: bool = False

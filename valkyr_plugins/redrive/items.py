@@ -17,7 +17,7 @@ COUNTERS = (
     "settled_to", "busy",
 )  # fmt: skip
 MAX_REASON = 2_000
-# Nobody is kept waiting for a redrive, nor it for anybody: what is locked comes another time.
+# A redrive does not block others, nor wait for them: locked rows are handled later.
 PATIENCE = "SET LOCAL lock_timeout = '250ms'"
 
 

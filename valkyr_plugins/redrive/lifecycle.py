@@ -169,14 +169,14 @@ def _fresh(redrive_id: UUID) -> Redrive:
 def _hold(redrive: Redrive) -> int:
     """Hold the entries still open and free; skip the rest with a reason. Return how many.
 
-    The caller ensures that nobody else holds entries of the workspace at the same time.
+    The caller ensures that no other process holds entries of the workspace at the same time.
     """
     row = statements.fetch_one("hold", {"redrive": redrive.pk})
     assert row is not None, "it counts"
     return int(row[0])
 
 
-# A redrive is made: its entries are frozen, nothing runs yet.
+# Create a redrive: its entries are frozen, nothing runs yet.
 
 
 DRAFT_HOURS = 24
@@ -212,7 +212,8 @@ def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor)
             object_type=Redrive.AUDITED_AS,
             object_id=redrive.pk,
             reason=wish.reason,
-            # What is chosen and changed may hold payloads: they are in the redrive, for who may.
+            # The selection and the changes may hold payloads: they are in the redrive, for users
+            # with the permission.
             details={
                 "entries": redrive.total,
                 "scope": str(redrive.scope),

@@ -69,12 +69,12 @@ def sources(target: str) -> tuple[str, ...]:
 
 
 class Redrive(models.Model):
-    """A redrive, durable: a worker that dies in the middle leaves nothing twice and nothing out.
+    """A redrive; a crash in the middle leaves no entry out and requeues none twice.
 
-    `selection` is what was asked for; the entries were frozen when it was made. `rate` is a
-    second, `canary` so many first, and it stops when more than `stop_above` per cent of the last
-    `stop_window` that ended failed again. `pace_since` and `pace_sent` are the pacing's memory,
-    `recent` and `settled_to` the driver's; `busy` says that it has something to look after. All
+    `selection` is the original choice; the entries were frozen at its creation. `rate` is per
+    second; `canary` is the number that is sent first; it stops when more than `stop_above` per cent
+    of the last `stop_window` ended entries failed again. `pace_since` and `pace_sent` are the state
+    of the pacing, `recent` and `settled_to` that of the driver; `busy` says that it has work. All
     counters are exact.
     """
 
@@ -194,7 +194,7 @@ class RedriveItem(models.Model):
         indexes = [
             models.Index(fields=["redrive", "state", "id"], name="redrive_item_state"),
             models.Index(fields=["redrive", "id"], name="redrive_item_list"),
-            # For whoever deletes dead letters: the few that some item points at.
+            # For deletions of dead letters: the few that some item refers to.
             models.Index(
                 fields=["again"], condition=Q(again__isnull=False), name="redrive_item_again"
             ),

@@ -49,13 +49,13 @@ class InvalidRedrive(WithProblems):
 class RedriveOptions:
     """The options of a redrive.
 
-    `selection` is the original choice, for people; the entries are given separately. With scope
+    `selection` is the original choice, for display; the entries are given separately. With scope
     FROM, an empty `from_step` is each entry's own step. `version` (pinned, latest or a number)
     concerns new executions only. `overrides` is a JSON merge patch (RFC 7396) of the inputs of the
     step that runs first (scope EXECUTION: of the payload); `expression` gives each entry's patch
-    from `inputs`, `error`, `attempts` and `entry`. `rate` is a second; without one it is as fast as
-    possible. The `canary` entries are sent first, and must end before the rest. It stops when more
-    than `stop_above` per cent of the last `stop_window` that ended failed again.
+    from `inputs`, `error`, `attempts` and `entry`. `rate` is per second; without it, the redrive is
+    as fast as possible. The `canary` entries are sent first, and must end before the rest. It stops
+    when more than `stop_above` per cent of the last `stop_window` that ended failed again.
     """
 
     selection: Any = field(default_factory=dict)
@@ -137,7 +137,7 @@ def _how_fast(wish: RedriveOptions) -> Iterator[DefinitionProblem]:
         yield DefinitionProblem("stopWindow", "range", f"Expected 1 to {MAX_WINDOW:,}.")
 
 
-# What a redrive needs of who makes, starts or resumes it: the same as its entries one by one.
+# The permissions to create, start or resume a redrive: the same as for its entries one by one.
 
 
 BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}

@@ -76,7 +76,7 @@ def _braced(text: str) -> str:
     return text if text.startswith("{{") and text.endswith("}}") else f"{{{{ {text} }}}}"
 
 
-# Columns that a patch is made and checked with, beside the payloads.
+# Columns for building and checking a patch, besides the payloads.
 COLUMNS = (
     "id", "execution_id", "step_path", "module", "version_number", "failure_type",
     "failure_reason", "error_type", "exception", "http_status", "target", "attempts", "redrives",
@@ -142,7 +142,7 @@ def _giver(redrive: Redrive) -> Callable[[DeadLetterEntry], dict[str, Any]]:
 
 
 def subject(redrive: Redrive, entry: DeadLetterEntry) -> Any:
-    """Return what a patch of the entry applies to; None if unknown."""
+    """Return the value that an entry's patch applies to; None if unknown."""
     return _subject(redrive, entry)[0]
 
 

@@ -39,7 +39,10 @@ def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Two definitions' differences, one sentence per task or setting; one more than shown."""
+    """Return two definitions' differences, one sentence per task or setting.
+
+    One more than shown.
+    """
     found = []
     for sentence in _changes(before, after):
         found.append(sentence)
@@ -109,7 +112,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The overrides' result for one entry's inputs; payloads, so only for permitted users."""
+    """The result of the overrides for one entry's inputs: payloads, for permitted users only."""
 
     entry_id: UUID
     before: Any

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from math import floor
 
 GOOD, BAD = "S", "F"  # what became of one that ended, as `recent` keeps it
-# Fewer than so many say nothing of a rate of failures.
+# Fewer ended entries than this do not give a failure rate.
 SAMPLE = 10
-# What was missed while nobody drove is caught up for so many seconds, and forgotten beyond.
+# How many seconds of missed sending are caught up after a pause.
 CATCH_UP = 5.0
 
 

@@ -35,7 +35,7 @@ from valkyr_plugins.redrive.options import LATEST, NEEDS_FORKS, PINNED, InvalidR
 from valkyr_plugins.redrive.progress import allowed
 
 BATCH = 100
-# Live work goes first.
+# Live work takes precedence.
 YIELDS = 2
 # CPU time for the expressions of a batch: one process drives the redrives of all workspaces.
 EXPRESSION_SECONDS = 0.1
@@ -144,7 +144,7 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
     if patched is None or not patched.problems:
         return None
     if redrive.expression:
-        # What it says may hold values, and everybody reads the reasons.
+        # Its text may contain values, and all users read the reasons.
         return "What the expression gives for it does not fit; the preview says why."
     return f"The changed inputs do not fit: {'; '.join(patched.problems)}."
 
@@ -152,7 +152,7 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
 def _send_together(
     redrive: Redrive, queue: list[Queued], patches: dict[UUID, patching.Patched], batch: Batch
 ) -> list[tuple[int, str]]:
-    """Send what is free now; return steps without a next attempt, with the reason.
+    """Send the free items; return steps without a next attempt, with the reason.
 
     Locked items stay, and come with the next turn.
     """
@@ -192,7 +192,7 @@ def _dead_step(item: Queued, patches: dict[UUID, patching.Patched]) -> DeadStep:
 # key), and new executions. Lock order: redrive, workspace, keys, executions, dead letters.
 
 
-# Entries of one execution that go home to one new execution.
+# Entries of one execution that are requeued as one new execution.
 MOST_TOGETHER = 1_000
 
 
@@ -222,7 +222,7 @@ def _try(redrive: Redrive, item: Queued) -> bool:
         return False  # it went with another of its execution
     patched = patches_of(redrive, [item]).get(item.entry_id)
     try:
-        # A savepoint: what is refused leaves nothing but its reason.
+        # A savepoint: a rejected item leaves only its reason.
         with transaction.atomic():
             if redrive.scope == RedriveScope.STEP:
                 _step(redrive, item, patched)

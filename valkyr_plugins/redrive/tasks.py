@@ -5,7 +5,7 @@ from executions.public.messaging import CONTROL, send, task
 
 @task("valkyr_redrive.drive")
 def drive() -> int:
-    """Every second, and again at once if there is more: drive redrives briefly."""
+    """Drive redrives briefly, every second, and again at once if there is more."""
     from valkyr_plugins.redrive import driver
 
     turn = driver.drive_alone()
@@ -16,7 +16,7 @@ def drive() -> int:
 
 @task("valkyr_redrive.forget")
 def forget() -> int:
-    """Once an hour: delete redrives that were not started for a day."""
+    """Delete redrives that were not started for a day, once an hour."""
     from valkyr_plugins.redrive.lifecycle import forget_drafts
 
     return forget_drafts()

@@ -1,4 +1,4 @@
-"""The door of remote runners: lease, heartbeat, complete, fail."""
+"""The API of remote runners: lease, heartbeat, complete, fail."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -29,7 +29,7 @@ from runners.public.modules import ErrorType
 from valkyr_plugins.remote import leasing, reporting
 from valkyr_plugins.remote.reporting import NotRemote
 
-# What remote runners say, and what they are told.
+# The requests of remote runners, and the responses.
 
 
 MAX_QUEUES = 20
@@ -40,7 +40,7 @@ REPORTED = [
     (kind.value, kind.value.lower())
     for kind in (ErrorType.TRANSIENT, ErrorType.PERMANENT, ErrorType.TIMEOUT)
 ]
-# What tells our own workers' names apart, a bar, and a workspace's from its runner's, a slash.
+# Separators in names: a bar in our own workers' names, a slash between a workspace and its runner.
 NAME = RegexValidator(
     r"\A[A-Za-z0-9][A-Za-z0-9._:@-]*\Z",
     "Expected letters, digits, and . _ : @ - after the first.",
@@ -53,14 +53,14 @@ class Seconds(serializers.FloatField):
     """A JSON number of seconds, not "5" or true."""
 
     def to_internal_value(self, data: Any) -> float:
-        """The number; raises ValidationError."""
+        """Return the number; raises ValidationError."""
         if isinstance(data, bool) or not isinstance(data, int | float):
             self.fail("invalid")
         return super().to_internal_value(data)
 
 
 class LeaseRequest(Body):
-    """A remote runner asks for work."""
+    """The request of a remote runner for work."""
 
     runnerId = Text(
         max_length=100,
@@ -84,7 +84,7 @@ class LeaseRequest(Body):
 
 
 class LeasedRun(RunSummary):
-    """A run in a remote runner's hands, with everything it needs."""
+    """A run leased by a remote runner, with everything it needs."""
 
     inputs = Json(help_text="As the workflow renders them, secrets in place.")
     credential = Json(
@@ -115,7 +115,7 @@ class LeasedRun(RunSummary):
 
 
 class Heartbeat(Body):
-    """A remote runner is at work."""
+    """The heartbeat of a remote runner."""
 
     leaseToken = Text(max_length=200)
     details = Json(
@@ -124,7 +124,7 @@ class Heartbeat(Body):
 
 
 class Renewed(CamelCaseSerializer):
-    """How the lease stands."""
+    """The state of the lease."""
 
     lease_until = serializers.DateTimeField(
         allow_null=True, help_text="Null where the run is not wanted."
@@ -135,7 +135,7 @@ class Renewed(CamelCaseSerializer):
 
 
 class ExpenseShape(Body):
-    """What a step spent on one model or service."""
+    """The costs of a step on one model or service."""
 
     model = Text(required=False, default="", allow_blank=True, max_length=MAX_NAME)
     inputTokens = Whole(required=False, default=0, min_value=0, max_value=MAX_TOKENS)
@@ -167,7 +167,7 @@ class ExpenseShape(Body):
 
 
 class Reports(Body):
-    """What every report of an end may say."""
+    """Common fields of the reports that end a run."""
 
     leaseToken = Text(max_length=200)
     costs: Any = serializers.ListField(
@@ -180,14 +180,14 @@ class Reports(Body):
 
 
 class Completion(Reports):
-    """A step that is done."""
+    """The report of a completed step."""
 
     outputs = Json(allow_null=True)
     outcome = Text(required=False, default="success", max_length=100)
 
 
 class FailureReport(Reports):
-    """A step that failed."""
+    """The report of a failed step."""
 
     error = Text(max_length=10_000, help_text="A sentence for people; no secrets.")
     errorType: Any = serializers.ChoiceField(
@@ -215,17 +215,18 @@ class LeaseRun(Endpoint):
 
     @operation("leaseRun", "Run", {200: LeasedRun(many=True)}, request=LeaseRequest, errors=[403])
     def post(self, request: Request) -> Response:
-        """Take runs of remote queues, the oldest of the highest priority first; maybe none.
+        """Lease runs of remote queues, the oldest of the highest priority first.
 
-        Each is held until its `leaseUntil`: say before then that you are at work, and at the latest
-        `timeoutSeconds` from now what came of it. 422 (`not_remote`) for other queues.
+        The list may be empty. Each is leased until its `leaseUntil`: send a heartbeat before that,
+        and report the result at most `timeoutSeconds` from now. 422 (`not_remote`) for other
+        queues.
         """
         given = self.body(LeaseRequest)
         queues: list[str] = given["queues"]
         _all_remote(queues)
         workspaces = workspaces_of(self.user, Action.RUN)
         if not workspaces:
-            workspace_for(self.user, None, Action.RUN)  # says what would be needed
+            workspace_for(self.user, None, Action.RUN)  # says which permission is missing
         host = request.META.get("REMOTE_ADDR") or ""
         runner: str = given["runnerId"]
 
@@ -241,7 +242,7 @@ class LeaseRun(Endpoint):
 
 
 class HeartbeatRun(Endpoint):
-    """A run that is being worked."""
+    """A run that is being executed."""
 
     urgent = True
 
@@ -249,10 +250,10 @@ class HeartbeatRun(Endpoint):
         "updateRunHeartbeat", "Run", {200: Renewed}, request=Heartbeat, errors=[403, 404, 409]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Renew the lease; the first one begins the run.
+        """Renew the lease; the first heartbeat begins the run.
 
-        `wanted` is false once nobody waits for the result: stop then, there is nothing to report.
-        409 (`lease_lost`) when the lease is over or somebody else's.
+        `wanted` is false once the result is no longer needed: stop then, there is nothing to
+        report. 409 (`lease_lost`) if the lease is over or belongs to another runner.
         """
         run, _ = _held(self, id)
         given = self.body(Heartbeat)
@@ -261,17 +262,17 @@ class HeartbeatRun(Endpoint):
 
 
 class CompleteRun(Endpoint):
-    """A run that is done."""
+    """A run that is completed."""
 
     urgent = True
 
     @operation("completeRun", "Run", {200: RunShape}, request=Completion, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Record the result, and go on with what follows.
+        """Record the result, and continue with what follows.
 
-        The same result once more, under the same lease, is answered alike. 409 (`lease_lost`) when
-        the lease is over; 422 for outputs that cannot be stored or an outcome the step does not
-        declare, and the lease is still yours then.
+        The same result, sent again under the same lease, gets the same response. 409 (`lease_lost`)
+        if the lease is over; 422 for outputs that cannot be stored or an outcome that the step does
+        not declare; then you still hold the lease.
         """
         _, may = _held(self, id)
         given = self.body(Completion)
@@ -287,10 +288,10 @@ class FailRun(Endpoint):
 
     @operation("failRun", "Run", {200: RunShape}, request=FailureReport, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Record the failure: it is retried, goes along an error edge, or is a dead letter.
+        """Record the failure: the run is retried, follows an error edge, or becomes a dead letter.
 
-        The same failure once more, under the same lease, is answered alike. 409 (`lease_lost`) when
-        the lease is over.
+        The same failure, sent again under the same lease, gets the same response. 409
+        (`lease_lost`) if the lease is over.
         """
         _, may = _held(self, id)
         given = self.body(FailureReport)

@@ -1,8 +1,8 @@
-"""Runs are handed to a remote runner: reserved, given their secrets, asked of their gates, leased.
+"""Hand runs to a remote runner: reserve them, read their secrets, ask their gates, lease them.
 
 Workers rendered their inputs before (`preparing`); here they are read from the row. A run whose
-secrets cannot be had fails as it would in a worker; one that a gate holds back sleeps or fails as
-there, and is never leased.
+secrets cannot be read fails as it would in a worker; one that a gate holds back waits or fails as
+it would there, and is not leased.
 """
 
 import json
@@ -48,25 +48,25 @@ from valkyr_plugins.remote.conf import RemoteSettings
 
 @lru_cache(maxsize=1)
 def waiters() -> int:
-    """How many remote runners one process lets wait at once; read at first use."""
+    """Return how many remote runners one process lets wait at once; read at first use."""
     return read(RemoteSettings).remote_waiters
 
 
-# A lease as its holder knows it: the run's token, signed together with the run.
+# A lease's token for its holder: the run's fencing token, signed together with the run.
 #
-# The number alone is the fence; the signature keeps one runner from guessing another's.
+# The number alone is the fence; the signature prevents a runner from guessing another's token.
 
 
 _SALT = "valkyr.lease"
 
 
 def token_of(run_id: UUID, number: int) -> str:
-    """What the holder of a lease shows with everything it reports."""
+    """Return the token that the holder of a lease sends with every report."""
     return _signer().sign_object([run_id.hex, number])
 
 
 def number_of(run_id: UUID, token: str) -> int | None:
-    """The fencing number in a token; None for one that is not ours, or of another run."""
+    """Return the fencing number in a token; None if it is invalid or of another run."""
     try:
         run, number = _signer().unsign_object(token)
     except (BadSignature, ValueError, TypeError):
@@ -78,21 +78,21 @@ def _signer() -> Signer:
     return Signer(salt=_SALT, sep=".")
 
 
-SLACK = 100  # candidates beyond those wanted: as many others may be about to take theirs
+SLACK = 100  # candidates beyond those wanted: as many other runners may be about to take theirs
 ROUNDS = 10
 PAUSE = 0.02
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Leased:
-    """A run in a remote runner's hands: its row, real inputs, token and time-outs in seconds."""
+    """A run leased by a remote runner: its row, real inputs, token and timeouts in seconds."""
 
     run: Run
     inputs: Any
-    credential: Any  # the fields of the one the step names, or None
+    credential: Any  # the fields of the step's credential, or None
     token: str
     timeout_seconds: float
-    target_timeout_seconds: float | None  # of a call of the step's target, where a rule says so
+    target_timeout_seconds: float | None  # of a call of the step's target, if a rule sets one
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -117,24 +117,24 @@ class _Reserved:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Ready:
-    """A run whose secrets were read, with what its gates are asked."""
+    """A run whose secrets were read, with the question for its gates."""
 
     run: Leasable
     asked: Asked
 
     @property
     def key(self) -> tuple[UUID, int]:
-        """The run, and the token of its lease."""
+        """Return the run, and the token of its lease."""
         return self.run.run_id, self.run.token
 
 
 def lease(
     runner: str, workspaces: Sequence[UUID], queues: Sequence[str], limit: int, *, actor: Actor
 ) -> list[Leased]:
-    """At most `limit` runs of these queues and workspaces, now held by the runner; maybe none.
+    """Lease at most `limit` runs of these queues and workspaces to the runner; may return none.
 
     A run is leased in the transaction in which all gates let it through and their permits are
-    written. Secrets that leave with it are a line of the audit trail.
+    written. The audit trail records the secrets that are sent with it.
     """
     for _ in range(ROUNDS):
         seen, reserved = _reserve(runner, workspaces, queues, limit)
@@ -143,7 +143,7 @@ def lease(
         leased = _hand_out(reserved, actor) if reserved else []
         if leased:
             return leased
-        # Others lease or plan what is there, or gates hold it back: look again.
+        # Other runners lease or plan these runs, or gates hold them back: try again.
         time.sleep(PAUSE)
     return []
 
@@ -151,9 +151,9 @@ def lease(
 def _reserve(
     runner: str, workspaces: Sequence[UUID], queues: Sequence[str], limit: int
 ) -> tuple[int, list[_Reserved]]:
-    """How many runs were seen, and those that are reserved now.
+    """Return how many runs were seen, and those that are now reserved.
 
-    Runs of executions that somebody plans at this moment are passed over.
+    Runs of executions that another worker plans at this moment are skipped.
     """
     found = statements.fetch(
         "reserve",
@@ -170,7 +170,7 @@ def _reserve(
 
 
 def _hand_out(reserved: Sequence[_Reserved], actor: Actor) -> list[Leased]:
-    """Lease what may be leased now; put to sleep or fail what its gates hold back."""
+    """Lease the runs that pass their gates; suspend or fail those that a gate holds back."""
     left = {(one.run_id, one.number) for one in reserved}
     try:
         ready = [one for one in map(_make_ready, reserved) if one is not None]
@@ -185,7 +185,7 @@ def _hand_out(reserved: Sequence[_Reserved], actor: Actor) -> list[Leased]:
 
 
 def _make_ready(reserved: _Reserved) -> _Ready | None:
-    """The run with its real inputs, which are for the runner alone; None where it failed."""
+    """Return the run with its real inputs, for the runner only; None if it failed."""
     version = compiled(reserved.version_id)
     _, step = find(version.graph, reserved.path)
     run = Leasable(
@@ -220,9 +220,10 @@ def _make_ready(reserved: _Reserved) -> _Ready | None:
 def _lease(
     ready: Sequence[_Ready], actor: Actor
 ) -> tuple[list[Leased], list[tuple[_Ready, Wait | Exception]]]:
-    """Those that are leased now, and those that a gate held back; the others may be later.
+    """Return the runs that are now leased, and those that a gate held back.
 
-    One transaction: a run is seen as leased with the permits of its gates, or not at all.
+    Others may follow later. One transaction: a run becomes visible as leased together with its
+    gates' permits.
     """
     passed: list[tuple[_Ready, LeasePassage]] = []
     refused: list[tuple[_Ready, Wait | Exception]] = []
@@ -245,7 +246,7 @@ def _lease(
 
 
 def _begin(ready: Sequence[_Ready], actor: Actor) -> None:
-    """Write the leases of locked runs, and which secrets leave with them."""
+    """Write the leases of locked runs, and the audit rows about the secrets sent."""
     limits = config()
     rows = [
         {
@@ -304,9 +305,9 @@ def _note(run: Leasable, actor: Actor) -> None:
     )
 
 
-# Waiting for work on behalf of a remote runner that asked to be kept waiting.
+# Waiting for work on behalf of a remote runner's long poll.
 #
-# A waiter holds a thread and no database connection; only so many wait at once in a process.
+# A waiter holds a thread but no database connection; their number in a process is limited.
 
 
 T = TypeVar("T")
@@ -315,10 +316,10 @@ LONGEST_PAUSE = 1.0
 
 
 def poll(look: Callable[[], list[T]], seconds: float, gone: Callable[[], bool]) -> list[T]:
-    """What `look` finds, as soon as it is something; nothing after `seconds`.
+    """Return the result of `look` as soon as it is not empty; [] after `seconds`.
 
-    Where too many wait already, what the first look found. Once its client is `gone` nothing is
-    looked for: what is found is taken, and would be nobody's until its lease is over.
+    If too many requests wait already, it returns the first result. Once the client is `gone`, it
+    stops looking: what it found would be leased to no runner until the lease expired.
     """
     found = look()
     if found or seconds <= 0 or not _seats().acquire(blocking=False):
@@ -345,15 +346,16 @@ def _seats() -> BoundedSemaphore:
     return BoundedSemaphore(waiters())
 
 
-# Remote runners are listed like workers: who asks for work, for which queues, and when last.
+# Remote runners are listed like workers: which runner asks for work, for which queues, and when
+# last.
 
 
-# A superuser may run for every workspace there is.
+# A superuser may run for every workspace.
 MOST_WORKSPACES = 100
 
 
 def note(runner: str, workspaces: Sequence[UUID], queues: Sequence[str], host: str) -> None:
-    """List a remote runner in the workspaces it works for, the first hundred, as seen now."""
+    """List a remote runner in the workspaces that it works for, the first hundred, as seen now."""
     listed = list(workspaces[:MOST_WORKSPACES])
     statements.fetch(
         "runner",

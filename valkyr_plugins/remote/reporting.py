@@ -1,6 +1,7 @@
-"""What a remote runner reports of a run: its outputs, or why it failed; fenced by the lease.
+"""A remote runner's report of a run: its outputs, or its failure; fenced by the lease.
 
-A report that comes again, because its answer was lost, finds itself recorded and is answered alike.
+A report that is repeated, because its response was lost, is found recorded and gets the same
+response.
 """
 
 from collections.abc import Callable
@@ -32,7 +33,7 @@ from runners.public.modules import ErrorType, Result, StepError
 from valkyr_plugins.remote import statements
 from valkyr_plugins.remote.leasing import number_of
 
-# What a remote runner may be told instead of what it asked for.
+# Errors that a remote runner may get instead.
 
 
 class LeaseOver(WrongState):
@@ -41,7 +42,7 @@ class LeaseOver(WrongState):
     code = "lease_lost"
 
     def __init__(self, state: str) -> None:
-        """`state` is the run's present one."""
+        """Set the message; `state` is the run's present one."""
         super().__init__((self.__doc__ or "").strip(), state)
 
 
@@ -51,7 +52,7 @@ class NotRemote(WithProblems):
     code = "not_remote"
 
     def __init__(self, problems: list[Any]) -> None:
-        """One problem a queue."""
+        """Set the message; one problem per queue."""
         super().__init__((self.__doc__ or "").strip(), problems)
 
 
@@ -67,7 +68,7 @@ FAILED = frozenset({RunState.FAILED, RunState.DLQ})
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A step that a remote runner did."""
+    """A step that a remote runner executed."""
 
     outputs: Any
     outcome: str = "success"
@@ -77,8 +78,8 @@ class Reported:
 def complete(run_id: UUID, token: str, reported: Reported) -> None:
     """Record a result and what follows from it.
 
-    Raises LeaseOver; PayloadError for outputs that cannot be stored and UndeclaredOutcome, both of
-    which leave the run in the runner's hands.
+    Raises LeaseOver; PayloadError for outputs that cannot be stored and UndeclaredOutcome, after
+    both of which the runner still holds the run.
     """
     looked = _look(run_id, token)
     work, what = looked.work, f"output of step {looked.work.path}"
@@ -114,10 +115,10 @@ def fail(
     fingerprint: str = "",
     spent: tuple[Expense, ...] = (),
 ) -> None:
-    """Record a failure: it is retried, goes along an error edge, or is dead. Raises LeaseOver.
+    """Record a failure: it is retried, follows an error edge, or is dead. Raises LeaseOver.
 
-    `retry_after` is in seconds; `fingerprint` is what the runner calls this kind of failure;
-    `spent` is what the attempt cost all the same.
+    `retry_after` is in seconds; `fingerprint` is the runner's name for this kind of failure;
+    `spent` is the attempt's cost, which counts anyway.
     """
     looked = _look(run_id, token)
     try:
@@ -151,10 +152,10 @@ def _report_failure(
 
 
 def _look(run_id: UUID, token: str) -> Looked:
-    """The run, for who leased it once: others learn nothing of its step. Raises LeaseOver."""
+    """Return the run, for a caller that once leased it; raises LeaseOver for all others."""
     leased = number_of(run_id, token) is not None
     looked = leased_runs.look(run_id) if leased else None
-    if looked is None:  # nobody leased it so, or before its execution was rolled back
+    if looked is None:  # leased without this token, or before a roll-back
         raise LeaseOver(Run.objects.values_list("state", flat=True).get(pk=run_id))
     return looked
 
@@ -180,7 +181,7 @@ def _check_outcome(step: Step, path: str, outcome: str) -> None:
         )
 
 
-# A remote runner says that it is at work, and learns whether it still should be.
+# Heartbeats of a remote runner, answered with whether the run is still wanted.
 
 
 WHAT = "details of the heartbeat"
@@ -188,14 +189,14 @@ WHAT = "details of the heartbeat"
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """How long the lease lasts now, and whether the run is wanted; one that is not has no lease."""
+    """The end of the lease, and whether the run is wanted; an unwanted run has no lease."""
 
     lease_until: datetime | None
     wanted: bool
 
 
 def beat(run: Run, token: str, details: Any = None) -> Beat:
-    """Renew a lease, and begin the run with the first; `details` reach the next attempt.
+    """Renew a lease; the first heartbeat begins the run. `details` reach the next attempt.
 
     Raises LeaseOver, and PayloadError for details that cannot be stored.
     """
@@ -217,16 +218,16 @@ def beat(run: Run, token: str, details: Any = None) -> Beat:
     if row is not None:
         return Beat(row[0], wanted=True)
     run.refresh_from_db(fields=["state", "lease_token"])
-    # Whoever ends an execution or rolls it back makes the token one larger.
+    # Ending an execution or rolling it back increments the token.
     if run.state == RunState.CANCELLED and run.lease_token == number + 1:
         return Beat(None, wanted=False)
     raise LeaseOver(run.state)
 
 
 def _clean(run_id: UUID, details: Any) -> str | None:
-    """The details as canonical JSON, without the secrets that the step was given.
+    """Return the details as canonical JSON, without the secrets that the step was given.
 
-    None where nothing could take them out, since one is gone meanwhile.
+    None if one of the secrets is gone meanwhile, so that it cannot be removed.
     """
     payloads.dump(details, WHAT, MAX_DETAILS_BYTES)
     looked = look(run_id)

@@ -1,7 +1,6 @@
-"""`remote.step`: a step that a program of somebody else's does, wherever it runs.
+"""`remote.step`: a step that an external program executes, wherever it runs.
 
-The engine hands its inputs to a remote runner and records what comes back; nothing of it is
-executed here.
+The engine passes its inputs to a remote runner and records the result; none of it is executed here.
 """
 
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ MAX_OUTCOMES = 20
 
 
 class RemoteInputs(ModuleInputs):
-    """Which handler of the runner to call, and with what: any further keys."""
+    """The runner's handler, and its inputs in any further keys."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -39,7 +38,7 @@ class RemoteInputs(ModuleInputs):
 
 
 class RemoteStep(Module[RemoteInputs]):
-    """Is done by a remote runner: a program that asks for work over HTTP, wherever it runs.
+    """Is executed by a remote runner: a program that requests work over HTTP, wherever it runs.
 
     Its queue must be one of `VALKYR_REMOTE_QUEUES`; if there are several, name it with `queue` in
     the task. Other fields of `with` are for the runner.

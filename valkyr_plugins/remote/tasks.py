@@ -1,4 +1,4 @@
-"""What a worker does before a remote step can be leased."""
+"""The part of a remote step that a worker does before it can be leased."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The addresses at which remote runners ask for work and report."""
+"""The addresses of the API for remote runners."""
 
 from django.urls import path
 

@@ -1,4 +1,5 @@
-"""Single sign-on by OpenID Connect: who somebody is and what they may do, as their provider says.
+"""Single sign-on by OpenID Connect: the provider defines the user's identity and groups.
 
-allauth talks to the provider (discovery, state, PKCE, tokens); what its answer means here is ours.
+allauth communicates with the provider (discovery, state, PKCE, tokens); this plugin interprets its
+answers.
 """

@@ -1,7 +1,7 @@
-"""Whose local account a person of the provider signs in to: known, linked, made, or none.
+"""The local account for a user of the provider: known, linked, created, or none.
 
-Only (issuer, subject) decides who somebody is. An e-mail address is not an identity: whoever may
-choose theirs at the provider could take over the account of anybody here.
+Only (issuer, subject) identifies a user. An e-mail address is not an identity: a user who may
+choose it at the provider could take over any account here.
 """
 
 import hashlib
@@ -26,11 +26,11 @@ log = logging.getLogger(__name__)
 
 
 def admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
-    """The user who signs in, with memberships as the provider's groups say; raises Refused.
+    """Return the user who signs in, with memberships by the provider's groups; raises Refused.
 
-    One transaction; of two first sign-ins at once one makes the account and both get it. Who is
-    refused and has an account loses its sessions and tokens, in another one. The request says from
-    where, for the audit trail.
+    One transaction; of two concurrent first sign-ins one creates the account and both get it. A
+    rejected user with an account loses its sessions and tokens, in another transaction. The request
+    gives the origin for the audit trail.
     """
     try:
         try:
@@ -71,9 +71,9 @@ def _admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
 
 
 def verified_email(claims: Mapping[str, Any]) -> str:
-    """The address that the provider says it has verified, or an empty text."""
+    """Return the address that the provider has verified, or ""."""
     email = claims.get("email")
-    # A text "false" is true; some providers send texts.
+    # The text "false" would be truthy; some providers send texts.
     if not isinstance(email, str) or claims.get("email_verified") not in (True, "true"):
         return ""
     try:
@@ -86,7 +86,7 @@ def verified_email(claims: Mapping[str, Any]) -> str:
 def link(user: Any, subject: str, issuer: str, actor: Actor) -> None:
     """Let the person `subject` of the issuer sign in as `user` from now on.
 
-    Raises IntegrityError when that person has an account already.
+    Raises IntegrityError if that person has an account already.
     """
     SocialAccount.objects.create(user=user, provider=issuer, uid=subject)
     record(
@@ -122,9 +122,9 @@ def _known(claims: Mapping[str, Any], sso: SingleSignOn) -> Any:
 
 
 def _linked(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any) -> Any:
-    """The one local account with that verified address, where the settings allow to take it.
+    """Return the only local account with that verified address, if the settings allow linking it.
 
-    Never a superuser's: a provider is not to make one of somebody by an address.
+    Never a superuser's: a provider must not make a user one by an address.
     """
     if not sso.link_by_email or not email:
         return None
@@ -164,7 +164,7 @@ def _made(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any
 
 
 def _free_name(claims: Mapping[str, Any], issuer: str) -> str:
-    """A user name like the provider's; a taken one gets a mark: nobody passes for another."""
+    """Return a user name like the provider's; a taken one gets a suffix, against impersonation."""
     mark = hashlib.sha256(f"{issuer}\n{claims['sub']}".encode()).hexdigest()[:12]
     for claim in ("preferred_username", "email"):
         name = claims.get(claim)

@@ -26,20 +26,20 @@ EXPIRED = (
 
 
 class Accounts(DefaultAccountAdapter):
-    """Nobody signs up."""
+    """Disables sign-up."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Accounts come from the provider or from an administrator."""
+        """Return False: accounts come from the provider or from an administrator."""
         return False
 
 
 class SocialAccounts(DefaultSocialAccountAdapter):
-    """How a sign-in begins and ends here."""
+    """The start and the end of a sign-in."""
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """The provider of the settings; rows in allauth's table count for nothing."""
+        """Return the provider of the settings, ignoring allauth's table."""
         sso = configured()
         if sso is None or provider not in (None, sso.issuer):
             return []
@@ -59,7 +59,7 @@ class SocialAccounts(DefaultSocialAccountAdapter):
         ]
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Finish the sign-in here, always: allauth's own way on leads to sign-up and linking."""
+        """Finish the sign-in here, always, because allauth would offer sign-up and linking."""
         sso = configured()
         assert sso is not None, "no sign-in comes so far without a provider"
         user = admit(sociallogin.claims, sso, request)

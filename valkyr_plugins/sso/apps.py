@@ -7,7 +7,7 @@ from typing import Any
 from executions.public.plugins import PluginConfig
 from valkyr_plugins.sso.conf import SsoSettings
 
-# Of allauth nothing but the conversation with the provider is used.
+# Only allauth's communication with the provider is used.
 ALLAUTH = ("allauth", "allauth.account", "allauth.socialaccount")
 MIDDLEWARE = "allauth.account.middleware.AccountMiddleware"
 PASSWORDS = "django.contrib.auth.backends.ModelBackend"
@@ -25,7 +25,7 @@ class SsoConfig(PluginConfig):
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
-        """Install allauth, let sessions begin at the provider, and show its button.
+        """Install allauth, enable sessions by the provider, and show its button.
 
         The stand-alone platform calls it; a project does so at the end of its settings module:
 
@@ -47,21 +47,21 @@ class SsoConfig(PluginConfig):
         settings["ACCOUNT_ADAPTER"] = f"{cls.name}.adapter.Accounts"
         settings["ACCOUNT_EMAIL_VERIFICATION"] = "none"
         templates = settings["TEMPLATES"][0]
-        # Before those of apps: the sign-in page of django-unfold has no place for the button.
+        # Before the templates of apps: django-unfold's sign-in page has no block for the button.
         templates.setdefault("DIRS", []).append(Path(__file__).parent / "templates")
         templates["OPTIONS"]["context_processors"].append(f"{cls.name}.views.sign_in")
 
     def ready(self) -> None:
-        """Refuse half a provider; name these addresses in the audit trail."""
+        """Reject an incomplete provider; name these addresses in the audit trail."""
         from executions.public.access import DOORS
         from valkyr_plugins.sso.configuration import configured
 
-        configured()  # what makes no sense is refused now
+        configured()  # rejects invalid settings at start-up
         DOORS["valkyr-sso-"] = "single sign-on"
 
 
 def _install(settings: MutableMapping[str, Any], name: str) -> None:
-    """Add allauth's apps before the plugin, and its middleware, where they are not there yet."""
+    """Add allauth's apps before the plugin, and its middleware, if they are missing."""
     apps = list(settings["INSTALLED_APPS"])
     place = apps.index(name)
     apps[place:place] = [app for app in ALLAUTH if app not in apps]

@@ -1,4 +1,4 @@
-"""Who may sign in how: by password, or by the identity provider."""
+"""The ways to sign in: by password, or by the identity provider."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from valkyr_plugins.sso.configuration import configured
 
 
 def may_use_a_password(user: Any) -> bool:
-    """Whether a password, or a token that was given for one, is good for this user (or nobody)."""
+    """Return whether this user may use a password, or a token issued for one."""
     if user is None or not user.is_active:
         return False
     sso = configured()
@@ -17,23 +17,23 @@ def may_use_a_password(user: Any) -> bool:
 
 
 class PasswordBackend(ModelBackend):
-    """Django's passwords; with VALKYR_OIDC_ONLY those of superusers alone.
+    """Django's passwords; with VALKYR_OIDC_ONLY only those of superusers.
 
-    A superuser's password is the way in when the provider is away. Sessions that others began by
+    A superuser's password is the way in when the provider is unavailable. Other users' sessions by
     password end as soon as the setting is on.
     """
 
     def user_can_authenticate(self, user: Any) -> bool:
-        """Whether this user may be signed in, or stay so, by password."""
+        """Return whether this user may be, or stay, signed in by password."""
         return may_use_a_password(user) and super().user_can_authenticate(user)
 
 
 class SingleSignOnBackend(AuthenticationBackend):
-    """Sessions that the identity provider's answer began; there is no password to it."""
+    """Sessions that began at the identity provider; they involve no password."""
 
     def authenticate(self, request: Any, **credentials: Any) -> None:
-        """Nobody: allauth's own would take passwords here."""
+        """Return None: allauth's own method would accept passwords."""
 
     def get_user(self, user_id: Any) -> Any:
-        """The session's user, while there is a provider to vouch for people at all."""
+        """Return the session's user, as long as a provider is configured."""
         return super().get_user(user_id) if configured() is not None else None

@@ -1,4 +1,4 @@
-"""What the settings say of the identity provider."""
+"""The settings of the identity provider."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from executions.public.configuration import Flag, SettingsModel, setting
 
 ROLES = ("ADMIN", "WORKFLOW", "SYSTEM", "USER")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-# The column that keeps the issuer of an account is so long.
+# The length of the column that stores an account's issuer.
 LONGEST_ISSUER = 200
 _GRANT = re.compile(r"(?P<workspace>[-a-zA-Z0-9_]{1,80}):(?P<role>[A-Z]+)")
 ISSUER = (
@@ -25,7 +25,7 @@ EXAMPLE = '{"engineers": "default:WORKFLOW"}'
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A role in the workspace of a slug."""
+    """A role in the workspace with a slug."""
 
     workspace: str
     role: str
@@ -53,9 +53,9 @@ def _domains(value: Any) -> Any:
 
 
 def read_groups(given: Any) -> dict[str, tuple[Grant, ...]]:
-    """The grants of each group, from `{"group": "workspace:ROLE"}`, a list of them, or both.
+    """Return the grants of each group, from `{"group": "workspace:ROLE"}`, a list of them, or both.
 
-    Takes the dictionary, or its JSON. Raises ValueError, which names the group.
+    Accepts the dictionary, or its JSON. Raises ValueError, which names the group.
     """
     try:
         value = json.loads(given) if isinstance(given, str) else given
@@ -84,8 +84,8 @@ def _grant(group: str, text: Any) -> Grant:
 class SsoSettings(SettingsModel):
     """The plugin `sso`; off without an issuer.
 
-    Register `https://<this installation>/sso/callback` at the provider. Who may do what then, and
-    what is not believed, is in [security.md](../explanation/security.md#single-sign-on).
+    Register `https://<this installation>/sso/callback` at the provider. The permissions of users,
+    and the checks, are described in [security.md](../explanation/security.md#single-sign-on).
     """
 
     title: ClassVar[str] = "Single sign-on"

@@ -1,4 +1,4 @@
-"""The identity provider of this installation, as one frozen, checked object."""
+"""The identity provider of this installation, as one immutable, checked object."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,11 +13,10 @@ from valkyr_plugins.sso.conf import ROLES, Grant, SsoSettings
 
 @dataclass(frozen=True, slots=True)
 class SingleSignOn:
-    """One identity provider and how far it is believed.
+    """One identity provider, and how far it is trusted.
 
-    `groups` says what the members of a group of the provider are here. `only`: people have no
-    password here, superusers excepted. `link_by_email`: a verified address is enough to take over
-    the local account that carries it.
+    `groups` gives the roles of the provider's groups. `only`: users have no password here, except
+    superusers. `link_by_email`: a verified address is enough to link the local account that has it.
     """
 
     issuer: str
@@ -34,7 +33,7 @@ class SingleSignOn:
 
 
 def configured() -> SingleSignOn | None:
-    """The provider that OIDC_ISSUER names, or None; raises ImproperlyConfigured."""
+    """Return the provider that OIDC_ISSUER names, or None; raises ImproperlyConfigured."""
     global _kept  # noqa: PLW0603 - asked for with each request
     chosen = read(SsoSettings)
     if _kept is None or _kept[0] is not chosen:
@@ -90,11 +89,11 @@ def _required(name: str, value: str) -> str:
     return value
 
 
-# From the groups of a token to roles in workspaces. Pure.
+# Roles in workspaces from the groups of a token. Pure.
 
 
 def groups_in(claims: Mapping[str, Any], claim: str) -> list[str]:
-    """The groups that a claim lists, as a list or as one text; none where it is something else."""
+    """Return the groups in a claim, a list or one text; [] for any other value."""
     value = claims.get(claim)
     if isinstance(value, str):
         return [value]
@@ -104,7 +103,7 @@ def groups_in(claims: Mapping[str, Any], claim: str) -> list[str]:
 
 
 def roles_for(groups: Iterable[str], grants: Mapping[str, tuple[Grant, ...]]) -> dict[str, str]:
-    """The role by workspace slug; of several in one workspace the one that allows most."""
+    """Return the role by workspace slug; of several in one workspace the most powerful."""
     found: dict[str, str] = {}
     for grant in (grant for group in groups for grant in grants.get(group, ())):
         held = found.get(grant.workspace)

@@ -1,7 +1,7 @@
-"""allauth's OpenID Connect provider with the checks it leaves out: signature, nonce, issuer.
+"""allauth's OpenID Connect provider with the checks it lacks: signature, nonce, issuer.
 
-allauth finds this module by its name; there is one provider, the one of the settings, and its
-accounts are kept under its issuer, so that those of another issuer are nobody here.
+allauth finds this module by its name. There is one provider, that of the settings; its accounts are
+stored under its issuer, so that those of another issuer are unknown here.
 """
 
 import hmac
@@ -21,20 +21,20 @@ from django.utils.crypto import get_random_string
 from executions.public.database import connection, step_aside
 from valkyr_plugins.sso.responses import ProviderTrouble
 
-# An ID token believed only when everything OpenID Connect asks for holds (Core, 3.1.3.7).
+# Validation of an ID token by all rules of OpenID Connect (Core, 3.1.3.7).
 
 
 # Never "none", and nothing symmetric: a public key must not serve as a shared secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA")
 LEEWAY_SECONDS = 30
-# As long as the column that keeps it; the specification would allow 255.
+# The length of the column that stores it; the specification allows 255.
 LONGEST_SUBJECT = 191
 
 
 def read_id_token(
     token: Any, keys: Any, *, issuer: str, client_id: str, nonce: str | None
 ) -> dict[str, Any]:
-    """The claims of a signed, fresh token for us, made for this very sign-in.
+    """Return the claims of a signed, fresh token, issued to us for this very sign-in.
 
     `keys` is the provider's JWK set. Raises ProviderTrouble.
     """
@@ -62,7 +62,7 @@ def read_id_token(
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """The claims and what the user-info endpoint adds, which must be about the same person."""
+    """Return the claims with those of the user-info endpoint, which must be of the same user."""
     if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
         raise ProviderTrouble("the user-info endpoint spoke of somebody else")
     return {**info, **claims}
@@ -94,7 +94,7 @@ NEEDED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 class Conversation(OpenIDConnectOAuth2Adapter):
-    """What is asked of the provider, in one sign-in."""
+    """The requests to the provider in one sign-in."""
 
     nonce: str | None = None
 
@@ -104,14 +104,17 @@ class Conversation(OpenIDConnectOAuth2Adapter):
 
     @property
     def openid_config(self) -> dict[str, Any]:
-        """The provider's discovery document, if it is that of our issuer."""
+        """Return the provider's discovery document.
+
+        Raises ProviderTrouble if it has another issuer.
+        """
         if self._discovered is None:
             provider = self.get_provider()
             self._discovered = _discovered(self.get_json(provider.server_url), provider.sub_id)
         return self._discovered
 
     def get_json(self, url: str, **more: Any) -> Any:
-        """What the provider answers; raises ProviderTrouble."""
+        """Return the provider's answer; raises ProviderTrouble."""
         _let_go()
         try:
             with get_adapter().get_requests_session() as session:
@@ -122,7 +125,10 @@ class Conversation(OpenIDConnectOAuth2Adapter):
             raise ProviderTrouble(f"{url}: {type(error).__name__}: {error}") from None
 
     def get_access_token_data(self, *args: Any, **kwargs: Any) -> Any:
-        """What the provider gives for the code; raises ProviderTrouble and allauth's errors."""
+        """Return the provider's tokens for the code.
+
+        Raises ProviderTrouble and allauth's errors.
+        """
         _let_go()
         try:
             return super().get_access_token_data(*args, **kwargs)
@@ -130,11 +136,14 @@ class Conversation(OpenIDConnectOAuth2Adapter):
             raise ProviderTrouble(f"the answer to the code: {type(error).__name__}") from None
 
     def parse_token(self, data: dict[str, Any]) -> SocialToken:
-        """The access token, for the user-info endpoint; it is not kept, nor when it expires."""
+        """Return the access token, for the user-info endpoint.
+
+        Neither it nor its expiry is stored.
+        """
         return SocialToken(token=str(data["access_token"]))
 
     def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
-        """The person behind the tokens, as claims that were checked; nothing is saved."""
+        """Return the user behind the tokens, as checked claims; nothing is saved."""
         claims = read_id_token(
             kwargs["response"].get("id_token"),
             self.get_json(self.openid_config["jwks_uri"]),
@@ -149,12 +158,12 @@ class Conversation(OpenIDConnectOAuth2Adapter):
         return self.get_provider().sociallogin_from_response(request, claims)
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:
-        """Where the provider sends people back to."""
+        """Return the address to which the provider redirects users."""
         return request.build_absolute_uri(reverse("valkyr-sso-callback"))
 
 
 def _let_go() -> None:
-    """Give the database's connection back: nobody waits for one that waits for a provider."""
+    """Return the database connection to the pool while waiting for the provider."""
     if not connection.in_atomic_block:
         step_aside()
 
@@ -178,10 +187,10 @@ class Provider(OpenIDConnectProvider):
     oauth2_adapter_class = Conversation
 
     def begin(self, request: HttpRequest, next_url: str) -> Any:
-        """Send the person to the provider, with a state, a nonce and a PKCE challenge.
+        """Redirect the user to the provider, with a state, a nonce and a PKCE challenge.
 
-        allauth would also take scopes, parameters and "connect this to my account" from the
-        query; none of that is the caller's to choose.
+        allauth would also take scopes, parameters and "connect this to my account" from the query;
+        the caller must not choose these.
         """
         nonce = get_random_string(32)
         return self.redirect(
@@ -189,15 +198,15 @@ class Provider(OpenIDConnectProvider):
         )
 
     def extract_uid(self, data: dict[str, Any]) -> str:
-        """The subject, which the provider never gives to another person."""
+        """Return the subject, which the provider never reassigns."""
         return str(data["sub"])
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Nothing of a person's claims is kept beside the account."""
+        """Return {}: no claims are stored with the account."""
         return {}
 
     def sociallogin_from_response(self, request: HttpRequest, response: dict[str, Any]) -> Any:
-        """The sign-in; allauth is told the subject alone, our own end of it finds `claims`."""
+        """Return the sign-in; allauth gets only the subject, our own end of it reads `claims`."""
         login = super().sociallogin_from_response(request, {"sub": response["sub"]})
         login.claims = response
         return login

@@ -1,4 +1,4 @@
-"""Addresses of single sign-on; without a provider in the settings they answer 404."""
+"""Addresses of single sign-on; without a provider in the settings they respond 404."""
 
 from django.urls import path
 

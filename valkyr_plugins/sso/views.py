@@ -1,4 +1,4 @@
-"""The two addresses of single sign-on: out to the provider, and back."""
+"""The two views of single sign-on: to the provider, and back."""
 
 from typing import Any
 
@@ -15,16 +15,17 @@ from valkyr_plugins.sso.configuration import configured
 from valkyr_plugins.sso.provider import Conversation
 from valkyr_plugins.sso.responses import ProviderTrouble, failed, is_ours
 
-# No real address of ours is nearly as long.
+# None of our addresses is nearly as long.
 LONGEST_NEXT = 2_000
 
 
 @never_cache
 @require_GET
 def begin(request: HttpRequest) -> HttpResponse:
-    """Off to the provider; `next` is where to go after it, if that is an address of ours.
+    """Redirect to the provider.
 
-    Counted, since each keeps a row: the session with its state.
+    `next` is the page after the sign-in, if it is one of our addresses. The calls are rate-limited,
+    because each stores a row: the session with its state.
     """
     provider = _provider(request)
     excess = accounts.count(accounts.of_sign_in(str(request.META.get("REMOTE_ADDR", "")), None))
@@ -41,7 +42,7 @@ def begin(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def callback(request: HttpRequest) -> HttpResponse:
-    """Back from the provider, with a code or an error."""
+    """Handle the user's return from the provider, with a code or an error."""
     provider = _provider(request)
     try:
         answer: HttpResponse = _Callback.adapter_view(Conversation(request, provider.sub_id))(
@@ -53,7 +54,7 @@ def callback(request: HttpRequest) -> HttpResponse:
 
 
 class _Callback(OAuth2CallbackView):
-    """allauth's callback; its state hands the nonce on to the check of the ID token."""
+    """allauth's callback; its state passes the nonce to the check of the ID token."""
 
     def _get_state(self, request: HttpRequest, provider: Any) -> Any:
         state_id = request.GET.get("state", "")
@@ -71,14 +72,14 @@ def _provider(request: HttpRequest) -> Any:
     return get_adapter(request).get_provider(request, sso.issuer)
 
 
-# What the sign-in page is to show.
+# The context of the sign-in page.
 
 
 def sign_in(request: HttpRequest) -> dict[str, Any]:
-    """The provider's button, and whether the password's form is shown beside it.
+    """Return the provider's button, and whether the password form is shown beside it.
 
-    With VALKYR_OIDC_ONLY the form hides behind `?password`, for superusers when the provider is
-    away; it is shown again after a refused try.
+    With VALKYR_OIDC_ONLY the form is shown only at `?password`, for superusers when the provider is
+    unavailable, and again after a failed attempt.
     """
     sso = configured()
     if sso is None or not _signs_in(request):

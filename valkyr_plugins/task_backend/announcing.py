@@ -1,7 +1,7 @@
 """The framework's signals `task_started` and `task_finished`, sent where the task ran.
 
-A task has finished when its execution ends: an attempt that is retried is no end. The signal goes
-out after the commit; one whose process dies in between is not sent again.
+A task has finished when its execution ends; an attempt that is retried does not count. The signal
+is sent after the commit; if the process dies in between, it is lost.
 """
 
 from collections import OrderedDict
@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from executions.public.models import ExecutionState
 
-# Results of tasks that this process ran well and whose end is about to be recorded. One that lost
-# its lease meanwhile stays until it is the oldest.
+# Results of tasks that succeeded in this process and whose end is about to be recorded. A result
+# whose lease was lost meanwhile stays until it is the oldest.
 _expected: OrderedDict[UUID, Any] = OrderedDict()
 MOST_EXPECTED = 1_000
 
@@ -38,8 +38,8 @@ def expect_end(execution_id: UUID, result: Any, value: Any) -> None:
 def announce_end(sender: Any, *, execution_id: UUID, state: str, **_: Any) -> None:
     """Send `task_finished` once an execution has ended, if it is a task's.
 
-    Of those that ended well only this process's own are: others are not looked up, since that
-    would cost every workflow a query.
+    Successful ones are signalled only by the process that ran them: a lookup would cost every
+    workflow a query.
     """
     result = _expected.pop(execution_id, None)
     if state == ExecutionState.SUCCESS:
@@ -61,7 +61,7 @@ def _succeeded(result: Any) -> None:
 def _failed(execution_id: UUID) -> None:
     try:
         from valkyr_plugins.task_backend.results import read_result
-    except ImportError:  # no Tasks framework, so no task
+    except ImportError:  # without the Tasks framework there is no task
         return
     result = read_result(execution_id)
     if result is not None:

@@ -1,6 +1,6 @@
-"""The backend that `TASKS` names: a task is enqueued as an execution, in the caller's transaction.
+"""The backend for `TASKS`: enqueue a task as an execution, in the caller's transaction.
 
-Importing this loads no models: a project's modules make tasks while apps are still loading.
+Importing it loads no models, because a project's modules make tasks while apps are loading.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ class Backend(BaseTaskBackend):
         self._params = params
 
     def validate_task(self, task: AnyTask) -> None:
-        """Raise InvalidTask for a task that could not be run as it asks."""
+        """Raise InvalidTask for a task whose options cannot be honoured."""
         super().validate_task(task)
         if problem := queue_problem(task.queue_name, self._read[0]):
             raise InvalidTask(f"Task {task.module_path}: {problem}.")
@@ -61,10 +61,10 @@ class Backend(BaseTaskBackend):
     def enqueue(  # type: ignore[override] # the same, without the type variables
         self, task: AnyTask, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> AnyResult:
-        """Start the task's execution: it commits or vanishes with the caller's transaction.
+        """Start the task's execution, in the caller's transaction.
 
-        Raises InvalidTask, TypeError for arguments that are no JSON, and what `start_from_code`
-        raises: OtherTransaction, WorkflowDisabled, QuotaExceeded, InvalidPayload.
+        Raises InvalidTask, TypeError for arguments that are not JSON, and the errors of
+        `start_from_code`: OtherTransaction, WorkflowDisabled, QuotaExceeded, InvalidPayload.
         """
         from valkyr_plugins.task_backend import publishing, results
 
@@ -88,7 +88,7 @@ class Backend(BaseTaskBackend):
         return result
 
     def get_result(self, result_id: str) -> AnyResult:
-        """The result as the rows have it now; raises TaskResultDoesNotExist."""
+        """Return the result from the current rows; raises TaskResultDoesNotExist."""
         from valkyr_plugins.task_backend import results
 
         try:
@@ -98,7 +98,7 @@ class Backend(BaseTaskBackend):
         return results.find_result(pk, self.alias)
 
     def check(self, **_: Any) -> list[checks.CheckMessage]:
-        """Find mistakes in this backend's part of `TASKS`."""
+        """Check this backend's part of `TASKS`."""
         return list(self._check())
 
     @cached_property

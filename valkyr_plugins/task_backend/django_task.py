@@ -17,7 +17,7 @@ from runners.public.modules import (
     error_type_of,
 )
 
-# Of what a failed attempt may record, which is 16,000 characters in all.
+# Of the 16,000 characters that a failed attempt may record.
 LONGEST_TRACEBACK = 12_000
 
 
@@ -51,9 +51,9 @@ class DjangoTaskOutputs(ModuleOutputs):
 class DjangoTask(Module[DjangoTaskInputs]):
     """Runs a task of Django's Tasks framework, as `task.enqueue()` asked.
 
-    An exception of the task fails the step, with its class and traceback. A task that fails for
-    good becomes a dead letter, whose `args` and `kwargs` can be changed. The backend writes the
-    workflows. In a workflow that a person wrote, or with another `path`, the step fails.
+    An exception of the task fails the step, with its class and traceback. A task that fails
+    permanently becomes a dead letter, whose `args` and `kwargs` can be changed. The backend writes
+    the workflows. In a workflow that a user wrote, or with another `path`, the step fails.
     """
 
     type = "django.task"
@@ -90,7 +90,7 @@ class DjangoTask(Module[DjangoTaskInputs]):
 
 
 def _begun(inputs: DjangoTaskInputs, ctx: StepContext) -> Any:
-    """The task's result as this attempt begins, with the arguments that it gets."""
+    """Return the task's result at the start of this attempt, with its arguments."""
     try:
         from valkyr_plugins.task_backend.framework import InvalidTask, TaskResultStatus
         from valkyr_plugins.task_backend.results import begun_result, set_value
@@ -100,8 +100,8 @@ def _begun(inputs: DjangoTaskInputs, ctx: StepContext) -> Any:
             "`pip install django-tasks`, and restart the workers."
         ) from None
     try:
-        # Before anything is imported by its path: whoever may write or start workflows, or change
-        # a dead letter's inputs, must not choose what code runs.
+        # Before anything is imported by its path: users who may write or start workflows, or change
+        # a dead letter's inputs, must not choose the code that runs.
         result = begun_result(ctx.execution_id, inputs.path)
     except InvalidTask as error:
         raise StepError(str(error)) from error

@@ -1,7 +1,7 @@
-"""The Tasks framework that is installed: Django's own from 6.0 on, else the package django-tasks.
+"""The installed Tasks framework: Django's own from 6.0 on, else the package django-tasks.
 
-Both have the same classes; two exceptions differ in name. Importing this loads no models. Raises
-ImportError where neither is installed.
+Both have the same classes; two exceptions differ in name. Importing it loads no models. Raises
+ImportError if neither is installed.
 """
 
 from importlib import import_module
@@ -31,7 +31,7 @@ else:
     BaseTaskBackend = import_module(f"{_ROOT}.backends.base").BaseTaskBackend
     Task, TaskContext, TaskError = _base.Task, _base.TaskContext, _base.TaskError
     TaskResult, TaskResultStatus = _base.TaskResult, _base.TaskResultStatus
-    AnyTask, AnyResult = Task, TaskResult  # generic in other ways, or not at all
+    AnyTask, AnyResult = Task, TaskResult  # generic in different ways, or not at all
     InvalidTask = _errors.InvalidTask if BUILT_IN else _errors.InvalidTaskError
     InvalidTaskBackend = _errors.InvalidTaskBackend if BUILT_IN else _errors.InvalidTaskBackendError
     TaskResultDoesNotExist = _errors.TaskResultDoesNotExist

@@ -1,4 +1,4 @@
-"""`OPTIONS` and `QUEUES` of a backend in `TASKS`: what may stand there, and what it means. Pure."""
+"""`OPTIONS` and `QUEUES` of a backend in `TASKS`: the valid values and their meaning. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,14 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from executions.public.configuration import OWN_QUEUES
 
 LONGEST_WAIT = timedelta(days=365)
-# Of the engine itself: a task there would hold up what repairs everything else.
+# The engine's own: a task there would delay the repair of everything else.
 RESERVED = frozenset({"control"})
 QUEUE_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 NamedRetry = Literal["none", "standard", "patient", "llm"]
 
 
 class RetryValues(BaseModel):
-    """A retry policy of one's own, with the keys that a workflow's `retry` has."""
+    """A retry policy with the keys of a workflow's `retry`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,10 +28,11 @@ class RetryValues(BaseModel):
 
 
 class TaskOptions(BaseModel):
-    """The `OPTIONS` of a backend, checked.
+    """The validated `OPTIONS` of a backend.
 
-    `retry_on` are paths of exceptions that are retried beside those that the engine knows to
-    pass. `timeout` is in seconds. `queues` maps names of the framework's queues to the engine's.
+    `retry_on` are paths of exceptions that are retried in addition to those that the engine
+    classifies as transient. `timeout` is in seconds. `queues` maps names of the framework's queues
+    to the engine's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -43,12 +44,12 @@ class TaskOptions(BaseModel):
     queues: Mapping[str, str] = {}
 
     def queue(self, name: str) -> str:
-        """The engine's queue for one of the framework's."""
+        """Return the engine's queue for one of the framework's."""
         return self.queues.get(name, name)
 
 
 def read_options(options: Mapping[str, Any]) -> tuple[TaskOptions, list[str]]:
-    """The options, and one sentence for each mistake in them; the defaults where there are some."""
+    """Return the options, and one sentence for each mistake; the defaults if there are mistakes."""
     try:
         return TaskOptions.model_validate(options), []
     except ValidationError as error:
@@ -59,7 +60,7 @@ def read_options(options: Mapping[str, Any]) -> tuple[TaskOptions, list[str]]:
 
 
 def queue_problem(name: str, options: TaskOptions) -> str:
-    """Why no task may go to a queue; empty where it may."""
+    """Return why tasks cannot use a queue; "" if they can."""
     queue = options.queue(name)
     if queue in RESERVED:
         return f"the queue {name!r} would be {queue!r}, which is the engine's own; choose another"
@@ -72,10 +73,10 @@ def queue_problem(name: str, options: TaskOptions) -> str:
 
 
 def unserved(queues: Iterable[str], options: TaskOptions) -> list[str]:
-    """The engine's queues that no worker serves unless somebody starts one for them."""
+    """Return the engine's queues that have no worker unless the operator starts one for them."""
     return sorted({options.queue(name) for name in queues} - OWN_QUEUES)
 
 
 def engine_priority(priority: int) -> int:
-    """-100 to 100 as 0 to 9: 0 is 5, -1 to -100 are 4 to 0, 1 to 100 are 6 to 9."""
+    """Convert -100 to 100 into 0 to 9: 0 is 5, -1 to -100 are 4 to 0, 1 to 100 are 6 to 9."""
     return 5 + priority // 20 if priority < 0 else 5 - (-priority // 25)

@@ -1,7 +1,7 @@
-"""The workflow of a task: one for each task, queue and kind of start, published when first needed.
+"""The workflows of tasks: one per task, queue and kind of start, published at the first use.
 
-A process publishes each at most once; the definition's content decides whether that makes a
-version. What a transaction published is remembered only once that has committed.
+A process publishes each at most once; the definition's content decides whether that creates a
+version. A version published in a transaction is remembered only after the commit.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ LONGEST_SLUG, LONGEST_ORIGIN = 80, 200
 
 @dataclass(frozen=True, slots=True)
 class TaskShape:
-    """What the workflow of a task depends on; `queue` is the engine's."""
+    """The properties of a task that determine its workflow; `queue` is the engine's."""
 
     backend: str
     path: str
@@ -42,7 +42,7 @@ _published: dict[TaskShape, CodeVersion] = {}
 
 
 def shape_of(task: AnyTask, options: TaskOptions) -> TaskShape:
-    """The shape of a task with its backend's options."""
+    """Return the shape of a task with its backend's options."""
     return TaskShape(
         backend=task.backend,
         path=task.module_path,
@@ -56,16 +56,15 @@ def shape_of(task: AnyTask, options: TaskOptions) -> TaskShape:
 
 
 def start(shape: TaskShape, payload: Any, priority: int) -> Handle:
-    """Start an execution of the shape's workflow, published where this process has not yet.
+    """Start an execution of the shape's workflow; publish it first if this process has not yet.
 
-    Raises as `publish_from_code` and `start_from_code`, and NotFound for a workspace that is not
-    there.
+    Raises as `publish_from_code` and `start_from_code`, and NotFound for an unknown workspace.
     """
     known = _published.get(shape)
     if known is not None:
         try:
             return _start(known, payload, priority)
-        except NotFound:  # deleted since, or the database is another one: as in tests
+        except NotFound:  # deleted since, or in another database, as in tests
             _published.pop(shape, None)
     return _start(_publish(shape), payload, priority)
 
@@ -101,7 +100,7 @@ def _workspace(slug: str | None) -> Workspace | None:
 
 
 def definition(shape: TaskShape) -> dict[str, Any]:
-    """The workflow: the task's step, after a delay where it is deferred."""
+    """Return the workflow: the task's step, after a delay if it is deferred."""
     retry = shape.retry if isinstance(shape.retry, str) else shape.retry.model_dump()
     given: dict[str, Any] = {
         "path": shape.path,
@@ -131,14 +130,14 @@ def definition(shape: TaskShape) -> dict[str, Any]:
 
 
 def _name(shape: TaskShape) -> str:
-    """The task's path, and in what this workflow differs from the usual one."""
+    """Return the task's path, and how this workflow differs from the usual one."""
     more = [name for name in (shape.backend, shape.queue) if name != "default"]
     more += ["deferred"] if shape.deferred else []
     return f"{shape.path} ({', '.join(more)})" if more else shape.path
 
 
 def _slug(shape: TaskShape) -> str:
-    """The task's path as a slug, made unique by a hash of what else tells workflows apart."""
+    """Return the task's path as a slug, with a hash of all other differences."""
     whole = f"{shape.backend}|{shape.path}|{shape.queue}|{shape.deferred}"
     mark = sha256(whole.encode()).hexdigest()[:10]
     readable = "".join(c if c.isascii() and c.isalnum() else "-" for c in shape.path.lower())

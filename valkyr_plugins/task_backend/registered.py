@@ -1,4 +1,4 @@
-"""Find a registered task by its path. Nothing but a `Task` object is ever called."""
+"""Find a registered task by its path. Only `Task` objects are ever called."""
 
 from functools import lru_cache
 
@@ -9,9 +9,9 @@ from valkyr_plugins.task_backend.framework import AnyTask, InvalidTask, Task
 
 @lru_cache(maxsize=2_000)
 def registered_task(path: str) -> AnyTask:
-    """The task at a path such as `shop.tasks.charge`.
+    """Return the task at a path such as `shop.tasks.charge`.
 
-    Raises InvalidTask where the path leads nowhere, or to something that is no task.
+    Raises InvalidTask if there is nothing at the path, or something that is not a task.
     """
     try:
         found = import_string(path)

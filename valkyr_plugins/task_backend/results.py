@@ -1,6 +1,6 @@
 """The rows of an execution as the framework's `TaskResult`.
 
-Attempts are the runs of the task's step. A dead letter that is sent on makes the result go on: from
+Attempts are the runs of the task's step. Requeueing a dead letter makes the result continue: from
 FAILED to READY, RUNNING and its end.
 """
 
@@ -30,7 +30,7 @@ EXCEPTION, TRACEBACK = "exceptionClass", "traceback"
 FAILED = frozenset({RunState.FAILED, RunState.DLQ})
 ENQUEUED = frozenset({"path", "args", "kwargs", "priority", "queue", "backend"})
 HELD = frozenset({RunState.LEASED, RunState.RUNNING})
-# What a failure is called that no exception of the task told of.
+# The names of failures that no exception of the task caused.
 ENDED = {
     ExecutionState.CANCELLED: "concurrent.futures.CancelledError",
     ExecutionState.TIMEOUT: "builtins.TimeoutError",
@@ -47,15 +47,15 @@ COLUMNS = (
 
 
 def new_result(task: AnyTask, pk: UUID, args: Any, kwargs: Any) -> AnyResult:
-    """The result of a task that was enqueued this moment."""
+    """Return the result of a task that was enqueued just now."""
     return _result(task, pk, args, kwargs, TaskResultStatus.READY, enqueued_at=timezone.now())
 
 
 def find_result(pk: UUID, backend: str) -> AnyResult:
-    """The result as it is now; two queries.
+    """Return the current result; two queries.
 
     Raises TaskResultDoesNotExist, also for an execution of another backend or of a workflow that is
-    no task's, and InvalidTask where the task is gone from the code.
+    not a task's, and InvalidTask if the task was removed from the code.
     """
     found = _execution(pk)
     if found is None or _call(found).get("backend") != backend:
@@ -64,21 +64,21 @@ def find_result(pk: UUID, backend: str) -> AnyResult:
 
 
 def _call(execution: WorkflowExecution) -> Mapping[str, Any]:
-    """What was enqueued: the task's path, its arguments, the backend."""
+    """Return the enqueued call: the task's path, its arguments, the backend."""
     payload: Mapping[str, Any] = execution.trigger_payload or {}
     return payload
 
 
 def read_result(pk: UUID) -> AnyResult | None:
-    """The result of an execution of whatever backend; None where it is no task's."""
+    """Return the result of an execution of any backend; None if it is not a task's."""
     found = _execution(pk)
     return None if found is None else result_of(found)
 
 
 def begun_result(pk: UUID, path: str) -> AnyResult:
-    """The result of the execution that a step belongs to, whose task must be the one at `path`.
+    """Return the result of a step's execution, whose task must be the one at `path`.
 
-    Raises InvalidTask where that task was not enqueued; nothing was imported then.
+    Raises InvalidTask if that task was not enqueued; then nothing was imported.
     """
     found = _execution(pk)
     if found is None or _call(found)["path"] != path:
@@ -90,7 +90,7 @@ def begun_result(pk: UUID, path: str) -> AnyResult:
 
 
 def result_of(execution: WorkflowExecution) -> AnyResult:
-    """The result that the rows of an execution say; one query. Raises InvalidTask."""
+    """Return the result from the rows of an execution; one query. Raises InvalidTask."""
     payload = _call(execution)
     runs = _runs(execution.pk)
     began = [run for run in runs if run.started_at is not None]
@@ -112,12 +112,12 @@ def result_of(execution: WorkflowExecution) -> AnyResult:
 
 
 def set_value(result: AnyResult, name: str, value: Any) -> None:
-    """Write a field of a result, which is frozen for its users."""
+    """Set a field of a result, which is frozen for its users."""
     object.__setattr__(result, name, value)
 
 
 def error_of(exception: BaseException) -> tuple[str, str]:
-    """The path of an exception's class, and its traceback as text."""
+    """Return the path of an exception's class, and its traceback as text."""
     from traceback import format_exception
 
     kind = type(exception)
@@ -129,7 +129,7 @@ def _execution(pk: UUID) -> WorkflowExecution | None:
     found = rows.only(
         "state", "trigger_payload", "output", "created_at", "finished_at", "error_message"
     ).first()
-    # A person may start the workflow of a task by hand, with a payload of any shape.
+    # A user may start the workflow of a task by hand, with a payload of any shape.
     payload = found.trigger_payload if found is not None else None
     return found if isinstance(payload, dict) and payload.keys() >= ENQUEUED else None
 
@@ -140,7 +140,7 @@ def _runs(pk: UUID) -> Sequence[Run]:
 
 
 def _task(payload: Mapping[str, Any]) -> AnyTask:
-    """The task as it was enqueued: with the priority, queue and time that were asked for."""
+    """Return the task as it was enqueued, with its priority, queue and time."""
     after = payload.get("runAfter")
     return registered_task(payload["path"]).using(
         priority=payload["priority"],

@@ -1,6 +1,6 @@
-"""Spans of OpenTelemetry: of requests, executions, messages and runs, sent to a collector.
+"""OpenTelemetry spans of requests, executions, messages and runs, sent to a collector.
 
-`apps.py` decides by `switch.py` whether spans are made, and connects the rest: `requests.py`,
-`execution_spans.py`, `messages.py` and `run_spans.py` make them by `spans.py`, and `exporting.py`
+`apps.py` uses `switch.py` to decide whether spans are made, and connects the rest: `requests.py`,
+`execution_spans.py`, `messages.py` and `run_spans.py` make them with `spans.py`, and `exporting.py`
 sends them.
 """

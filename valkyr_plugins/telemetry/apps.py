@@ -8,7 +8,7 @@ from valkyr_plugins.telemetry import switch
 
 
 class TelemetryConfig(PluginConfig):
-    """Spans of OpenTelemetry; without a collector in the environment none are made."""
+    """OpenTelemetry spans; without a collector in the environment none are made."""
 
     name = "valkyr_plugins.telemetry"
     label = "valkyr_telemetry"
@@ -17,13 +17,13 @@ class TelemetryConfig(PluginConfig):
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
-        """Write about a collector that is gone once a minute."""
+        """Limit the log messages about an unreachable collector to one per minute."""
         logging = settings["LOGGING"]
         logging["filters"]["seldom"] = {"()": f"{cls.name}.log_lines.Seldom"}
         logging["handlers"]["stderr"]["filters"].insert(0, "seldom")
 
     def ready(self) -> None:
-        """Put the present span's ids on log lines; where a collector is named, make spans."""
+        """Add the current span's ids to log lines; make spans if a collector is configured."""
         from executions.public.tracing import MORE_IDS
         from valkyr_plugins.telemetry.log_lines import ids
 

@@ -1,4 +1,4 @@
-"""The spans of an execution's beginning and end, and which trace an execution is in.
+"""The spans of an execution's start and end, and the trace of an execution.
 
 A child of a workflow has a trace of its own and a link to its parent's run.
 """
@@ -19,7 +19,7 @@ from executions.public.models import Workflow, WorkflowExecution
 from executions.public.tracing import trace_headers
 from valkyr_plugins.telemetry import spans
 
-# The run (or whatever else) because of which something begins: what starts links to it.
+# The run (or other cause) of a start: what starts links to it.
 cause: ContextVar[SpanContext | None] = ContextVar("valkyr_cause", default=None)
 
 KEPT = 10_000
@@ -33,7 +33,7 @@ def tell_start(
     number: int,
     **_: Any,
 ) -> None:
-    """`execution.start`: the parent of all else in the execution, under the request's span."""
+    """Make `execution.start`, the parent of the execution's other spans, under the request's."""
     at = spans.now()
     for execution in executions:
         know(execution.pk, execution.trace_id)
@@ -67,19 +67,19 @@ def _tell_start(
 
 
 def root_of(execution_id: UUID, trace_id: str) -> SpanContext:
-    """The execution's `execution.start`, the parent of every span of it that has no nearer one."""
+    """Return the execution's `execution.start`, the parent of its spans without a nearer one."""
     return spans.place(trace_id, _start_id(execution_id))
 
 
 def know(execution_id: UUID, trace_id: str) -> None:
-    """Remember an execution's trace, so that its messages are sent with it without a query."""
+    """Cache an execution's trace, so that its messages carry it without a query."""
     _known[execution_id] = trace_id
     while len(_known) > KEPT:
         _known.popitem(last=False)
 
 
 def learn(execution_ids: Collection[UUID]) -> None:
-    """Look up the traces of those executions that are not known here, in one query."""
+    """Load the traces of executions that are not cached, in one query."""
     unknown = [pk for pk in set(execution_ids) if pk not in _known]
     if unknown:
         rows = WorkflowExecution.objects.filter(pk__in=unknown).values_list("pk", "trace_id")
@@ -88,13 +88,13 @@ def learn(execution_ids: Collection[UUID]) -> None:
 
 
 def trace_of(execution_id: UUID) -> str:
-    """The execution's trace id; empty where there is no such execution."""
+    """Return the execution's trace id; "" if there is no such execution."""
     learn([execution_id])
     return _known.get(execution_id, "")
 
 
 def tell_admission(sender: Any, executions: Sequence[Any], **_: Any) -> None:
-    """`execution.admit`: from when it was asked for until it may run."""
+    """Make `execution.admit`: from the request until the execution may run."""
     learn([item.execution_id for item in executions])
     for item in executions:
         transaction.on_commit(partial(_tell_admission, item.execution_id, item.fresh), robust=True)
@@ -115,7 +115,7 @@ def _tell_admission(execution_id: UUID, fresh: bool) -> None:
 
 
 def tell_end(sender: Any, execution_id: UUID, state: str, **_: Any) -> None:
-    """`execution.run`: from its first step to its end, told when it is over."""
+    """Make `execution.run`: from the first step to the end, after the end."""
     row = (
         WorkflowExecution.objects.filter(pk=execution_id)
         .values_list("trace_id", "started_at", "workflow_id", "workspace_id", "error_message")
@@ -147,7 +147,7 @@ def _start_id(execution_id: UUID) -> int:
 
 
 def connect() -> None:
-    """Listen to what happens to executions, and name the present span to others."""
+    """Connect to the signals of executions, and provide the current span to other apps."""
     trace_headers.provide(spans.present)
     executions_started.connect(tell_start, dispatch_uid="telemetry.start")
     execution_admitted.connect(tell_admission, dispatch_uid="telemetry.admit")

@@ -1,8 +1,8 @@
-"""OpenTelemetry's SDK in this process: made at the first span, anew after a fork, flushed last.
+"""OpenTelemetry's SDK in this process: made at the first span, again after a fork, flushed last.
 
 The batch processor's thread does not survive a fork, so the parent of a worker's children never
-makes one. Spans wait in a bounded queue; what a collector that is gone does not take is dropped.
-This module cannot be called `provider`: django-allauth imports that of every app.
+makes one. Spans wait in a bounded queue; spans that an unreachable collector does not take are
+dropped. This module cannot be called `provider`, because django-allauth imports that of every app.
 """
 
 import atexit
@@ -20,12 +20,12 @@ from opentelemetry.trace import Tracer
 
 from executions.public import environment as env
 
-# The standard's default is 5 s: what a process made in its last moments would be lost.
+# The standard's default is 5 s: the last spans of a process would be lost.
 DELAY_MILLISECONDS = 1_000
-# So long an end may be held up by spans that are still to be sent.
+# How long unsent spans may delay the end of a process.
 FLUSH_SECONDS = 2.0
 
-# The ids that the next span gets, where rows decide them.
+# The ids of the next span, if rows determine them.
 fixed_trace: ContextVar[int | None] = ContextVar("valkyr_fixed_trace", default=None)
 fixed_span: ContextVar[int | None] = ContextVar("valkyr_fixed_span", default=None)
 
@@ -34,19 +34,19 @@ _provider: TracerProvider | None = None
 
 
 class RowIds(RandomIdGenerator):
-    """Random ids, except where a span's id follows from a row (spans.py)."""
+    """Random ids, except for spans whose id is derived from a row (spans.py)."""
 
     def generate_trace_id(self) -> int:
-        """The id that was fixed, or a random one."""
+        """Return the fixed id, or a random one."""
         return fixed_trace.get() or super().generate_trace_id()
 
     def generate_span_id(self) -> int:
-        """The id that was fixed, or a random one."""
+        """Return the fixed id, or a random one."""
         return fixed_span.get() or super().generate_span_id()
 
 
 def provider() -> TracerProvider:
-    """This process's provider, which modules' own spans use too."""
+    """Return this process's provider, which modules' own spans use too."""
     global _provider  # noqa: PLW0603 - one a process
     with _lock:
         if _provider is None:
@@ -56,12 +56,12 @@ def provider() -> TracerProvider:
 
 
 def tracer() -> Tracer:
-    """What makes the engine's spans."""
+    """Return the tracer of the engine's spans."""
     return provider().get_tracer("valkyr")
 
 
 def stop(seconds: float = FLUSH_SECONDS) -> None:
-    """Send what is left, for so many seconds at most; no span is made afterwards."""
+    """Send the remaining spans, for at most `seconds`; no span is made afterwards."""
     if _provider is None:
         return
     sending = threading.Thread(target=_provider.shutdown, name="valkyr-last-spans", daemon=True)
@@ -77,7 +77,7 @@ def _make() -> TracerProvider:
 
 
 def _resource() -> Resource:
-    """Who speaks; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES have the last word."""
+    """Return the resource; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence."""
     process = env.text("VALKYR_PROCESS", "tool")
     ours = Resource.create(
         {
@@ -91,12 +91,12 @@ def _resource() -> Resource:
 
 
 def _forget() -> None:
-    """A child of a fork has no thread that would send; it makes a provider of its own."""
+    """Forget the provider in a forked child, whose sending thread is gone; it makes its own."""
     global _provider, _lock
     _provider, _lock = None, threading.Lock()
 
 
 def connect() -> None:
-    """Follow this process's forks, and send at its end what is left."""
+    """Handle this process's forks, and send the remaining spans at its end."""
     os.register_at_fork(after_in_child=_forget)
     atexit.register(stop)

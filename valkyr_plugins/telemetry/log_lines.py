@@ -1,4 +1,4 @@
-"""What log lines say of spans: the ids of the present one, and now and then that none are sent."""
+"""Span facts for log lines: the current ids, and occasional notices that no spans are sent."""
 
 import logging
 import sys
@@ -9,15 +9,15 @@ SECONDS = 60.0
 
 
 class Seldom(logging.Filter):
-    """Lets one record of OpenTelemetry's own loggers through in a while, without a traceback."""
+    """Limits OpenTelemetry's own log records to one per interval, without traceback."""
 
     def __init__(self) -> None:
-        """Nothing was said yet."""
+        """Start without a record."""
         super().__init__()
         self._said = float("-inf")
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is written."""
+        """Return whether to write the record."""
         if not record.name.startswith(ABOUT) or record.levelno < logging.WARNING:
             return True
         now = time.monotonic()
@@ -30,7 +30,7 @@ class Seldom(logging.Filter):
 
 
 def ids() -> dict[str, object]:
-    """The present span and its trace; nothing where this process never imported OpenTelemetry."""
+    """Return the current span and its trace; {} if this process never imported OpenTelemetry."""
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return {}

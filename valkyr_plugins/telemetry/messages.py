@@ -1,6 +1,6 @@
-"""Celery's messages: `segment.dispatch` where one is sent, the end of `segment.run`.
+"""Celery's messages: `segment.dispatch` when one is sent, the end of `segment.run`.
 
-A message says in its headers what trace it belongs to. That is a hint, as all of it is.
+A message names its trace in its headers. That is only a hint, as is the whole message.
 """
 
 import threading
@@ -26,19 +26,19 @@ _local = threading.local()
 
 
 def over(**_: Any) -> None:
-    """The task is done, and so is what it carried."""
+    """End the segment's span when its task is done."""
     run_spans.end_segment()
 
 
 def resent(execution_ids: Sequence[UUID], **_: Any) -> None:
-    """Many segments are about to be sent again: find their traces in one query."""
+    """Load the traces of many segments that are about to be sent again, in one query."""
     execution_spans.learn(execution_ids)
 
 
 def sending(
     sender: str = "", body: Any = None, headers: Any = None, routing_key: str = "", **_: Any
 ) -> None:
-    """A message is about to be sent: begin its span and tell the receiver of it."""
+    """Begin a message's span before it is sent, and add it to the headers."""
     _sent(failed=True)  # one that was begun and never sent
     if sender not in (SEGMENT, ADVANCE) or not isinstance(body, tuple):
         return
@@ -69,7 +69,7 @@ def sending(
 
 
 def sent(**_: Any) -> None:
-    """The broker has it."""
+    """End the span of a message that the broker has accepted."""
     _sent(failed=False)
 
 
@@ -82,17 +82,17 @@ def _sent(*, failed: bool) -> None:
 
 
 def make(**_: Any) -> None:
-    """A worker's child exports for itself: threads do not survive a fork."""
+    """Make a provider in a worker's child: threads do not survive a fork."""
     exporting.provider()
 
 
 def stop(**_: Any) -> None:
-    """A process of a worker ends: send what it still has."""
+    """Send the remaining spans when a worker's process ends."""
     exporting.stop()
 
 
 def connect() -> None:
-    """Listen to Celery."""
+    """Connect to Celery's signals."""
     before_task_publish.connect(sending, weak=False)
     after_task_publish.connect(sent, weak=False)
     task_postrun.connect(over, weak=False)

@@ -1,4 +1,4 @@
-"""The span of one request, under the caller's where it named one."""
+"""The span of one request, a child of the caller's if it named one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ SERVER_ERROR = 500
 
 
 class RequestSpan:
-    """Begins when it is made; `span` is OpenTelemetry's."""
+    """The span of a request, which begins at its creation; `span` is OpenTelemetry's."""
 
     def __init__(self, scope: Mapping[str, Any]) -> None:
         given = incoming.get()
@@ -23,7 +23,7 @@ class RequestSpan:
             spans.believe(int(given.trace_id, 16), given.parent.flags)
             parent = spans.place(given.trace_id, given.parent.span_id)
         route = _route(scope["path"])
-        # Never the address itself: those of callbacks and webhooks are what gives access.
+        # Never the address itself: those of callbacks and webhooks grant access.
         facts = {
             "http.request.method": scope["method"],
             "http.route": route or None,
@@ -36,7 +36,7 @@ class RequestSpan:
         self._open = True
 
     def answered(self, message: Mapping[str, Any]) -> None:
-        """The answer begins; one that streams states for hours is not waited for."""
+        """Record the status and end the span of a stream, which may last for hours."""
         if not self._open:
             return
         self.span.set_attribute("http.response.status_code", message["status"])
@@ -48,14 +48,14 @@ class RequestSpan:
             self.end()
 
     def end(self) -> None:
-        """It is over; said twice, the first time counts."""
+        """End the span; further calls have no effect."""
         if self._open:
             self._open = False
             self.span.end()
 
 
 def _route(path: str) -> str:
-    """The pattern that serves a path; empty where none does."""
+    """Return the route pattern of a path; "" if there is none."""
     try:
         return f"/{resolve(path).route}"
     except Resolver404:

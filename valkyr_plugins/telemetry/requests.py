@@ -1,4 +1,4 @@
-"""The spans of requests, made by an ASGI application before the platform's own."""
+"""The spans of requests, made by an ASGI middleware of the platform."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -10,12 +10,12 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[..., Awaitable[None]]
 
-# Asked every few seconds by probes and scrapers, or files: nobody wants their spans.
+# Probes and scrapers that call every few seconds, and files: their spans are useless.
 UNTRACED = ("/actuator/", "/metrics", "/static/")
 
 
 def traced(app: App) -> App:
-    """`app` with a span for each request; `app` itself where no spans are made."""
+    """Return `app` with a span for each request; `app` itself if no spans are made."""
     if not switch.on():
         return app
     from valkyr_plugins.telemetry import spans

@@ -1,7 +1,7 @@
-"""The spans of what a worker executes: `segment.run` for a message, `run.execute` for each run.
+"""The spans of a worker: `segment.run` for a message, `run.execute` for each run.
 
-Their parents are named from rows. What a message says of its sender is believed where it is of the
-same trace, and only refines the tree: a message that is lost loses a parent, not a span.
+Their parents are derived from rows. A message's sender is used only if it belongs to the same
+trace, and only refines the tree: a lost message costs a parent, not a span.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ from valkyr_plugins.telemetry import execution_spans, spans
 
 @dataclass(slots=True)
 class Carried:
-    """The segment that this worker carries now, and its span."""
+    """The segment that this worker runs now, and its span."""
 
     state: SegmentState
     span: Span
@@ -44,7 +44,7 @@ _carried: ContextVar[Carried | None] = ContextVar("valkyr_carried", default=None
 
 
 def traced(perform: Perform, state: SegmentState, work: Work) -> Unit:
-    """Perform a claimed run inside its span, and tell of the pure steps that came with it."""
+    """Perform a claimed run inside its span, and make spans of the pure steps that came with it."""
     execution_spans.know(state.context.execution_id, state.context.trace_id)
     segment = _segment_of(state)
     began = spans.now()
@@ -73,7 +73,7 @@ def traced(perform: Perform, state: SegmentState, work: Work) -> Unit:
 
 
 def facts_of(state: SegmentState, step: Step, path: str, attempt: int) -> dict[str, str | int]:
-    """What a span says of a step: ids and names, nothing of its payload."""
+    """Return a span's facts about a step: ids and names, nothing of its payload."""
     version = state.context.version
     return {
         "execution.id": str(state.context.execution_id),
@@ -90,12 +90,12 @@ def facts_of(state: SegmentState, step: Step, path: str, attempt: int) -> dict[s
 
 
 def run_span_id(run_id: UUID, token: int) -> int:
-    """The id of the span of one holder's work on a run."""
+    """Return the span id of one holder's work on a run."""
     return spans.span_id("run.execute", run_id, token)
 
 
 def end_segment() -> None:
-    """The worker is done with what it carried."""
+    """End the span of the segment that the worker has finished."""
     carried = _carried.get()
     if carried is not None:
         carried.span.end()
@@ -104,13 +104,13 @@ def end_segment() -> None:
 
 
 def _segment_of(state: SegmentState) -> Carried:
-    """The open span of the state; that of the segment before it is closed."""
+    """Return the open span of the state; end that of the previous segment."""
     carried = _carried.get()
     if carried is not None and carried.state is state:
         return carried
     end_segment()
     request = getattr(current_task, "request", None)  # outside of a task there is none
-    # Messaging's semantic conventions, as far as there are any.
+    # Messaging's semantic conventions, as far as they exist.
     facts: dict[str, Any] = {
         "messaging.system": "celery",
         "messaging.operation.type": "process",
@@ -128,7 +128,7 @@ def _segment_of(state: SegmentState) -> Carried:
 
 
 def _sender(state: SegmentState, request: Any) -> SpanContext:
-    """Who sent the message, if it says so and means this segment; else where it all began."""
+    """Return the message's sender if it names this segment, else the execution's start."""
     told = parent_of(str(request.get("traceparent") or "")) if request is not None else None
     if told is not None and told.trace_id == state.context.trace_id:
         spans.believe(int(told.trace_id, 16), told.flags)
@@ -138,13 +138,13 @@ def _sender(state: SegmentState, request: Any) -> SpanContext:
 
 
 def _segments(args: Any) -> set[str]:
-    """Those that a message is for: one, and the siblings that come with it."""
+    """Return the segments of a message: one, and the siblings that come with it."""
     first, others = [*(args or ())[2:4], None, None][:2]
     return {first, *(others or ())}
 
 
 def _links(state: SegmentState, work: Work) -> list[Link]:
-    """To the attempt before, and to who held the same run before this worker."""
+    """Return links to the previous attempt, and to the run's previous holder."""
     if work.token > 1:
         return [_link(state, work.run_id, work.token - 1, "resumed_from")]
     if work.attempt == 1:
@@ -168,7 +168,7 @@ def _link(state: SegmentState, run_id: UUID, token: int, kind: str) -> Link:
 
 
 def conclude(span: Span, unit: Unit) -> None:
-    """Say on a run's span how it ended; the caller ends the span."""
+    """Record on a run's span how it ended; the caller ends the span."""
     failure = unit.failure
     if failure is not None:
         span.set_attribute("run.error_type", failure.error_type.value)
@@ -182,7 +182,7 @@ def conclude(span: Span, unit: Unit) -> None:
 
 
 def _tell(state: SegmentState, segment: Span, done: Done) -> None:
-    """A pure step that ran in memory: its span is made afterwards, of the time that it took."""
+    """Make the span of a pure step that ran in memory afterwards, from its duration."""
     done.run_id = done.run_id or uuid7()
     now = spans.now()
     path = done.place.prefix + done.step.path
@@ -202,18 +202,18 @@ def _tell(state: SegmentState, segment: Span, done: Done) -> None:
 
 
 def connect() -> None:
-    """See what workers execute."""
+    """Trace what workers execute."""
     trace_run.provide(traced)
 
 
-# What a remote runner is told of the trace, and the span of what it did, made from its report.
+# The trace for a remote runner, and the span of its work, made from its report.
 #
-# The span's id follows from the lease, so that the runner's own spans can be its children before it
-# exists.
+# The span's id is derived from the lease, so that the runner's own spans can be its children before
+# it exists.
 
 
 def parents(runs: Sequence[Run]) -> dict[UUID, str]:
-    """For runs that were just leased, by id: the parent of whatever their runner does."""
+    """Return the parent of a remote runner's spans, for each run that was just leased."""
     execution_spans.learn([run.execution_id for run in runs])
     return {
         run.pk: spans.traceparent(spans.place(trace_id, run_span_id(run.pk, run.lease_token)))
@@ -223,7 +223,7 @@ def parents(runs: Sequence[Run]) -> dict[UUID, str]:
 
 
 def tell_remote(state: SegmentState, work: Work, unit: Unit, milliseconds: float) -> None:
-    """`run.execute` of a remote run, once its report is committed."""
+    """Make `run.execute` of a remote run, once its report is committed."""
     transaction.on_commit(partial(_tell_remote, state, work, unit, milliseconds), robust=True)
 
 
@@ -246,6 +246,6 @@ def _tell_remote(state: SegmentState, work: Work, unit: Unit, milliseconds: floa
 
 
 def connect_remote() -> None:
-    """Be asked for parents, and told of reports."""
+    """Provide parents for leased runs, and receive reports."""
     traceparents.provide(parents)
     trace_remote_run.provide(tell_remote)

@@ -1,7 +1,7 @@
-"""Spans whose place in a trace follows from rows, so that no process has to be asked for it.
+"""Spans whose position in a trace is derived from rows, without asking another process.
 
-A trace's id is on its execution; the span ids that others point to are digests of row ids. Whatever
-process comes next, after a crash or a lost message too, names its parent from what it read.
+A trace's id is on its execution; the span ids that others refer to are digests of row ids. Each
+later process, even after a crash or a lost message, derives its parent from the rows.
 """
 
 import time
@@ -30,7 +30,7 @@ from valkyr_plugins.telemetry import exporting
 Value = str | int | float | bool
 Attributes = Mapping[str, Value | None]
 
-# Whether the trace that a message or request came with is recorded: (trace id, flags).
+# Whether the trace of the message or request is recorded: (trace id, flags).
 _told: ContextVar[tuple[int, int] | None] = ContextVar("valkyr_told_flags", default=None)
 
 MOST_MESSAGE = 2_000
@@ -38,24 +38,24 @@ MOST_TRACEBACK = 16_000
 
 
 def span_id(*parts: object) -> int:
-    """The span id that belongs to these facts: 64 bits of a SHA-256, never 0."""
+    """Return the span id for these facts: 64 bits of a SHA-256, never 0."""
     digest = sha256("/".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:8], "big") or 1
 
 
 def place(trace_id: str, span: int) -> SpanContext:
-    """A span of some process, as a parent or the end of a link."""
+    """Return the context of a span, as a parent or the target of a link."""
     number = int(trace_id, 16)
     return SpanContext(number, span, is_remote=True, trace_flags=TraceFlags(_flags(number)))
 
 
 def under(parent: SpanContext) -> Context:
-    """The context in which spans get this parent."""
+    """Return the context in which spans get this parent."""
     return trace.set_span_in_context(NonRecordingSpan(parent), Context())
 
 
 def believe(trace_id: int, flags: int) -> None:
-    """Whoever called says whether this trace is recorded; other traces are not concerned."""
+    """Store the caller's decision whether this trace is recorded; other traces are unaffected."""
     _told.set((trace_id, flags))
 
 
@@ -72,7 +72,7 @@ def start(
 ) -> Span:
     """Begin a span, `at` nanoseconds since 1970 or now; end it with `end`.
 
-    Without a parent it is the root of `trace_id`. `span` is its id where rows decide it.
+    Without a parent it is the root of `trace_id`. `span` is its id if rows determine it.
     """
     fixed = exporting.fixed_span.set(span)
     fixed_trace = exporting.fixed_trace.set(int(trace_id, 16) if trace_id else None)
@@ -92,7 +92,7 @@ def start(
 
 @contextmanager
 def current(span: Span) -> Iterator[None]:
-    """The block in which spans that others make, and log lines, belong to this one."""
+    """Make spans of other code, and log lines, belong to this span while the block runs."""
     token = context_api.attach(trace.set_span_in_context(span))
     try:
         yield
@@ -101,7 +101,7 @@ def current(span: Span) -> Iterator[None]:
 
 
 def fail(span: Span, kind: str, message: str, traceback: str = "") -> None:
-    """Record an exception, its texts scrubbed already, and say that the span failed."""
+    """Record an exception, whose texts are already scrubbed, and mark the span as failed."""
     attributes = {"exception.type": kind, "exception.message": message[:MOST_MESSAGE]}
     if traceback:
         attributes["exception.stacktrace"] = traceback[-MOST_TRACEBACK:]
@@ -111,22 +111,22 @@ def fail(span: Span, kind: str, message: str, traceback: str = "") -> None:
 
 
 def link(to: SpanContext, kind: str) -> Link:
-    """A link that says what it means, as `retry_of` does."""
+    """Return a link with its meaning, such as `retry_of`."""
     return Link(to, {"link.kind": kind})
 
 
 def traceparent(of: SpanContext) -> str:
-    """As the W3C writes it in a header."""
+    """Return the W3C header's value."""
     return f"00-{of.trace_id:032x}-{of.span_id:016x}-{of.trace_flags & TraceFlags.SAMPLED:02x}"
 
 
 def now() -> int:
-    """Nanoseconds since 1970."""
+    """Return the nanoseconds since 1970."""
     return time.time_ns()
 
 
 def _flags(trace_id: int) -> int:
-    """Whether a trace is recorded: as its present span, as we were told, or as its id decides."""
+    """Return whether a trace is recorded: by its current span, the caller's decision, or its id."""
     present = trace.get_current_span().get_span_context()
     if present.trace_id == trace_id:
         return int(present.trace_flags)
@@ -139,6 +139,6 @@ def _flags(trace_id: int) -> int:
 
 
 def present() -> dict[str, str]:
-    """Headers that name the present span, if there is one."""
+    """Return headers that name the current span, if there is one."""
     context = trace.get_current_span().get_span_context()
     return {"traceparent": traceparent(context)} if context.is_valid else {}

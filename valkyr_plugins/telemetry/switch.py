@@ -1,6 +1,6 @@
-"""Whether spans are made at all; asked on the hot path, so decided once a process.
+"""Whether spans are made at all; decided once per process, because the hot path uses it.
 
-Nothing of OpenTelemetry is imported where this says no.
+If not, nothing of OpenTelemetry is imported.
 """
 
 import os
@@ -11,7 +11,7 @@ ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 
 @lru_cache(maxsize=1)
 def on() -> bool:
-    """Whether a collector is named and tracing is not switched off, by the standard's variables."""
+    """Return whether the standard's variables name a collector and do not disable tracing."""
     off = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
     nowhere = os.environ.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
     named = any(os.environ.get(name, "").strip() for name in ENDPOINTS)

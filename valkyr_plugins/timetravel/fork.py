@@ -1,6 +1,6 @@
-"""A new execution that begins in the middle of another: with its past, perhaps with changes.
+"""Start an execution from the middle of another: with its past, and optional changes.
 
-It is started through admission like every other, and planned from the runs it brings along.
+It is admitted like every other, and planned from the runs that it brings along.
 """
 
 from dataclasses import dataclass
@@ -44,13 +44,13 @@ def fork(
 ) -> WorkflowExecution:
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
-    Without either it begins at the beginning. Where a step would run under an approval that the
-    origin was given, it begins right before that approval, which is asked again. The origin, in
-    whatever state, is left as it is. Trigger type is inherited, and so is the priority, unless it
-    is given, and the version, unless `version` is `latest` or a number. `named` is whether the
-    caller may see the workflow, so that errors may name its steps and variables. The caller has
-    checked what `fork_changes` asks for. Raises NotFound, NoSuchPoint, WrongState (checkpoint
-    of a past rolled back), Compensated, InvalidFork, and what `start_execution` raises.
+    Without either it begins at the beginning. If a step would run under an approval of the origin,
+    it begins right before that approval, which is requested again. The origin, in whatever state,
+    is not changed. Trigger type is inherited, and so is the priority, unless it is given, and the
+    version, unless `version` is `latest` or a number. `named` says whether the caller may see the
+    workflow, so that errors may name its steps and variables. The caller has checked the
+    permissions in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the checkpoint was
+    rolled back past), Compensated, InvalidFork, and the errors of `start_execution`.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
@@ -100,7 +100,7 @@ def fork(
 
 
 def fork_as_asked(wanted: ForkRequest, actor: Actor) -> WorkflowExecution:
-    """Start the fork that the engine asks for; see `runners.repair.forks`."""
+    """Start the fork that the engine requests; see `runners.repair.forks`."""
     return fork(
         wanted.execution_id,
         step_path=wanted.step_path,
@@ -146,7 +146,7 @@ def _version(origin: WorkflowExecution, wanted: str | int) -> UUID:
 
 @dataclass(slots=True)
 class _Beginning:
-    """What the new execution begins with, and where: moved back to before approvals."""
+    """The past and the beginning of the new execution: moved back to before approvals."""
 
     origin: WorkflowExecution
     point: Point | None
@@ -155,11 +155,11 @@ class _Beginning:
 
     @property
     def label(self) -> str:
-        """Where it begins, for people."""
+        """Return the beginning, for display."""
         return self.point.label if self.point else "start"
 
     def prepare(self, made: WorkflowExecution) -> None:
-        """Give the new execution its past; in its transaction, before anything of it may run."""
+        """Copy the past into the new execution, in its transaction, before any of it may run."""
         version = compiled(made.version_id)
         variables = dict(version.graph.variables)
         if self.point is not None:
@@ -196,7 +196,7 @@ def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> N
 
 
 def _hold(origin: WorkflowExecution) -> None:
-    """Nobody writes variables of the origin or rolls it back while its past is copied."""
+    """Lock the origin against writes of variables and roll-backs while its past is copied."""
     epoch = (
         WorkflowExecution.objects.select_for_update(no_key=True)
         .values_list("epoch", flat=True)
@@ -212,7 +212,7 @@ def _hold(origin: WorkflowExecution) -> None:
 def _require_steps(
     made: WorkflowExecution, origin: WorkflowExecution, point: Point, *, named: bool
 ) -> None:
-    """Raise InvalidFork, naming every step of the past that the chosen version does not have."""
+    """Raise InvalidFork with every step of the past that the chosen version does not have."""
     version = compiled(made.version_id)
     paths = [
         path for (path,) in statements.fetch("kept_steps", restore_points.params(origin, point))
@@ -238,13 +238,13 @@ def _require_steps(
         )
 
 
-# The same once more: a new execution of the same version with the same input.
+# A replay: a new execution of the same version with the same input.
 
 
 def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Start an execution again from its beginning; version, priority and trigger type the same.
+    """Start an execution again from the beginning; same version, priority and trigger type.
 
-    Raises NotFound, and what `start_execution` raises.
+    Raises NotFound, and the errors of `start_execution`.
     """
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
     if origin is None:

@@ -1,4 +1,4 @@
-"""The changes of a fork, the permissions they need, and the approvals it asks again."""
+"""The changes of a fork, their permissions, and the approvals that it requests again."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -131,7 +131,7 @@ def change_of(
     version: str | int = PINNED,
     overrides: Overrides | None = None,
 ) -> AccessChange:
-    """Return a fork's change; a replay has none. One of `origins()`: no query."""
+    """Return a fork's change, one of `origins()`; a replay has none. No query."""
     overrides = overrides or Overrides()
     return AccessChange(
         base=_base(origin, version),
@@ -162,11 +162,11 @@ def _base(origin: WorkflowExecution, wanted: str | int) -> Base:
 
 
 def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> Point:
-    """The point, or the latest one before it from which no step runs under an earlier approval.
+    """Return the point, or the latest one before it where no step runs under an earlier approval.
 
-    `version` is what the fork runs. An approval stays where all that follows it had ended by the
-    point: nothing runs under it. A step that waited for a child execution counts as an approval
-    where somebody decided in the child.
+    `version` is what the fork runs. An approval stays if everything after it had ended by the
+    point: nothing runs under it. A step that waited for a child execution counts as an approval if
+    a user decided in the child.
     """
     while True:
         told = restore_points.params(origin, point)
@@ -197,7 +197,7 @@ class Course:
         self._known: dict[tuple[str, int], bool] = {}
 
     def over(self, path: str) -> bool:
-        """Whether everything that follows a step has ended, in its body and in those around it.
+        """Return whether everything after a step has ended, in its body and the enclosing ones.
 
         True for a step that the version does not have: a fork with it is refused for that.
         """
@@ -223,7 +223,7 @@ class Course:
 
 
 def following(graph: Graph, task: int) -> set[int]:
-    """A task and all tasks that an edge leads to from it, however far, within its body."""
+    """Return a task and all tasks that edges lead to from it, at any distance, within its body."""
     found = {task}
     ahead = [task]
     while ahead:

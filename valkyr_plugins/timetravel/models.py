@@ -1,4 +1,4 @@
-"""A named point of an execution to go back to or branch off from."""
+"""A named point of an execution to roll back to or to fork from."""
 
 from django.conf import settings
 from django.db import models
@@ -17,10 +17,10 @@ class CheckpointKind(models.TextChoices):
 
 
 class Checkpoint(models.Model):
-    """The variables at one moment; the steps' states are derived from the runs finished by then.
+    """The variables at one moment; the steps' states are derived from the runs that ended by then.
 
-    The database itself deletes a checkpoint with its execution, and forgets a deleted account, so
-    that the engine can delete both where this plugin is left out and its table is still there.
+    The database itself deletes a checkpoint with its execution, and sets a deleted account to NULL,
+    so that the engine can delete both after this plugin was removed and its table remains.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,7 +1,7 @@
 """A point in an execution's past, and what follows from it: pure.
 
-A run belongs to a point when it ended at or before it. Every step starts after those before it
-were recorded, so whatever a run was made from belongs to each point that the run belongs to.
+A run belongs to a point if it ended at or before it. Every step starts after its predecessors were
+recorded, so everything that a run was made from belongs to each point that the run belongs to.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,10 +15,10 @@ LAST = UUID(int=2**128 - 1)  # no id is greater
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A moment, the database's; `label` names it for people.
+    """A moment on the database's clock; `label` names it for users.
 
-    Of runs that ended in the same microsecond those up to the id `last` belong to it. `before`
-    is the path of a step that does not belong to it although its time may be the same.
+    Of runs that ended in the same microsecond, those up to the id `last` belong to it. `before` is
+    the path of a step that does not belong to it although its time may be the same.
     """
 
     at: datetime
@@ -28,7 +28,7 @@ class Point:
 
 
 def holders(places: Iterable[str]) -> list[str]:
-    """The step paths of the containers around some places, sorted.
+    """Return the step paths of the containers around some places, sorted.
 
     Around `refine[2].inner[0].` are `refine.main` and `refine[2].inner.main`.
     """
@@ -43,9 +43,9 @@ def holders(places: Iterable[str]) -> list[str]:
 def written(
     base: Mapping[str, Any], writes: Iterable[Any], declared: Collection[str]
 ) -> dict[str, Any]:
-    """The variables after some steps wrote theirs, in order; only declared names count.
+    """Return the variables after some steps wrote theirs, in order; only declared names count.
 
-    `writes` are the outputs of those steps: what a step that writes variables yields is what it
+    `writes` are the outputs of those steps: the output of a step that writes variables is what it
     wrote.
     """
     variables = dict(base)
@@ -58,9 +58,10 @@ def written(
 def retimed(
     spans: Sequence[tuple[datetime, datetime | None]], now: datetime
 ) -> list[tuple[datetime, datetime | None]]:
-    """The same beginnings and ends in the same order, a microsecond apart, the last of them now.
+    """Return the same spans in the same order, 1 µs apart, the last end now.
 
-    So runs that are copied into a new execution happen in it, and each end is a point of its own.
+    So runs that are copied into a new execution lie in its lifetime, and each end is a distinct
+    point.
     """
     moments = sorted(
         (at, number, which)

@@ -1,4 +1,4 @@
-"""Where a point is in an execution's past, and what belonged to it: read from the runs' rows.
+"""Find a point in an execution's past, and what belonged to it, from the runs' rows.
 
 Variables need no checkpoint: they are what the steps that write them wrote, one after another.
 """
@@ -29,7 +29,7 @@ class NoSuchPoint(ValkyrError):
 
 
 def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
-    """The point of a checkpoint; raises NotFound, WrongState when it was rolled back past."""
+    """Return the point of a checkpoint; raises NotFound, WrongState if it was rolled back past."""
     checkpoint = Checkpoint.objects.filter(pk=checkpoint_id, execution_id=execution.pk).first()
     if checkpoint is None:
         raise NotFound(f"Execution {execution.pk} has no checkpoint {checkpoint_id}.")
@@ -43,7 +43,7 @@ def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
 
 
 def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
-    """The point right after a step ended; raises NoSuchPoint when it has not.
+    """Return the point right after a step ended; raises NoSuchPoint if it has not.
 
     `named` is whether the caller may read the names of other steps.
     """
@@ -64,7 +64,7 @@ def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = Tr
 
 
 def before_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
-    """The point right before a step first began; raises NoSuchPoint when it never was ready.
+    """Return the point right before a step first began; raises NoSuchPoint if it was never ready.
 
     `named` is whether the caller may read the names of other steps.
     """
@@ -78,13 +78,13 @@ def before_step(execution: WorkflowExecution, step_path: str, *, named: bool = T
 
 
 def around(execution: WorkflowExecution, point: Point) -> list[str]:
-    """The step paths of the containers around something that belongs to the point."""
+    """Return the step paths of the containers around everything that belongs to the point."""
     found = statements.fetch("kept_places", params(execution, point))
     return holders(prefix for (prefix,) in found)
 
 
 def params(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
-    """What the statements about a point are told of it."""
+    """Return the parameters of the statements about a point."""
     return {
         "execution": execution.pk,
         "epoch": execution.epoch,
@@ -95,7 +95,7 @@ def params(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 
 
 def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
-    """The variables as they were: those of the newest checkpoint, and what was written since."""
+    """Return the variables at the point: those of the newest checkpoint, with later writes."""
     graph = compiled(execution.version_id).graph
     checkpoint = (
         Checkpoint.objects.filter(
@@ -122,7 +122,7 @@ def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 
 
 def writers(graph: Graph) -> Iterator[UUID]:
-    """The module ids of the steps that write variables, those in bodies among them."""
+    """Yield the module ids of the steps that write variables, including those in bodies."""
     for index in graph.steps.writers:
         yield graph.steps[index].module_uuid
     for task in graph.tasks:
@@ -137,7 +137,7 @@ def _runs(execution: WorkflowExecution, step_path: str) -> Any:
 
 
 def _some(execution: WorkflowExecution, which: Q) -> str:
-    """A sentence that names some steps one could have meant."""
+    """Return a sentence that names some existing steps."""
     paths = (
         Run.objects.filter(which, execution_id=execution.pk, superseded=False)
         .order_by("-queued_at", "-id")

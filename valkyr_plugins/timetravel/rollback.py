@@ -1,7 +1,7 @@
-"""Go back to a point: one transaction, after which the execution is planned from what is left.
+"""Roll back to a point in one transaction, after which the execution is planned again.
 
-Runs after the point stay as history, marked superseded. The epoch grows, so that whatever an
-older holder or message still brings is refused.
+Runs after the point stay as history, marked superseded. The epoch grows, so that results and
+messages of older holders are rejected.
 """
 
 from typing import Any
@@ -30,12 +30,12 @@ def roll_back(
     reason: str = "",
     named: bool = True,
 ) -> WorkflowExecution:
-    """Set an execution back to a checkpoint, or to right after a finished step, and let it go on.
+    """Roll an execution back to a checkpoint, or to right after a finished step, and continue it.
 
-    RUNNING and PAUSED stay so; FAILED goes on as after a requeue. What ran after the point is run
-    again, with the same idempotency keys where the inputs are the same. Give one of
-    `checkpoint_id` and `step_path`. `named` is whether errors may name steps to the caller. Raises
-    NotFound, NoSuchPoint, WrongState.
+    RUNNING and PAUSED stay so; FAILED continues as after a requeue. Steps after the point run
+    again, with the same idempotency keys if the inputs are the same. Give one of `checkpoint_id`
+    and `step_path`. `named` says whether errors may name steps to the caller. Raises NotFound,
+    NoSuchPoint, WrongState.
     """
     workspace_id = _workspace(execution_id)
     with transaction.atomic():
@@ -57,7 +57,7 @@ def roll_back(
             details={"to": point.label, "epoch": execution.epoch, **figures},
         )
         announce(execution)
-        # As it was set back: after the commit workers go on with it at once.
+        # As it was rolled back: after the commit, workers continue it at once.
         return WorkflowExecution.objects.get(pk=execution_id)
 
 
@@ -83,7 +83,7 @@ def _reopened(execution_id: UUID, workspace_id: UUID) -> WorkflowExecution:
 
 
 def _go_back(execution: WorkflowExecution, point: Point, actor: Actor) -> dict[str, Any]:
-    """Move rows and variables; the caller holds the execution's lock."""
+    """Update rows and variables; the caller holds the execution's lock."""
     told = restore_points.params(execution, point) | {
         "around": restore_points.around(execution, point)
     }
@@ -98,10 +98,10 @@ def _go_back(execution: WorkflowExecution, point: Point, actor: Actor) -> dict[s
 
 
 def _begin_epoch(execution: WorkflowExecution, point: Point, variables: dict[str, Any]) -> int:
-    """Begin a new epoch with these variables; returns its number.
+    """Begin a new epoch with these variables; return its number.
 
-    The caller holds the execution's lock. Checkpoints up to the point come along into the new
-    epoch; later ones stay behind in the old one, and nobody goes back to them.
+    The caller holds the execution's lock. Checkpoints up to the point move into the new epoch;
+    later ones stay in the old one and cannot be used.
     """
     before = execution.epoch
     moved = WorkflowExecution.objects.filter(pk=execution.pk, epoch=before).update(
@@ -116,7 +116,7 @@ def _begin_epoch(execution: WorkflowExecution, point: Point, variables: dict[str
 
 
 def _tell(execution_id: UUID, epoch: int, *, actor: Actor, label: str) -> None:
-    """Tell whoever keeps something about runs that some of them are history now."""
+    """Signal that some runs are now history."""
     execution_rolled_back.send(
         WorkflowExecution, execution_id=execution_id, epoch=epoch, actor=actor, label=label
     )

@@ -1,4 +1,4 @@
-"""The addresses of what goes back in time."""
+"""The addresses of time travel."""
 
 from django.urls import URLPattern, path
 

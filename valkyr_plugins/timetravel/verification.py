@@ -1,4 +1,4 @@
-"""Verifying an execution as a job: asked for by requests, done by a worker; what it found."""
+"""Verify an execution as a job: requested by requests, done by a worker; and its findings."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,9 +27,9 @@ def connect() -> None:
 
 
 def request(execution_id: UUID, requested_by: str) -> Job:
-    """Ask a worker to verify an execution; returns the job.
+    """Ask a worker to verify an execution; return the job.
 
-    Raises NotFound, WrongState when the execution is not over, QuotaExceeded.
+    Raises NotFound, WrongState if the execution has not ended, QuotaExceeded.
     """
     execution = (
         WorkflowExecution.objects.only("id", "state", "workspace_id")
@@ -44,7 +44,7 @@ def request(execution_id: UUID, requested_by: str) -> Job:
 
 
 def require_final(execution: WorkflowExecution) -> None:
-    """Raise WrongState unless the execution is over."""
+    """Raise WrongState unless the execution has ended."""
     if execution.state not in FINAL:
         raise WrongState(
             f"Execution {execution.pk} is {execution.state}; only one that is over can be "
@@ -54,7 +54,7 @@ def require_final(execution: WorkflowExecution) -> None:
 
 
 def work(execution_id: UUID) -> dict[str, Any]:
-    """Verify an execution, in a worker; returns what the API shows of it."""
+    """Verify an execution in a worker; return the result for the API."""
     from valkyr_plugins.timetravel.verify import verify
 
     try:
@@ -81,7 +81,7 @@ def work(execution_id: UUID) -> dict[str, Any]:
     }
 
 
-# What came out otherwise when recorded steps were rendered and decided again: pure.
+# The differences after recorded steps were rendered and decided again: pure.
 
 
 MAX_DIFFERENCES = 100
@@ -90,7 +90,7 @@ MAX_SHOWN = 1_000  # characters of a value's JSON
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One value of one step (or, without a path, of the execution) as it was and as it would be."""
+    """One value of one step (or, without a path, of the execution): recorded and replayed."""
 
     step_path: str
     field: str
@@ -100,7 +100,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Verification:
-    """What replaying with recorded results found."""
+    """The findings of a replay with recorded results."""
 
     steps: int = 0
     complete: bool = True
@@ -108,18 +108,18 @@ class Verification:
 
     @property
     def same(self) -> bool:
-        """Whether nothing came out otherwise."""
+        """Return whether there are no differences."""
         return not self.differences
 
     def differs(self, step_path: str, name: str, recorded: Any, replayed: Any) -> None:
-        """Note a difference; after 100 of them only that there are more."""
+        """Add a difference; after 100 of them, note only that there are more."""
         if len(self.differences) < MAX_DIFFERENCES:
             self.differences.append(Difference(step_path, name, shown(recorded), shown(replayed)))
         else:
             self.complete = False
 
     def compare(self, step_path: str, name: str, recorded: Any, replayed: Any) -> None:
-        """Note what differs between two values; of two objects, key by key."""
+        """Add the differences between two values; of two objects, key by key."""
         for path, one, other in _unequal(name, recorded, replayed):
             self.differs(step_path, path, one, other)
 
@@ -135,7 +135,7 @@ def _unequal(name: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def shown(value: Any) -> Any:
-    """A value short enough for a list; a longer one is told by its size and hash."""
+    """Return a value short enough for a list; a longer one as its size and hash."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

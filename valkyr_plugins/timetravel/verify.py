@@ -1,7 +1,7 @@
-"""Replay with recorded results: nothing is run, and everything is rendered and decided again.
+"""Replay with recorded results: nothing is run, but everything is rendered and decided again.
 
-Shows that an execution depends on its payload and its steps' results alone, and finds where a
-version, the engine or a row says otherwise.
+It shows that an execution depends only on its payload and its steps' results, and finds
+contradictions in a version, the engine or a row.
 """
 
 import time
@@ -53,20 +53,20 @@ MAX_MOMENTS = 50  # states of the variables that a step may have seen
 
 @dataclass(slots=True)
 class _Variables:
-    """The variables over time: those after each write."""
+    """The variables over time: a state after each write."""
 
     times: list[datetime] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)  # one more than times
 
     def between(self, first: datetime, last: datetime) -> Sequence[dict[str, Any]]:
-        """The states a step may have seen that was ready at `first` and began at `last`."""
+        """Return the states that a step may have seen, ready at `first` and begun at `last`."""
         low, high = bisect_right(self.times, first), bisect_right(self.times, last)
         return self.states[max(low, high - MAX_MOMENTS + 1) : high + 1][::-1]
 
 
 @dataclass(slots=True)
 class _Past:
-    """A finished execution and what its runs are rendered from."""
+    """A finished execution and the data to render its runs."""
 
     execution: WorkflowExecution
     version: Compiled
@@ -92,9 +92,9 @@ def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification
     """Render every recorded step of a finished execution again, and decide the graph again.
 
     Compares inputs, config and idempotency key of each attempt, which steps ran and which were
-    skipped, and what the execution came to. Steps that a fork brought along were not rendered in
-    it, so only how they ended counts. Raises NotFound, WrongState when it is not over, TimeoutError
-    after `seconds`. Requests leave it to a worker (`verification`).
+    skipped, and the execution's result. Steps that a fork brought along were not rendered in it, so
+    only their end is compared. Raises NotFound, WrongState if it has not ended, TimeoutError after
+    `seconds`. Requests leave it to a worker (`verification`).
     """
     until = time.monotonic() + seconds
     execution = WorkflowExecution.objects.filter(pk=execution_id).first()
@@ -128,7 +128,7 @@ def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification
 
 
 def _history(execution: WorkflowExecution, version: Compiled) -> _Variables:
-    """The variables from the first state on; a fork's first is its own."""
+    """Return the variables from the first state on; a fork has its own first state."""
     graph = version.graph
     first = Checkpoint.objects.filter(execution=execution, sequence=0).first()
     over_time = _Variables(states=[dict(graph.variables) if first is None else first.variables])
@@ -202,7 +202,7 @@ def _compare(
 
 
 def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
-    """The variables the step may have seen: they are read when its segment begins."""
+    """Return the variables that the step may have seen: they are read when its segment begins."""
     if not step.reads_vars:
         return past.variables.states[:1]
     ready = past.ready_at.get(run.segment, run.queued_at)
@@ -210,7 +210,7 @@ def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
 
 
 def _learn_item(past: _Past, data: TemplateData) -> None:
-    """The map's item, out of the container's run, however that ended."""
+    """Load the map's item from the container's run, however that ended."""
     place = data.place.nearest("map")
     if place is None:
         return
@@ -230,9 +230,9 @@ def _learn_item(past: _Past, data: TemplateData) -> None:
 
 
 def _set_aside(row: tuple[Any, ...]) -> bool:
-    """Whether the graph did not decide this skip: a person did, or the execution it came from.
+    """Return whether the graph did not decide this skip, but a user or the origin of the fork.
 
-    What a person skips is a further attempt that nobody ever claimed, so it has no key.
+    A skip by a user is a further attempt that was never claimed, so it has no key.
     """
     state, key, brought, attempt = row[1], row[7], row[8], row[9]
     by_hand = attempt > 1 and not key
@@ -242,7 +242,7 @@ def _set_aside(row: tuple[Any, ...]) -> bool:
 def _decide(
     past: _Past, rows: list[tuple[Any, ...]], set_aside: set[str], found: Verification
 ) -> None:
-    """Whether exactly those steps ran and were skipped that had to."""
+    """Compare which steps ran and were skipped with the graph's decisions."""
     by_place: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
         by_place[split(row[0])[0]].append(row)
@@ -251,7 +251,7 @@ def _decide(
         try:
             place = place_of(past.version.graph, prefix)
         except KeyError:
-            continue  # told when its steps were rendered
+            continue  # reported when its steps were rendered
         told = _disagreements(place, own, set_aside, whole_story=whole_story)
         for path, recorded, replayed in told:
             found.differs(path, "decision", recorded, replayed)
@@ -282,7 +282,7 @@ def _disagreements(
 
 
 def _end(past: _Past, found: Verification) -> None:
-    """What a successful execution came to: its variables and its output."""
+    """Compare a successful execution's variables and output."""
     execution, graph = past.execution, past.version.graph
     variables = past.variables.states[-1]
     found.compare("", "variables", execution.context_data, variables)

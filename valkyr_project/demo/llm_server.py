@@ -18,12 +18,13 @@ from typing import Any
 
 from valkyr_project.up.environment import PARTNER_ADDRESS
 
-# What the demo's model says: always the same to the same request, so that examples can be checked.
+# The answers of the demo's model: always the same for the same request, so that examples can be
+# checked.
 #
-# It has read nothing and knows nothing. Asked for data, it fills the schema in; asked for a text,
-# it writes as many words as a line `Words:` of the prompt wants, about what `Chapter:` and
-# `Keywords:` say. Its first draft of a chapter about methods is too thin, so that there is
-# something to refine.
+# It is not a real model. Asked for data, it fills in the schema; asked for a text, it writes as
+# many words as the prompt's line `Words:` requests, about the contents of `Chapter:` and
+# `Keywords:`. Its first draft of a chapter about methods is too short, so that there is something
+# to refine.
 
 
 MOST_WORDS = 5_000
@@ -303,7 +304,7 @@ class LlmServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """The URL of the server."""
+        """Return the URL of the server."""
         return f"http://{self.server_address[0]!s}:{self.server_port}/v1"
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""The orders of the bundled example, and what must become of them."""
+"""The orders of the bundled example, and their expected results."""
 
 import csv
 from collections import Counter
@@ -7,16 +7,16 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-# What the partner answers, decided by the order's number and how often it has asked.
+# The partner's answers, determined by the order's number and the number of its calls.
 #
-# Pure: the same orders always meet the same trouble, so that the demo knows what to expect.
+# Pure: the same orders always meet the same trouble, so that the demo knows the result.
 
 
-DISCONTINUED = "OLD-"  # articles whose SKU begins so are refused, whatever the order
+DISCONTINUED = "OLD-"  # articles whose SKU begins so are rejected in every order
 
 
 class Trouble(Enum):
-    """What goes wrong at the partner's, if anything."""
+    """The partner's fault, if any."""
 
     NONE = "answers at once"
     BUSY = "503 twice, then succeeds"
@@ -30,20 +30,20 @@ class Trouble(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """As much of an order as decides the answers."""
+    """The part of an order that determines the answers."""
 
     number: int
     skus: tuple[str, ...]
 
 
 def number(order_id: str) -> int:
-    """1 for ORD-1001; 0 for an id of another shape, which meets no trouble."""
+    """Return 1 for ORD-1001; 0 for an id of another format, which meets no trouble."""
     digits = order_id.removeprefix("ORD-")
     return int(digits) - 1000 if digits.isdigit() else 0
 
 
 def trouble(service: str, order: Order) -> Trouble:
-    """What `service` (reservations, charges, shipments, …) has in store for `order`."""
+    """Return the fault of `service` (reservations, charges, shipments, …) for `order`."""
     n = order.number
     if service == "reservations":
         return _reservation_trouble(order)
@@ -67,7 +67,7 @@ def _reservation_trouble(order: Order) -> Trouble:
 
 
 _PROJECT = Path(__file__).resolve().parents[2]
-# Beside the packages in the repository, in one of them in the wheel.
+# Beside the packages in the repository, inside one of them in the wheel.
 FOLDER = next(
     place / "order-import"
     for place in (_PROJECT / "executions" / "examples", _PROJECT / "examples")
@@ -76,7 +76,7 @@ FOLDER = next(
 
 
 def read_orders(path: Path = FOLDER / "orders.csv") -> list[dict[str, Any]]:
-    """The CSV's rows as payloads of the workflow: `{orderId, customer, email, …}`."""
+    """Return the CSV's rows as payloads of the workflow: `{orderId, customer, email, …}`."""
     with path.open(newline="") as file:
         return [_payload(row) for row in csv.DictReader(file)]
 
@@ -93,14 +93,14 @@ def _payload(row: dict[str, str]) -> dict[str, Any]:
 
 
 def _item(text: str) -> dict[str, Any]:
-    """`TEA-MINT:2:9.80` as `{sku, quantity, price}`."""
+    """Return `TEA-MINT:2:9.80` as `{sku, quantity, price}`."""
     sku, quantity, price = text.split(":")
     return {"sku": sku, "quantity": int(quantity), "price": float(price)}
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """How many orders must end how, when each is sent once."""
+    """How many orders must end how, if each is sent once."""
 
     succeeded: int
     charged: int
@@ -109,7 +109,7 @@ class Expected:
 
 
 def expect(orders: list[dict[str, Any]]) -> Expected:
-    """Work out the outcome from the partner's rules."""
+    """Compute the expected result from the partner's rules."""
     dead: Counter[str] = Counter()
     refunded = 0
     for payload in orders:

@@ -1,7 +1,7 @@
 """The partner service of the demo: a small HTTP server that the workflow's steps call.
 
-It does each piece of work once for one `Idempotency-Key`, as a careful partner does: a repeated
-key gets the first answer again. It counts, so that the demo can tell whether anything happened
+It does each piece of work once per `Idempotency-Key`, as a careful partner does: a repeated key
+gets the first answer again. It counts its work, so that the demo can show whether anything happened
 twice.
 """
 
@@ -40,17 +40,17 @@ class PartnerResponse:
 
 @dataclass
 class Ledger:
-    """What the partner did; every method is safe to call from many threads."""
+    """The partner's work; every method is safe to call from many threads."""
 
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     effects: Counter[tuple[str, str]] = field(default_factory=Counter)  # (service, order) -> times
-    repeats: Counter[str] = field(default_factory=Counter)  # calls whose key was known
-    carrier_awake: bool = False  # until then it never answers about some shipments
+    repeats: Counter[str] = field(default_factory=Counter)  # calls with a known key
+    carrier_awake: bool = False  # before that it never answers about some shipments
     _done: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, service: str, body: dict[str, Any], key: str) -> PartnerResponse:
-        """Decide and count; `key` is the Idempotency-Key, or empty."""
+        """Decide on an answer and count it; `key` is the Idempotency-Key, or ""."""
         order_id = str(body.get("orderId", ""))
         with self._lock:
             self.calls[service, order_id] += 1
@@ -71,17 +71,17 @@ class Ledger:
             return PartnerResponse(201, result)
 
     def done(self, service: str) -> int:
-        """How many orders `service` has done its work for."""
+        """Return how many orders `service` has done its work for."""
         with self._lock:
             return sum(1 for name, _ in self.effects if name == service)
 
     def doubled(self) -> int:
-        """How many pieces of work were done more than once."""
+        """Return how many pieces of work were done more than once."""
         with self._lock:
             return sum(times > 1 for times in self.effects.values())
 
     def _refusal(self, kind: Trouble, call: int, body: dict[str, Any]) -> PartnerResponse | None:
-        """The answer that is no success, or None where the partner does its work."""
+        """Return the error answer, or None if the partner does its work."""
         if kind is Trouble.REFUSED:
             old = [s for s in _order(body).skus if s.startswith(DISCONTINUED)]
             return PartnerResponse(422, {"error": f"article {', '.join(old)} is discontinued"})
@@ -103,17 +103,17 @@ def _order(body: dict[str, Any]) -> Order:
 
 
 class PartnerServer(ThreadingHTTPServer):
-    """Listens on this machine only; `ledger` says what happened."""
+    """Listens on this machine only; `ledger` records its work."""
 
     daemon_threads = True
     request_queue_size = 256
 
     def __init__(self, port: int = 0) -> None:
-        """Bind `port`, or any free one for 0; raises OSError when it is taken."""
+        """Bind `port`, or any free one for 0; raises OSError if it is in use."""
         try:
             super().__init__((PARTNER_ADDRESS, port), _Handler)
         except OSError as error:
-            # Only Linux answers on every loopback address without being told to.
+            # Only Linux answers on every loopback address without configuration.
             if error.errno != errno.EADDRNOTAVAIL:
                 raise
             super().__init__(("127.0.0.1", port), _Handler)
@@ -123,12 +123,12 @@ class PartnerServer(ThreadingHTTPServer):
 
     @property
     def host(self) -> str:
-        """The address it listens at."""
+        """Return the address it listens at."""
         return str(self.server_address[0])
 
     @property
     def url(self) -> str:
-        """Where it answers, without a slash at the end."""
+        """Return its URL, without a trailing slash."""
         return f"http://{self.host}:{self.server_address[1]}"
 
     def start(self) -> None:
@@ -137,20 +137,23 @@ class PartnerServer(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Pass over callers who hung up, as those do whose step ran out of time."""
+        """Ignore clients that disconnected, such as steps whose time ran out."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
     def stop(self) -> None:
         """Stop answering and close the port."""
         self.closing.set()
-        if self._answering:  # `shutdown` would wait for ever for a loop that never began
+        if self._answering:  # `shutdown` would wait indefinitely for a loop that never began
             self.shutdown()
         self.server_close()
 
 
 def open_partner() -> PartnerServer:
-    """At the example's own port, so that its definition stays the same; else at a free one."""
+    """Return a server on the example's own port, so that its definition stays the same.
+
+    Else on a free one.
+    """
     try:
         return PartnerServer(USUAL_PORT)
     except OSError:
@@ -189,4 +192,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(payload)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Say nothing: the table at the end says it all."""
+        """Log nothing: the table at the end contains everything."""

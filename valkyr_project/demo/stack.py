@@ -34,7 +34,7 @@ class Stack:
 
     @property
     def mail_folder(self) -> Path:
-        """The folder of the workers' mails, unless VALKYR_EMAIL_URL overrides it."""
+        """Return the folder of the workers' mails, unless VALKYR_EMAIL_URL overrides it."""
         return self.home / "mail"
 
     def stay(self) -> None:

@@ -1,4 +1,4 @@
-"""A real PostgreSQL and a real Redis out of Python wheels, for machines that have neither.
+"""A real PostgreSQL and a real Redis from Python wheels, for machines without them.
 
 `Postgres` and `Redis` start one server each as a child process; nothing else in the code knows
 whether the servers behind `DATABASE_URL` and `REDIS_URL` are these. The wheel's own Python API is

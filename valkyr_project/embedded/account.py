@@ -1,7 +1,7 @@
-"""The account the servers run under: this user's, or an unprivileged one when we are root.
+"""The account that the servers run under: this user's, or an unprivileged one under root.
 
-PostgreSQL refuses to run as root, and no server that listens should. An account that is not ours
-may be unable to reach our folders, so reachability is tried, never computed.
+PostgreSQL refuses to run as root, and no network server should. Another account may be unable to
+reach our folders, so reachability is tried, not computed.
 """
 
 import os
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# What can go wrong with an embedded server, in words for the person at the keyboard.
+# Errors of an embedded server, in words for the user at the terminal.
 
 
 class ServerError(Exception):
@@ -23,7 +23,7 @@ CANDIDATES = ("valkyr", "postgres", "nobody")
 
 @dataclass(frozen=True)
 class Account:
-    """Whom a server runs as; `is_ours` when it is the user who runs this program."""
+    """The account that a server runs as; `is_ours` if it is this program's user."""
 
     uid: int
     gid: int
@@ -31,19 +31,19 @@ class Account:
     is_ours: bool
 
     def popen_arguments(self) -> dict[str, Any]:
-        """Arguments for `subprocess` that drop to this account before the program starts."""
+        """Return arguments for `subprocess` that drop to this account before the program starts."""
         if self.is_ours:
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def can_enter(self, folder: Path) -> bool:
-        """Whether a process of this account can change into `folder`."""
+        """Return whether a process of this account can change into `folder`."""
         if self.is_ours:
             return os.access(folder, os.X_OK)
         return self._succeeds(["/bin/sh", "-c", 'cd -- "$1"', "sh", str(folder)])
 
     def can_run(self, program: Path) -> bool:
-        """Whether a process of this account can run `program` (asked for its version)."""
+        """Return whether a process of this account can run `program` (asks for its version)."""
         return self._succeeds([str(program), "--version"])
 
     def _succeeds(self, command: list[str]) -> bool:
@@ -62,13 +62,13 @@ class Account:
         return done.returncode == 0
 
     def own(self, path: Path) -> None:
-        """Give `path` to this account (does nothing when it is ours anyway)."""
+        """Give `path` to this account (does nothing if it is our own)."""
         if not self.is_ours:
             os.chown(path, self.uid, self.gid)
 
 
 def server_account() -> Account:
-    """The account servers run under; raises ServerError when root finds no unprivileged one."""
+    """Return the account for servers; raises ServerError if root finds no unprivileged one."""
     uid = os.geteuid()
     if uid != 0:
         return Account(uid, os.getegid(), str(uid), is_ours=True)

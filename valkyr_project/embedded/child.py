@@ -1,4 +1,4 @@
-"""Child processes that live in a session of their own and do not outlive their supervisor."""
+"""Child processes in a session of their own that do not outlive their supervisor."""
 
 import ctypes
 import os
@@ -15,10 +15,10 @@ ENDINGS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:
-    """A `preexec_fn` that has the kernel send `number` when the parent thread ends (Linux).
+    """Return a `preexec_fn`: the kernel sends `number` when the parent thread ends (Linux).
 
-    Start such children from a thread that lives as long as they should. Elsewhere it does
-    nothing, and the next start finds and stops what was left over.
+    Start such children from a thread that lives as long as they should. On other systems it does
+    nothing, and the next start finds and stops leftovers.
     """
     if sys.platform != "linux":
         return lambda: None
@@ -27,7 +27,7 @@ def die_with_parent(number: signal.Signals) -> Callable[[], None]:
 
     def ask_kernel() -> None:
         prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        if os.getppid() != parent:  # the parent died before the kernel was asked
+        if os.getppid() != parent:  # the parent died before the request to the kernel
             os.kill(os.getpid(), number)
 
     return ask_kernel
@@ -36,11 +36,11 @@ def die_with_parent(number: signal.Signals) -> Callable[[], None]:
 def start_child(
     command: Sequence[str | Path], *, death_signal: signal.Signals, **more: Any
 ) -> subprocess.Popen[Any]:
-    """Start what the kernel ends with us, by `death_signal`; `more` is as for Popen.
+    """Start a child that the kernel ends with us, by `death_signal`; `more` is as for Popen.
 
-    What a signal's handler raises amid a fork is swallowed by Python (it runs in a hook after the
-    fork, whose errors are ignored), and a process that was told to end goes on for ever. Signals
-    that end us therefore wait until the fork is over.
+    Python swallows what a signal handler raises during a fork (it runs in a hook after the fork,
+    whose errors are ignored), so a process that was told to end would continue. Signals that end us
+    therefore wait until the fork is over.
     """
     ends_with_us = die_with_parent(death_signal)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
@@ -50,7 +50,7 @@ def start_child(
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     try:
-        # Only a hook after fork can ask for the death signal; it runs two system calls.
+        # Only a hook after the fork can request the death signal; it makes two system calls.
         return subprocess.Popen(list(command), preexec_fn=prepare, **more)  # noqa: PLW1509, S603
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -64,7 +64,7 @@ def spawn(
     death_signal: signal.Signals,
     account_arguments: dict[str, Any],
 ) -> subprocess.Popen[bytes]:
-    """Start a server in `folder`, out of reach of the terminal's Ctrl-C, output into `log`."""
+    """Start a server in `folder`, unaffected by the terminal's Ctrl-C, with its output in `log`."""
     return start_child(
         command,
         death_signal=death_signal,
@@ -79,7 +79,7 @@ def spawn(
 
 
 def plain_environment(folder: Path) -> dict[str, str]:
-    """An environment without the caller's PG* and locale variables, which would change servers."""
+    """Return an environment without the caller's PG* and locale variables, which affect servers."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(folder),
@@ -104,10 +104,10 @@ def stop(child: subprocess.Popen[bytes], steps: Sequence[tuple[signal.Signals, f
 
 
 def free_port(preferred: int = 0) -> int:
-    """A port nobody listens on at 127.0.0.1: `preferred` if it is free, otherwise any.
+    """Return a free port at 127.0.0.1: `preferred` if it is free, otherwise any.
 
-    A connection has ended on it: for a minute Linux gives such a port only to who names it, so
-    that nobody else is given it before its server has started.
+    A connection has just ended on it: for a minute Linux gives such a port only to programs that
+    name it, so that no other program gets it before its server has started.
     """
     for wanted in {preferred: None, 0: None}:
         with socket.socket() as probe:
@@ -119,6 +119,6 @@ def free_port(preferred: int = 0) -> int:
                 continue
             address = probe.getsockname()
             with socket.create_connection(address):
-                probe.accept()[0].close()  # first, for the minute is that of the side that ends it
+                probe.accept()[0].close()  # first: the minute applies to the side that closes
             return int(address[1])
     raise OSError("no free port at 127.0.0.1")

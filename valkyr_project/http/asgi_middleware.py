@@ -115,10 +115,10 @@ async def refuse(
     await send({"type": "http.response.body", "body": body})
 
 
-# Every request has an id and a trace; both are on its log lines and in its answer's headers.
+# Every request has an id and a trace; both are in its log lines and its response's headers.
 #
-# Stands before everything else of the ASGI application, so that the server's access line, which is
-# written while an answer leaves, has them too.
+# It wraps the whole ASGI application, so that the server's access line, which is written while a
+# response is sent, has them too.
 
 
 class RequestIds:

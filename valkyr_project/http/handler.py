@@ -54,7 +54,7 @@ class DisconnectWatch:
             pass
 
 
-# Answered at once, at most; more wait their turn. Most of these wait for a connection or an end.
+# Requests that are handled at once; more are queued. Most of these wait for a connection or an end.
 THREADS = 128
 
 

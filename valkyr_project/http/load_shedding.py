@@ -15,9 +15,9 @@ from executions.observability.metric_values import Counter
 from valkyr_project.http.asgi_middleware import Send, refuse
 from valkyr_project.http.places import Overloaded, Places, RequestPlace
 
-# Of the process's connections, those that urgent requests and pages find free.
+# The process's connections that are reserved for urgent requests and pages.
 KEPT_CONNECTIONS = 2
-# Seconds after which a refused client may come back, drawn so that they do not all come at once.
+# Seconds after which a rejected client may retry, at random so that they do not all return at once.
 EARLIEST, LATEST = 1, 5
 
 SHED = Counter(
@@ -37,7 +37,7 @@ async def place_for(scope: Any) -> RequestPlace | None:
     """Wait for a slot for the request; None if it needs none; raises Overloaded."""
     place = places().take_free()
     if place is not None or not waits(scope):
-        return place  # what the address is for is looked up only where it matters
+        return place  # the route is looked up only if it matters
     try:
         return await places().wait()
     except Overloaded:

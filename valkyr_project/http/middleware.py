@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 
 from executions.definition.templating.render_guard import refused
 
-# None of these is used by a page of ours, so no script could be made to use it. Browsers complain
-# of names they do not know, which the browser tests would see.
+# Our pages use none of these, so no script can be made to use them. Browsers report unknown names,
+# which the browser tests would detect.
 PERMISSIONS = ", ".join(
     f"{name}=()"
     for name in (

@@ -25,7 +25,7 @@ class RequestPlace:
     """A request's slot until it is returned; returning it twice is harmless."""
 
     def __init__(self, places: "Places") -> None:
-        """Belong to `places`."""
+        """Create a slot of `places`."""
         self._places: Places | None = places
 
     def give_back(self) -> None:
@@ -43,7 +43,7 @@ class Places:
         self._free = most
         self._clock = clock
         self._queue: deque[asyncio.Future[None]] = deque()
-        # Since when the queue is not empty; None while it is.
+        # Since when the queue is not empty; None while it is empty.
         self._since: float | None = None
 
     @property

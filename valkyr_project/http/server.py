@@ -15,8 +15,8 @@ import uvicorn
 def main() -> None:
     """Serve until stopped; takes uvicorn's own arguments."""
     signal.signal(signal.SIGTERM, _end)
-    # The collector need not look through what is imported and stays; asgi.py turns it on again.
-    # Not imported here: uvicorn sets logging up first, and Django's settings have the last word.
+    # The collector need not examine imported objects, which stay; asgi.py enables it again. Not
+    # imported here: uvicorn sets logging up first, and Django's settings must take precedence.
     gc.disable()
     uvicorn.main()
 

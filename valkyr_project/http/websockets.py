@@ -26,10 +26,10 @@ App = Callable[..., Awaitable[None]]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-# A browser is told why only by a close code, which for that has to come after accepting.
+# A browser learns the reason only from a close code, which can only be sent after accepting.
 REFUSED = 4000
 RECONNECT, TOO_MANY, TOO_BIG = 1001, 1008, 1009
-# Clients need to send nothing; some send a short message now and then as a keep-alive.
+# Clients need not send anything; some occasionally send a short message as a keep-alive.
 MOST_MESSAGES, LONGEST_MESSAGE = 1_000, 1_024
 BEARER = "bearer"
 
@@ -95,7 +95,7 @@ async def _converse(answer: HttpResponseBase, receive: Receive, send: Send) -> C
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
     ended = done.pop()
-    # Cut off, because it would not even read that it was too slow.
+    # Cancelled, because the client would not even read that it was too slow.
     return None if ended.cancelled() else ended.result()
 
 
@@ -135,7 +135,7 @@ def _as_get(scope: Message) -> Message:
     match scope.get("subprotocols", ()):
         case [first, token, *_] if first == BEARER and b"authorization" not in names:
             headers.append((b"authorization", f"Bearer {token}".encode("latin-1")))
-    # A browser cannot say what it accepts; others may, but a socket has one kind of answer.
+    # A browser cannot set Accept; other clients can, but a socket has one kind of response.
     kept = [(name, value) for name, value in headers if name != b"accept"]
     scheme = "https" if scope.get("scheme") == "wss" else "http"
     return {**scope, "type": "http", "method": "GET", "scheme": scheme, "headers": kept}
@@ -144,8 +144,8 @@ def _as_get(scope: Message) -> Message:
 def _settle_cookies(request: ASGIRequest) -> bool:
     """Remove foreign cookies from the request; False if it has no other credentials.
 
-    A browser sends cookies with the sockets of any page. They count only with an `Origin` of this
-    host, or one of VALKYR_TRUSTED_ORIGINS, as those of forms do.
+    A browser sends cookies with the sockets of any page. They are valid only with an `Origin` of
+    this host, or one of VALKYR_TRUSTED_ORIGINS, as those of forms do.
     """
     if "HTTP_ORIGIN" in request.META and origin_verified(request):
         return True

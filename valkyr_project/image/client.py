@@ -1,4 +1,4 @@
-"""Asks the launcher for processes; each is like one of `subprocess.Popen`."""
+"""Request processes from the launcher; each behaves like one of `subprocess.Popen`."""
 
 import json
 import os
@@ -18,13 +18,13 @@ from valkyr_project.image.launcher import NUMBER
 
 
 class ForkedProcess:
-    """One process; its output is in `stdout`, and its end known by `poll` and `wait`.
+    """One process; its output is in `stdout`, and `poll` and `wait` return its end.
 
     It ends with its launcher, and then counts as killed.
     """
 
     def __init__(self, output: int, said: int) -> None:
-        """Wait until it is forked; `pid` is 0 where the launcher is gone."""
+        """Wait until it is forked; `pid` is 0 if the launcher is gone."""
         self.stdout = os.fdopen(output, "rb")
         self.returncode: int | None = None
         self._said = os.fdopen(said, "rb", buffering=0)
@@ -34,7 +34,7 @@ class ForkedProcess:
             (self.pid,) = NUMBER.unpack(packed)
 
     def poll(self) -> int | None:
-        """Its exit code (of a signal: minus its number), or None while it runs."""
+        """Return its exit code (of a signal: minus its number), or None while it runs."""
         with self._lock:
             if self.returncode is None and select.select([self._said], [], [], 0)[0]:
                 packed = self._said.read(NUMBER.size)
@@ -42,15 +42,15 @@ class ForkedProcess:
             return self.returncode
 
     def wait(self) -> int:
-        """Its exit code, once it has ended; called once."""
+        """Return its exit code, once it has ended; call it once."""
         while (code := self.poll()) is None:
             select.select([self._said], [], [])
         self._said.close()
         return code
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send it, where it still runs."""
-        # Between its end and the launcher's word of it there is a moment.
+        """Send a signal if the process still runs."""
+        # The launcher reports its end slightly later.
         if self.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
@@ -60,7 +60,7 @@ class ProcessImage:
     """A launcher with its processes; ends with the thread that calls `launch`."""
 
     def __init__(self, folder: Path, log: Path) -> None:
-        """Start nothing yet; the launcher works in `folder` and writes what goes wrong to `log`."""
+        """Start nothing yet; the launcher works in `folder` and writes errors to `log`."""
         self._launcher: subprocess.Popen[bytes] | None = None
         self._launched_at = 0.0
         self._folder = folder
@@ -68,7 +68,7 @@ class ProcessImage:
         self._lock = threading.Lock()
 
     def launch(self, environment: Mapping[str, str]) -> None:
-        """Start the launcher; requests wait until it has loaded all."""
+        """Start the launcher; requests wait until it has loaded everything."""
         self._launched_at = time.monotonic()
         self._asking, asked = socket.socketpair()
         descriptor = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -86,14 +86,14 @@ class ProcessImage:
             )
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> ForkedProcess:
-        """Run `python -m …`, as a command line says, with `environment` added to the image's."""
+        """Run `python -m …` from a command line, with `environment` added to the image's."""
         python, option, *module_and_words = command
         if [python, option] != [sys.executable, "-m"]:
             raise ValueError(f"{command[:2]} is not what the image runs: {sys.executable} -m")
         request = {"command": module_and_words, "environment": dict(environment)}
         output, writes = os.pipe()
         said, says = os.pipe()
-        # One request at a time, so that no two arrive as one.
+        # One request at a time, so that two do not arrive as one.
         with self._lock:
             with suppress(OSError):
                 socket.send_fds(self._asking, [json.dumps(request).encode()], [writes, says])
@@ -103,23 +103,23 @@ class ProcessImage:
 
     @property
     def pid(self) -> int:
-        """The launcher's process, or 0 before it has one."""
+        """Return the launcher's process id, or 0 before it has one."""
         return self._launcher.pid if self._launcher else 0
 
     def alive(self) -> bool:
-        """Whether the launcher runs."""
+        """Return whether the launcher runs."""
         return self._launcher is not None and self._launcher.poll() is None
 
     def uptime(self) -> float:
-        """Seconds since the launcher was last started."""
+        """Return seconds since the launcher was last started."""
         return time.monotonic() - self._launched_at
 
     def last_lines(self) -> str:
-        """What the launcher said at the end."""
+        """Return the launcher's last output."""
         return self._log.read_text(errors="replace")[-3000:].strip() or "(it said nothing)"
 
     def close(self) -> None:
-        """End the launcher, and the processes that are left."""
+        """End the launcher and its remaining processes."""
         if self._launcher is None:
             return
         self._asking.close()

@@ -1,4 +1,4 @@
-"""What the image holds: Django, the apps and what each process imports until it serves."""
+"""The contents of the image: Django, the apps and what each process imports before it serves."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -31,7 +31,7 @@ MODULES = (
 
 
 def load() -> None:
-    """Import it all; `DJANGO_SETTINGS_MODULE` and the stack's environment are set."""
+    """Import everything; `DJANGO_SETTINGS_MODULE` and the stack's environment must be set."""
     django.setup(set_prefix=False)
     for one in apps.get_app_configs():
         if find_spec(f"{one.name}.tasks"):
@@ -41,6 +41,6 @@ def load() -> None:
     for name in settings.MIDDLEWARE:
         import_string(name)
     MigrationLoader(None)  # imports all migrations, which readiness compares with the database's
-    # Bound here, tasks are not bound in each process, in pages of its own.
+    # Tasks bound here are not bound in each process, in its own pages.
     app.finalize()
     django_settings.code()

@@ -1,8 +1,8 @@
-"""The process that the others are forked from: `python -m valkyr_project.image.launcher FD`.
+"""The process that forks the others: `python -m valkyr_project.image.launcher FD`.
 
-A request comes through the socket FD: JSON with `command` (as of `python -m`) and `environment`
-(what is added), and two files, for the process's output and for word of it: its pid, then its exit
-code. The process is a session of its own and ends with the launcher; this ends with who asks.
+A request arrives through the socket FD: JSON with `command` (as of `python -m`) and `environment`
+(additions), and two files, for the process's output and for its pid and exit code. The process has
+a session of its own and ends with the launcher; the launcher ends with its client.
 """
 
 import gc
@@ -23,33 +23,33 @@ from valkyr_project.embedded.child import die_with_parent
 NUMBER = struct.Struct("i")
 LONGEST_REQUEST = 32 * 1024
 FILES = 2
-# Sizes of CPython's small objects, and bytes of holes at most in pages of each.
+# Sizes of CPython's small objects, and the most bytes of holes to fill for each size.
 ALIGNED, LONGEST_SMALL = 16, 512
 HOLES = 100 * 1024
 
 
 def main() -> None:
-    """Load, then serve until who asks is gone; in a child, become what was asked for."""
+    """Load, then serve until the client is gone; in a child, become the requested process."""
     gc.disable()
     from valkyr_project.image import contents
 
     contents.load()
     gc.collect()
     filled = _fill_holes()
-    # The collector's marks would copy each page that it looks through.
+    # The collector's marks would copy each page that it examines.
     gc.freeze()
     asked = socket.socket(fileno=int(sys.argv[1]))
     request = _serve(asked, die_with_parent(signal.SIGKILL))
     if request is not None:
         gc.enable()
         _become(request)
-    del filled  # until then nothing new lies between what is shared
+    del filled  # before that, no new object lies between the shared ones
 
 
 def _fill_holes() -> list[bytes]:
-    """Objects that take the room between what was loaded, in each size that Python allocates.
+    """Return objects that fill the holes between loaded objects, in each size of Python's.
 
-    What a child makes lies in pages of its own then, and copies none that are shared.
+    New objects of a child then lie in pages of its own, and copy no shared page.
     """
     empty = sys.getsizeof(b"")
     sizes = range(ALIGNED, LONGEST_SMALL + 1, ALIGNED)
@@ -104,7 +104,7 @@ def _tell_of_the_dead(children: dict[int, int]) -> None:
         if pid == 0:
             return
         said = children.pop(pid)
-        with suppress(BrokenPipeError):  # the supervisor reads no more
+        with suppress(BrokenPipeError):  # the supervisor no longer reads
             os.write(said, NUMBER.pack(os.waitstatus_to_exitcode(status)))
         os.close(said)
 

@@ -1,4 +1,4 @@
-"""What a forked process takes of its own: environment, title, settings, log lines."""
+"""What a forked process sets itself: environment, title, settings, log lines."""
 
 import os
 import sys
@@ -15,11 +15,11 @@ from valkyr_project.celery import read_again
 
 
 def take(program: ModuleType, words: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Be the process that `python -m program words…` would be with this environment added."""
+    """Become the process of `python -m program words…` with this environment added."""
     os.environ.update(environment)
     sys.argv = [str(program.__file__), *words]
     setproctitle(" ".join([sys.executable, "-m", program.__name__, *words]))
-    # Settings depend on the role, such as the pool of connections (VALKYR_POOL).
+    # Settings depend on the role, for example the connection pool (VALKYR_POOL).
     django_settings.read_again()
     forget()
     read_again()

@@ -63,7 +63,10 @@ class ElectedScheduler(DatabaseScheduler):
         self._written_at = time.monotonic()
 
     def _give_sign(self, state: str) -> None:
-        """Say every few seconds that it turns; without the database too, which no restart mends."""
+        """Update the sign of life every few seconds.
+
+        Also without the database, which no restart fixes.
+        """
         if time.monotonic() - self._sign_at < signs_of_life.patience() / 12:
             return
         self._sign_at = time.monotonic()

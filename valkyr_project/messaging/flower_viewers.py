@@ -21,11 +21,11 @@ from executions import environment as env
 
 log = logging.getLogger(__name__)
 
-# The task list does not ask again by itself, so a page that is only read counts this long.
+# The task list does not reload itself, so viewing a page counts for this long.
 LOOK_SECONDS = 300.0
 # Workers may have started, or missed an order, since the last one.
 ENABLE_SECONDS, DISABLE_SECONDS = 5.0, 60.0
-# Open to everybody, and asked by machines. All else is answered with one of these once signed in.
+# Public, and called by machines. Every other request needs a sign-in first.
 OPEN = (StaticFileHandler, Healthcheck, Metrics)
 ANSWERED = {200, 304}
 

@@ -1,4 +1,4 @@
-"""A small server beside a worker or a beat, on a port of its own, for Prometheus alone."""
+"""A small server in a worker or a beat, on its own port, for Prometheus only."""
 
 import logging
 import os
@@ -17,34 +17,34 @@ from executions.observability.metrics_access import access
 
 log = logging.getLogger(__name__)
 PATH = "/metrics"
-SECONDS = 10.0  # for a request to be sent, and its answer to be taken
+SECONDS = 10.0  # for a request to arrive, and for its response to be read
 
 
 class Server(ThreadingMixIn, WSGIServer):
-    """A thread a request; none of them keeps the process alive."""
+    """One thread per request; none of them keeps the process alive."""
 
     daemon_threads = True
     request_queue_size = 16
 
 
 class Handler(WSGIRequestHandler):
-    """Silent, and impatient with whoever does not speak."""
+    """Logs nothing, and disconnects silent clients."""
 
     timeout = SECONDS
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Scrapes are no news."""
+        """Log nothing for scrapes."""
 
 
 def begin() -> None:
     """Serve this process's metrics, if it was given a port.
 
-    A port that cannot be had is told of and ends nothing: the work is worth more than its figures.
+    An unavailable port is logged and ends nothing: the work matters more than its metrics.
     """
     port = metric_values.port()
     if not port:
         return
-    access(local=True)  # a token that could be guessed stops the start
+    access(local=True)  # a guessable token stops the start
     address = env.text("VALKYR_METRICS_ADDRESS", "127.0.0.1")
     try:
         server = make_server(address, port, application, Server, Handler)
@@ -57,7 +57,7 @@ def begin() -> None:
 
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-    """The metrics, for who may read them."""
+    """Return the metrics, if the client may read them."""
     allowed = access(local=True).allows(
         environ.get("HTTP_AUTHORIZATION", ""), environ.get("REMOTE_ADDR", "")
     )
@@ -82,7 +82,7 @@ def _refuse(start: Callable[..., Any], status: str, sentence: str) -> Iterable[b
 
 @worker_init.connect(weak=False)
 def serve_worker(**_: Any) -> None:
-    """Begin before the pool forks, so that each child closes what it inherits."""
+    """Begin before the pool forks, so that each child closes the inherited socket."""
     if metric_values.port() and env.text("VALKYR_POOL", "prefork") == "prefork":
         metric_values.share_with_children()
     begin()
@@ -90,11 +90,11 @@ def serve_worker(**_: Any) -> None:
 
 @beat_init.connect(weak=False)
 def serve_beat(**_: Any) -> None:
-    """Begin with the clock."""
+    """Begin when beat starts."""
     begin()
 
 
 @worker_process_init.connect(weak=False)
 def count_apart(**_: Any) -> None:
-    """A child of a pool counts in files of its own."""
+    """Count in the own files of a pool's child."""
     metric_values.count_as_child()

@@ -1,7 +1,7 @@
-"""The web process: `/metrics`, and how long each operation of the API takes.
+"""The web process: `/metrics`, and the durations of the API's operations.
 
-The middleware stands first. So a scrape needs neither a host name of ours nor a redirect to HTTPS,
-and what a request is timed from is before everything else that is done for it.
+The middleware is the first. So a scrape needs neither one of our host names nor a redirect to
+HTTPS, and a request's time includes all other middleware.
 """
 
 import time
@@ -26,15 +26,15 @@ PAGE, NOTHING = "(page)", "(none)"
 
 
 class Metrics:
-    """Middleware, the first of all."""
+    """The first middleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        """Stand around `get_response`."""
+        """Wrap `get_response`."""
         self._get_response = get_response
-        access(local=settings.INSTALLATION.local)  # a token that could be guessed stops the start
+        access(local=settings.INSTALLATION.local)  # a guessable token stops the start
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """The metrics, or the answer of whoever else it is for."""
+        """Return the metrics, or pass the request on."""
         if request.path_info == PATH:
             return scrape(request)
         began = time.perf_counter()
@@ -45,10 +45,10 @@ class Metrics:
 
 
 class Everything(Collector):
-    """What this process counted, who watches through it, and the readings of the database."""
+    """What this process counted, its viewers, and the readings of the database."""
 
     def collect(self) -> Iterable[Metric]:
-        """All families."""
+        """Yield all families."""
         yield from metric_values.registry().collect()
         yield from DATABASE.collect()
         yield GaugeMetricFamily(
@@ -62,7 +62,7 @@ class Everything(Collector):
 
 
 def scrape(request: HttpRequest) -> HttpResponse:
-    """The metrics as text, for who may read them."""
+    """Return the metrics as text, if the client may read them."""
     allowed = access(local=settings.INSTALLATION.local).allows(
         request.headers.get("Authorization", ""), str(request.META.get("REMOTE_ADDR", ""))
     )
@@ -81,7 +81,7 @@ def scrape(request: HttpRequest) -> HttpResponse:
 
 
 def _operation(request: HttpRequest) -> str:
-    """The operation's id; a word for pages, and for addresses that there are not."""
+    """Return the operation's id; a constant for pages, and for unknown addresses."""
     match = request.resolver_match
     if match is None:
         return NOTHING

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from executions import environment as env
 
 CELERY = (sys.executable, "-m", "valkyr_project.messaging.celery_command")
-# Nobody reads gossip; mingle waits a second at every start for revoked ids we never use.
+# Gossip is not used; mingle waits 1 s at every start for revoked ids, which we never use.
 WORKER = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
-# Steps of `io` wait for others: 256 calls of two seconds are 128 a second. A thread that waits
-# costs some 60 KB and no database connection; a process's come from a pool (VALKYR_POOL_SIZE).
+# Steps of `io` wait for other systems: 256 calls of 2 s are 128 per second. A waiting thread costs
+# about 60 KB and no database connection; a process's connections come from a pool
+# (VALKYR_POOL_SIZE).
 IO_THREADS = 256
 # `control` moves everything: a handful of threads that mostly wait for PostgreSQL.
 CONTROL_THREADS = 4
@@ -52,9 +53,9 @@ def web(host: str, port: int, grace: int) -> ProcessCommand:
         *(sys.executable, "-m", "valkyr_project.http.server", "valkyr_project.asgi:application"),
         *("--host", host, "--port", str(port), "--lifespan", "off"),
         *("--timeout-graceful-shutdown", str(grace), "--log-level", "warning"),
-        # uvicorn would believe whoever calls from this machine; our own list decides.
+        # uvicorn would trust any caller from this machine; our own list decides.
         *("--no-server-header", "--no-proxy-headers"),
-        # Nothing is asked of who watches over a WebSocket; uvicorn would take 16 MiB at once.
+        # Viewers send nothing over a WebSocket; uvicorn would accept 16 MiB at once.
         *("--ws-max-size", "65536"),
     )
     # Each request has a thread of its own under ASGI: connections come from a pool.
@@ -62,11 +63,11 @@ def web(host: str, port: int, grace: int) -> ProcessCommand:
 
 
 def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
-    """A worker of one queue, or of several separated by commas; named after them.
+    """Return a worker of one queue, or of several separated by commas; named after them.
 
-    With `task_events` it reports each message to Flower always, else while Flower asks for it:
-    0.5 ms of processor time and 2 KB of Redis a message (a segment, not a step), which halves the
-    throughput of segments that do nothing.
+    With `task_events` it reports each message to Flower always, else while Flower asks for it. A
+    report costs 0.5 ms of processor time and 2 KB of Redis per message (a segment, not a step),
+    which halves the throughput of empty segments.
     """
     name = queues.replace(",", "-")
     events = ("--task-events",) if task_events else ()
@@ -100,7 +101,7 @@ def flower(host: str, port: int, sign_in: str, *options: str) -> ProcessCommand:
     )
     environment = {
         "VALKYR_PROCESS": "flower",
-        # It warns of every worker that is still starting, which tells nobody anything.
+        # It warns of every worker that is still starting, which is useless.
         "VALKYR_LOG_LEVEL": "ERROR",
         # Not on the command line, which every user of the machine can read.
         "FLOWER_BASIC_AUTH": sign_in,

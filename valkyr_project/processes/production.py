@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 SHORTEST_KEY = 50
 FEWEST_CHARACTERS = 10
-# From tutorials, templates and our own stand-in; random text does not contain them.
+# From tutorials, templates and our own placeholder; random text does not contain them.
 KNOWN_KEYS = ("changeme", "change-me", "django-insecure", "insecure", "secret-key", "secretkey")
 KNOWN_PASSWORDS = frozenset(
     {"postgres", "password", "passw0rd", "admin", "changeme", "secret", "valkyr", "redis", "guest"}

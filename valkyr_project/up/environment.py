@@ -13,9 +13,9 @@ from valkyr_project.embedded.folders import write_private
 from valkyr_project.up.failing_processes import FILE, VARIABLE
 from valkyr_project.up.options import Options, UpError
 
-# Passwords made once and kept in `<home>/secrets.env`, which only its owner can read.
+# Passwords generated once and kept in `<home>/secrets.env`, which only its owner can read.
 #
-# Beside it, in a file of its own, the key that secrets in the database are sealed with.
+# The key that seals secrets in the database is in a file of its own beside it.
 
 
 SECRETS_FILE = "secrets.env"

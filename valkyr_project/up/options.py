@@ -16,7 +16,7 @@ class UpError(Exception):
 
 
 PROJECT = Path(__file__).resolve().parents[2]
-# An installed package keeps nothing beside itself.
+# An installed package keeps no data beside itself.
 BESIDE = PROJECT if (PROJECT / "manage.py").exists() else Path.cwd()
 EPILOGUE = """\
 environment:
@@ -47,12 +47,12 @@ class Options:
 
     @property
     def web_url(self) -> str:
-        """The URL of the web process."""
+        """Return the URL of the web process."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def flower_url(self) -> str:
-        """The URL of Flower."""
+        """Return the URL of Flower."""
         return f"http://127.0.0.1:{self.flower_port}"
 
 

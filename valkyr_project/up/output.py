@@ -42,7 +42,7 @@ class Output:
             self._show(message)
 
     def _is_news(self, name: str, text: str) -> bool:
-        """Whether no similar line was shown in the last minute (times and IDs may differ)."""
+        """Return whether no similar line was shown in the last minute, ignoring times and IDs."""
         now = time.monotonic()
         key = (name, VARYING.sub("#", text))
         if now - self._shown.get(key, -REPEAT_SECONDS) < REPEAT_SECONDS:

@@ -78,7 +78,7 @@ def _stamp(root: Path) -> Path:
 def _fingerprint() -> str:
     """Return a fingerprint of the installed packages and the project's static files."""
     pinned = PROJECT / "requirements.txt"
-    # Installed from the index, the names of what is installed beside it say what is.
+    # In an installed package, the names of the installed distributions identify the code.
     names = "\n".join(sorted(path.name for path in PROJECT.glob("*.dist-info")))
     digest = hashlib.sha256(pinned.read_bytes() if pinned.exists() else names.encode())
     places = [PROJECT / "valkyr_project" / "overrides", *PROJECT.glob("*/static")]

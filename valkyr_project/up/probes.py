@@ -23,7 +23,7 @@ FAILS = 500
 
 
 def main() -> None:
-    """Probe the processes at the web's and Flower's addresses, each within about a second."""
+    """Probe the processes at the web's and Flower's addresses, each for at most about 1 s."""
     web_url, flower_url = sys.argv[1:]
     database_url = os.environ["DATABASE_URL"]
     probes: dict[str, Callable[[], bool]] = {

@@ -17,7 +17,7 @@ from valkyr_project.processes.commands import Pool, ProcessCommand
 from valkyr_project.up.environment import StackCredentials
 from valkyr_project.up.options import Options
 
-# A worker finishes what it can and gives back the rest (VALKYR_DRAIN_SECONDS); then it is pushed.
+# A worker finishes what it can and returns the rest (VALKYR_DRAIN_SECONDS); then it is forced.
 WORKER_STOP = ((signal.SIGTERM, 10.0), (signal.SIGQUIT, 3.0))
 PLAIN_STOP = ((signal.SIGTERM, 7.0),)
 # Requests under way when the stack stops; shorter than PLAIN_STOP.
@@ -79,8 +79,8 @@ def _spec(name: str, program: ProcessCommand) -> ProcessSpec:
 
 # Where Prometheus finds each process of a stack: workers and beat get a free port each.
 #
-# The addresses are kept in a file that Prometheus reads by itself (`file_sd_configs`), so nobody
-# has to choose ports, and two stacks on one machine do not meet.
+# The addresses are kept in a file that Prometheus reloads (`file_sd_configs`), so users need not
+# choose ports, and two stacks on one machine do not conflict.
 
 
 FILE = Path("metrics") / "targets.json"
@@ -108,4 +108,4 @@ def _write(path: Path, ports: dict[str, int]) -> None:
     ]
     fresh = path.with_suffix(".new")
     fresh.write_text(json.dumps(targets, indent=2) + "\n")
-    fresh.replace(path)  # at once: Prometheus may read at any time
+    fresh.replace(path)  # atomically: Prometheus may read at any time

@@ -54,13 +54,13 @@ class Servers:
 
     @property
     def database_url(self) -> str:
-        """The URL of PostgreSQL."""
+        """Return the URL of PostgreSQL."""
         found = [server.url for server in self.embedded if isinstance(server, Postgres)]
         return found[0] if found else self._database_url
 
     @property
     def redis_url(self) -> str:
-        """The URL of Redis."""
+        """Return the URL of Redis."""
         found = [server.url for server in self.embedded if isinstance(server, Redis)]
         return found[0] if found else self._redis_url
 
@@ -70,7 +70,7 @@ class Servers:
             server.stop()
 
 
-# How a person or the system asks the stack to stop: Ctrl-C, SIGTERM or a closed terminal.
+# How a user or the system stops the stack: Ctrl-C, SIGTERM or a closed terminal.
 
 
 class StopRequest:
@@ -103,8 +103,8 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
     """Runs `spec` in a thread that relays its output and its end to `events`.
 
     It is killed with the launcher, and that with the supervisor: the engine survives kill -9 of its
-    processes by design; after a supervisor's death the servers are stopping too, so an orderly end
-    could only wait for them in vain.
+    processes by design; after a supervisor's death the servers stop too, so a graceful end could
+    only wait for them without success.
     """
 
     def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:
@@ -121,7 +121,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
 
     @property
     def pid(self) -> int:
-        """The process ID, or 0 before the start."""
+        """Return the process ID, or 0 before the start."""
         return self._child.pid if self._child else 0
 
     def alive(self) -> bool:

@@ -50,7 +50,7 @@ class Card:
 
     @property
     def shown(self) -> str:
-        """The figure as text, with a mark if the count stopped at its limit."""
+        """Return the figure as text, with a mark if the count stopped at its limit."""
         if self.number is None:
             return gettext("not available")
         more = "+" if self.bounded else ""

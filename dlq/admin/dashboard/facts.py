@@ -78,7 +78,7 @@ def _gather(request: HttpRequest, scope: Scope) -> Facts:
 
 def of_workflow(workflow: Workflow) -> Facts:
     """Return the cards' data of one workflow, which the caller may see."""
-    # With its workspace, which the small indexes of what is under way begin with.
+    # With its workspace, the first column of the small indexes of live rows.
     its = {"workflow_id": workflow.pk, "workspace_id": workflow.workspace_id}
     letters = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, **its)
     ages = letters.order_by("quarantined_at").values_list("quarantined_at", flat=True)

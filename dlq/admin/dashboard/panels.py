@@ -226,7 +226,7 @@ def _oldest(found: datetime | None, now: datetime) -> str:
     )
 
 
-# What somebody should do something about at once, above all else, with what to do.
+# What needs attention at once, and what to do.
 
 
 QUIET = timedelta(minutes=2)

@@ -1,4 +1,4 @@
-"""Delete what is past its time now, or say what would be."""
+"""Delete what has expired now, or preview it."""
 
 import signal
 from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
@@ -21,11 +21,11 @@ from executions.database.clock import database_now
 from executions.models import Workflow, Workspace
 from executions.states import FINAL
 
-# What pruning did, or would do, in words.
+# The results of pruning, or its preview, in words.
 
 
 def of_tally(tally: PruningTally, *, bytes_: int | None = None) -> Iterator[str]:
-    """A line about what goes, and one for each reason for which others stay."""
+    """Yield a line about the deleted rows, and one for each reason to keep others."""
     parts = "".join(f", {number:,} {part}" for part, number in tally.parts.items() if number)
     span = f", from {tally.first:%Y-%m-%d} to {tally.last:%Y-%m-%d}" if _spans(tally) else ""
     size = f", about {filesizeformat(bytes_)}".replace("\xa0", " ") if bytes_ else ""
@@ -40,7 +40,7 @@ def _spans(tally: PruningTally) -> bool:
 
 
 UNITS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
-MORE = 3  # exit code: stopped with more to do
+MORE = 3  # exit code: stopped before the end
 FOR_EVER = float(10**9)  # seconds
 EXAMPLES = """
 examples:
@@ -59,18 +59,18 @@ exit codes: 0 all done, 1 refused, 3 stopped by Ctrl-C or --max-seconds with mor
 
 
 class Command(BaseCommand):
-    """Prints a line for each kind: how many went, from when to when, and why others stay."""
+    """Prints a line for each kind: rows deleted, from when to when, and why others are kept."""
 
     help = "Delete what is past its time: executions, dead letters and what belongs to them."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """The parser, with examples below its options."""
+        """Return the parser, with examples below its options."""
         parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
         parser.formatter_class = RawDescriptionHelpFormatter
         return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """What, and how gently."""
+        """Add the selection and the pace."""
         names = ", ".join(kind.replace(" ", "-") for kind in pruning.kinds())
         parser.add_argument("--dry-run", action="store_true", help="say what would go, no more")
         parser.add_argument(
@@ -94,7 +94,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Look, or delete."""
+        """Preview, or delete."""
         try:
             wanted = _wanted(options)
         except ImproperlyConfigured as error:
@@ -147,7 +147,7 @@ def _place(workspace: str | None, workflow: str | None) -> tuple[Any, Any]:
         raise CommandError(f"There is no workspace {workspace!r}.")
     if workflow is None:
         return space.pk, None
-    # Of several of the name the one that is not archived.
+    # Of several workspaces with the name, the one that is not archived.
     flows = Workflow.objects.filter(workspace=space, slug=workflow)
     flow = flows.order_by("-archived_at").first() if flows.exists() else None
     if flow is None:
@@ -156,7 +156,7 @@ def _place(workspace: str | None, workflow: str | None) -> tuple[Any, Any]:
 
 
 def _asked(options: dict[str, Any]) -> dict[str, Any]:
-    """What was asked for, for the audit trail."""
+    """Return the requested options, for the audit trail."""
     said = {name: options[name] for name in ("workspace", "workflow") if options[name]}
     if options["older_than"] is not None:
         said["olderThanDays"] = options["older_than"]
@@ -167,7 +167,7 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _stop_asked() -> Iterator[Event]:
-    """Set once somebody asks it to stop; the handlers before are put back."""
+    """Yield an event that a stop signal sets; the previous handlers are restored afterwards."""
     stop = Event()
     before = {
         number: signal.signal(number, lambda *_: stop.set())

@@ -1,4 +1,4 @@
-"""The steps in a workflow, on the real engine; the warehouse is answered for."""
+"""The steps in a workflow on the real engine; the test answers for the warehouse."""
 
 from pathlib import Path
 

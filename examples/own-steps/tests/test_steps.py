@@ -1,4 +1,4 @@
-"""Each step by itself."""
+"""Each step alone."""
 
 import pytest
 from own_steps.discount import discount

@@ -73,7 +73,7 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _BodyContext, **settin
     for edge in _edges(body["edges"], task_by_id):
         incoming[edge.target].append(edge)
         outgoing[edge.source].append(edge)
-    # An undo reads the tasks beside the one it undoes, never another undo.
+    # An undo reads the tasks beside the one that it undoes, but no other undo.
     ids = ({} if place.kind == UNDO_KIND else task_by_id, *place.around)
     steps = LazySteps(BodyContext(whole.workflow_id, place.prefix, place.kind, ids), documents)
     tasks: list[Task] = []

@@ -19,11 +19,11 @@ class LoopTurns:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> "LoopTurns":
-        """Read it from a run's `progress`."""
+        """Read the state from a run's `progress`."""
         return cls(document["index"], document.get("count"), document.get("most", 0))
 
     def document(self) -> dict[str, Any]:
-        """Return it for a run's `progress`."""
+        """Return the state for a run's `progress`."""
         bound = {"most": self.most} if self.count is None else {"count": self.count}
         return {"index": self.index, **bound}
 
@@ -50,7 +50,7 @@ class MapTurns:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> "MapTurns":
-        """Read it from a run's `progress`."""
+        """Read the state from a run's `progress`."""
         return cls(
             document["total"],
             document["wide"],
@@ -61,7 +61,7 @@ class MapTurns:
         )
 
     def document(self) -> dict[str, Any]:
-        """Return it for a run's `progress`; short, since every iteration writes it."""
+        """Return the state for a run's `progress`; short, because every iteration writes it."""
         written: dict[str, Any] = {
             "total": self.total,
             "wide": self.wide,
@@ -91,7 +91,7 @@ class MapTurns:
         return not self.open and (self.failed is not None or not self.waiting)
 
     def closed(self, ended: Iterable[int]) -> "MapTurns":
-        """Return it without the ended items, including those that were counted as not started."""
+        """Return the state without the ended items, even those that were counted as not started."""
         gone = set(ended)
         return replace(
             self,
@@ -100,7 +100,7 @@ class MapTurns:
         )
 
     def begun(self, indexes: Iterable[int]) -> "MapTurns":
-        """Return it with those spare items under way that a worker has started after all."""
+        """Return the state with spare items under way that a worker has started after all."""
         taken = {*indexes} & {*self.spare}
         return replace(
             self,
@@ -109,7 +109,7 @@ class MapTurns:
         )
 
     def given_back(self, unstarted: Iterable[int]) -> "MapTurns":
-        """Return it with those items spare that were assigned but never started."""
+        """Return the state with items spare that were assigned but never started."""
         back = set(unstarted) & set(self.open)
         return replace(self.closed(back), spare=tuple(sorted({*self.spare, *back})))
 
@@ -131,7 +131,10 @@ class MapTurns:
         return max(0, self.wide - len(self.open))
 
     def handed_out(self, count: int) -> tuple["MapTurns", tuple[int, ...]]:
-        """Return it with up to `count` more items under way, and these; none after a failure."""
+        """Return the state with up to `count` more items under way, and these.
+
+        None after a failure.
+        """
         if self.failed is not None or count <= 0:
             return self, ()
         spare = self.spare[:count]

@@ -108,7 +108,7 @@ class Step:
     container: str  # "", "loop" or "map"
     cache: CachePolicy | None
     secrets: frozenset[tuple[str, str]] = frozenset()  # (credential, field) that `config` names
-    credential: str = ""  # the name of the module's own, "" for none
+    credential: str = ""  # the name of the module's own credential, or ""
     circuit_wait_seconds: float | None = None  # None: the installation's
 
 
@@ -125,7 +125,7 @@ class Task:
     outgoing: tuple[Edge, ...]
     handles_error: bool  # an edge on "error" leaves it
     body: Graph | None = None  # of a container
-    tolerant: bool = False  # a map that goes on past failed items
+    tolerant: bool = False  # a map that continues after failed items
     # What a loop's condition reads: (0, a task of its body), (1, one beside the loop), and so on.
     watches: frozenset[tuple[int, int]] = frozenset()
 
@@ -162,7 +162,7 @@ class Graph:
     compensation: str = AUTOMATIC
 
 
-# When the engine takes a checkpoint by itself: pure.
+# When the engine takes a checkpoint automatically: pure.
 
 
 @dataclass(slots=True)
@@ -171,7 +171,7 @@ class Passed:
 
     steps: int = 0
     gate: bool = False
-    turn: bool = False  # stands before a loop's body, or an iteration of it ended
+    turn: bool = False  # is before a loop's body, or an iteration of it ended
 
 
 def due(policy: CheckpointPolicy | None, passed: Passed) -> bool:
@@ -258,7 +258,7 @@ class Limits:
     """The settings' limits and defaults for definitions, with the settings' names."""
 
     loop_limit_condition: int = 1_000  # most iterations a `while` or `until` loop may ask for
-    loop_limit_default: int = 1_000  # how many it gets unless it asks
+    loop_limit_default: int = 1_000  # the default limit
     checkpoint_enabled: bool = True
     checkpoint_every_steps: int = 5
     checkpoint_keep: int = 10

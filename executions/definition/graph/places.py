@@ -28,19 +28,19 @@ class Place:
 
     @property
     def task(self) -> Task:
-        """The container's task, in the surrounding graph."""
+        """Return the container's task, in the surrounding graph."""
         assert self.outer is not None
         return self.outer.graph.tasks[self.container]
 
     @property
     def holder(self) -> str:
-        """The step path of the container's own run: `refine.main`."""
+        """Return the step path of the container's own run: `refine.main`."""
         assert self.outer is not None
         return self.outer.prefix + self.outer.graph.steps.path(self.task.steps[0])
 
     @property
     def stem(self) -> str:
-        """The prefix of all paths inside the container: `refine[`."""
+        """Return the prefix of all paths inside the container: `refine[`."""
         return self.prefix.rpartition("[")[0] + "["
 
     def turn(self, index: int) -> "Place":

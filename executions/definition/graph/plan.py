@@ -10,10 +10,10 @@ from enum import Enum
 
 from executions.definition.graph.model import Graph, Task
 
-# Which tasks are ready, which are skipped: pure decisions from outcomes.
+# Which tasks are ready and which are skipped: pure decisions from outcomes.
 #
-# `outcomes` maps a task's index to what it ended with: `success`, a gate's outcome, `error` where
-# an error edge was taken, or SKIPPED. A task that is not in it has not ended, or nobody looked.
+# `outcomes` maps a task's index to its result: `success`, a gate's outcome, `error` if an error
+# edge was taken, or SKIPPED. A task without an entry has not ended, or was not looked up.
 
 
 SKIPPED = "skipped!"  # no task id or outcome may hold an exclamation mark

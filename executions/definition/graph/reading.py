@@ -93,7 +93,7 @@ class BodyReading:
     by_id: dict[str, int] = field(default_factory=dict)  # of equal ids the first
     duplicates: list[TaskEntry] = field(default_factory=list)
     holder: TaskEntry | None = None  # the task whose body this is; None for the workflow itself
-    outside: "BodyReading | None" = None  # the body that the holder stands in
+    outside: "BodyReading | None" = None  # the body that contains the holder
 
     @property
     def title(self) -> str:

@@ -103,7 +103,7 @@ class LazySteps(Sequence[Step]):
     )  # fmt: skip
 
     def __init__(self, body: BodyContext, tasks: Sequence[Mapping[str, Any]]) -> None:
-        """`tasks` are the body's, as resolved."""
+        """Start with the tasks of the body, as resolved."""
         self._body = body
         self._unbuilt: list[_Unbuilt | None] = [
             _Unbuilt(module, index, task["id"], position, position + 1 == len(task["modules"]))
@@ -112,7 +112,7 @@ class LazySteps(Sequence[Step]):
         ]
         self._paths = [f"{task['id']}.{one['id']}" for task in tasks for one in task["modules"]]
         # By a step's index: its task, and the next step in that task's chain or None. Plans of wide
-        # fans look at each step of these after each step: indexing costs a third of a call.
+        # fans read these after each step; indexing a tuple takes a third of a call's time.
         self.task_of = tuple(step.task for step in self._unbuilt if step is not None)
         self.following = tuple(
             index + 1 if task == after else None
@@ -167,7 +167,7 @@ class LazySteps(Sequence[Step]):
                 assert unbuilt is not None
                 path = self._paths[index]
                 built = self._built[index] = _step(self._body, index, path, unbuilt)
-                self._unbuilt[index] = None  # nobody needs its document any more
+                self._unbuilt[index] = None  # its document is no longer needed
         return built
 
 
@@ -188,7 +188,8 @@ def _step(body: BodyContext, index: int, path: str, unbuilt: _Unbuilt) -> Step:
     module = unbuilt.document
     later = module.get("deferred", ())
     config = compile_template({k: v for k, v in module["with"].items() if k not in later})
-    # What a container renders later it reads inside its body; any other where the step stands.
+    # A container's deferred templates are rendered inside its body; other templates at the step's
+    # place.
     container = module.get("container", "")
     read = config if container or not later else compile_template(module["with"])
     roots = {reference[0] for reference in read.references}

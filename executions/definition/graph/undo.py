@@ -22,7 +22,7 @@ class UndoStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Succeeded:
-    """A task that succeeded: the end of its last step, and that step's path.
+    """The end of a task that succeeded: the time of its last step, and that step's path.
 
     `ended` is sortable: a time, then the run's ID.
     """

@@ -29,7 +29,7 @@ _FLOAT = re.compile(
 
 
 def read_yaml(text: str) -> Any:
-    """The JSON value that the text describes; raises TextError."""
+    """Return the JSON value that the text describes; raises TextError."""
     builder = _Builder()
     try:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
@@ -71,7 +71,7 @@ class _Open:
     anchor: str | None
     start: int  # how many values had been read when it began
     key: str | None = None
-    height: int = 1  # how many lists and objects stand in each other here, this one included
+    height: int = 1  # how deeply lists and objects are nested here, this one included
 
 
 @dataclass(slots=True)

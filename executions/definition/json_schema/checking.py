@@ -17,7 +17,7 @@ MAX_CHARACTERS = 16_384
 MAX_HOST_CHARACTERS = 1_000
 # The library that reads templates of addresses takes time that grows with the square of the length.
 MAX_TEMPLATE_CHARACTERS = 1_000
-TEMPLATE_CHARACTERS = 3  # of such a template, for the price of one evaluation
+TEMPLATE_CHARACTERS = 3  # of such a template, for one evaluation
 # The formats of draft 2020-12 that jsonschema checks by other packages.
 EXTRA_FORMATS = frozenset(
     {
@@ -70,7 +70,7 @@ def _bounded(name: str, check: Any) -> Any:
         try:
             return bool(check(value))
         except Exception:
-            # Each format's library has exceptions of its own for what is none.
+            # Each format's library has its own exceptions for invalid values.
             return False
 
     return checked
@@ -87,7 +87,7 @@ def _is_pattern(value: object) -> bool:
 
 
 MAX_SENTENCE = 300
-# A message longer than this holds a large value: it is not shown.
+# A longer message contains a large value: it is not shown.
 MAX_MESSAGE = 2_000
 
 

@@ -58,7 +58,7 @@ def _size(argument: Any, instance: Any) -> int:
 
 
 def check_pattern(validator: Any, text: str, instance: Any, schema: Any) -> Iterator[Any]:
-    """`pattern`: the text matches somewhere."""
+    """Check `pattern`: the text matches somewhere."""
     from jsonschema import ValidationError
 
     if isinstance(instance, str) and not _matches(pattern(text), instance):
@@ -68,7 +68,7 @@ def check_pattern(validator: Any, text: str, instance: Any, schema: Any) -> Iter
 def check_pattern_properties(
     validator: Any, patterns: Mapping[str, Any], instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """`patternProperties`: values of the names that match a pattern fit its schema."""
+    """Check `patternProperties`: values of names that match a pattern fit its schema."""
     if not isinstance(instance, dict):
         return
     for text, subschema in patterns.items():
@@ -81,7 +81,7 @@ def check_pattern_properties(
 def check_additional_properties(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """`additionalProperties`: the other names' values fit, or there are none."""
+    """Check `additionalProperties`: the other names' values fit, or there are none."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict):
@@ -97,7 +97,7 @@ def check_additional_properties(
 
 
 def check_unique_items(validator: Any, wanted: bool, instance: Any, schema: Any) -> Iterator[Any]:
-    """`uniqueItems`: no two items are equal."""
+    """Check `uniqueItems`: no two items are equal."""
     from jsonschema import ValidationError
 
     if not wanted or not isinstance(instance, list):
@@ -113,7 +113,7 @@ def check_unique_items(validator: Any, wanted: bool, instance: Any, schema: Any)
 
 
 def check_enum(validator: Any, options: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """`enum`: the value equals an option."""
+    """Check `enum`: the value equals an option."""
     from jsonschema import ValidationError
 
     if not _is_one_of(instance, options):
@@ -121,7 +121,7 @@ def check_enum(validator: Any, options: Any, instance: Any, schema: Any) -> Iter
 
 
 def check_const(validator: Any, option: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """`const`: the value equals the one option."""
+    """Check `const`: the value equals the option."""
     from jsonschema import ValidationError
 
     if not _is_one_of(instance, [option]):
@@ -131,7 +131,7 @@ def check_const(validator: Any, option: Any, instance: Any, schema: Any) -> Iter
 def check_unevaluated_properties(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """`unevaluatedProperties`: names that no other keyword looked at fit, or there are none."""
+    """Check `unevaluatedProperties`: names that no other keyword evaluated fit, or none exist."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict):
@@ -150,7 +150,7 @@ def check_unevaluated_properties(
 def check_unevaluated_items(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """`unevaluatedItems`: items that no other keyword looked at fit, or there are none."""
+    """Check `unevaluatedItems`: items that no other keyword evaluated fit, or none exist."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, list):
@@ -198,7 +198,7 @@ def _is_one_of(instance: Any, options: Any) -> bool:
 
 
 def _kind(value: Any) -> type | None:
-    """Return what a value must be to equal it: an object, a list, or neither."""
+    """Return the type that a value must have to equal it: an object, a list, or neither."""
     return dict if isinstance(value, dict) else list if isinstance(value, list) else None
 
 

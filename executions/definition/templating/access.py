@@ -14,7 +14,7 @@ from executions.definition.templating.values import scan
 
 MAX_ATTRIBUTE = 200
 READ_WORK = 8  # of reading one key of one item
-MISSING_WORK = 40  # of what stands for a missing one
+MISSING_WORK = 40  # of the replacement for a missing one
 SHORT_TEXT = 64
 
 

@@ -30,7 +30,7 @@ MAX_NUMBER_TEXT = 1_000
 
 
 def add(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """`left + right`."""
+    """Return `left + right`."""
     if type(left) in NUMBERS:
         return left + right
     if isinstance(left, str) and isinstance(right, str):
@@ -42,7 +42,7 @@ def add(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """`left * right`, unless the result exceeds its limit."""
+    """Return `left * right`, unless the result exceeds its limit."""
     for value, times in ((left, right), (right, left)):
         if isinstance(times, int):
             if isinstance(value, str):
@@ -56,7 +56,7 @@ def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def power(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """`left ** right`, unless the result exceeds MAX_BITS bits."""
+    """Return `left ** right`, unless the result exceeds MAX_BITS bits."""
     if isinstance(left, int) and isinstance(right, int):
         bounded_bits(left.bit_length() * abs(right))
         budget.spend(20)
@@ -67,14 +67,14 @@ def power(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def modulo(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """`left % right`, for numbers and for printf-like texts."""
+    """Return `left % right`, for numbers and for printf-like texts."""
     if isinstance(left, str):
         return formats.printf(budget, left, right)
     return operator.mod(left, right)
 
 
 def total(budget: RenderBudget, items: Any, start: float = 0) -> Any:
-    """`sum`: of numbers; each step adds one bit at most."""
+    """Return the filter `sum` of numbers; each addition grows the result by at most one bit."""
     numbers = taken(budget, items)
     if any(not isinstance(number, (int, float)) for number in [*numbers, start]):
         raise TypeError("sum adds numbers only")
@@ -82,12 +82,15 @@ def total(budget: RenderBudget, items: Any, start: float = 0) -> Any:
 
 
 def absolute(_: RenderBudget, value: Any) -> Any:
-    """`abs`: of a number, as large as it was."""
+    """Return the filter `abs` of a number, which does not grow it."""
     return abs(number(value, "abs"))
 
 
 def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "common") -> Any:
-    """`round`: `value` with `precision` decimals; method is common, ceil or floor."""
+    """Return the filter `round`: `value` with `precision` decimals.
+
+    Method is common, ceil or floor.
+    """
     digits = number(precision, "round")
     if abs(digits) > MAX_DIGITS:
         raise TooLarge(f"round takes at most {MAX_DIGITS} decimals")
@@ -101,7 +104,7 @@ def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "comm
 
 
 def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any:
-    """`int`: a whole number of a number or a short text, else `default`."""
+    """Return the filter `int`: the whole number of a number or a short text, else `default`."""
     try:
         if isinstance(value, str):
             _bounded_number_text(value)
@@ -117,7 +120,7 @@ def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any
 
 
 def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
-    """`float`: a number of a number or a short text, else `default`."""
+    """Return the filter `float`: the number of a number or a short text, else `default`."""
     if isinstance(value, str):
         _bounded_number_text(value)
     try:
@@ -127,14 +130,14 @@ def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
 
 
 def file_size(_: RenderBudget, value: Any, binary: bool = False) -> str:
-    """`filesizeformat`: a number of bytes in words; at most some 300 digits long."""
+    """Return the filter `filesizeformat`: a number of bytes in words, at most about 300 digits."""
     if isinstance(value, str):
         _bounded_number_text(value)
     return do_filesizeformat(value, binary)
 
 
 def numbers_between(budget: RenderBudget, *args: int) -> range:
-    """`range`: made without its numbers, which are counted where they are used."""
+    """Return `range` without creating its numbers, which are counted where they are used."""
     for arg in args:
         if isinstance(arg, int):
             bounded_bits(arg.bit_length())
@@ -146,10 +149,10 @@ def numbers_between(budget: RenderBudget, *args: int) -> range:
 
 
 def number(value: Any, name: str) -> Any:
-    """The value, which must be a number; raises TypeError."""
+    """Return the value; raises TypeError if it is not a number."""
     if not isinstance(value, (int, float)):
         if isinstance(value, Undefined):
-            str(value)  # raises the error that says what was missing
+            str(value)  # raises the error that names what was missing
         raise TypeError(f"{name} takes a number")
     return value
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from executions.definition.templating.errors import OutOfTime, TooLarge
 
-# Beginnings of `VALKYR_PROCESS`: what answers requests, and what else serves many callers at once.
+# Prefixes of `VALKYR_PROCESS` of processes that serve many callers at once.
 WEB_PROCESSES = ("web",)
 SHARED_PROCESSES = (*WEB_PROCESSES, "beat", "consumer")
 # One process plans, sweeps and delivers for all workspaces.
@@ -50,7 +50,7 @@ CONTROL = Profile("control", work=6_000_000, memory=96 * 1024 * 1024, seconds=0.
 WORKER = Profile("worker", work=40_000_000, memory=160 * 1024 * 1024, seconds=5.0)
 
 
-# A web process of a project has no name of ours: what it renders is known by the request.
+# A project's own web process has no such name: its renderings are recognised by the request.
 _in_request: ContextVar[bool] = ContextVar("in_request", default=False)
 
 
@@ -96,7 +96,10 @@ class RenderBudget:
         seconds: float | None = None,
         deadline: float | None = None,
     ) -> None:
-        """`seconds` lowers the profile's CPU time; `deadline` is a time of `time.monotonic`."""
+        """Create a budget.
+
+        `seconds` lowers the profile's CPU time, `deadline` is on `time.monotonic`.
+        """
         if profile is None:
             profile = current_profile()
         self._profile = profile

@@ -15,7 +15,7 @@ from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.values import OBJECT, POINTER, scan, weigh
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
-SHORT_TEXT = 128  # comparing one costs no more than calling what compares
+SHORT_TEXT = 128  # comparing one costs no more than the call
 
 Comparison = Callable[[RenderBudget, Any, Any], Any]
 
@@ -50,7 +50,7 @@ COMPARISONS: Mapping[str, Comparison] = {
 
 
 def contains(budget: RenderBudget, container: Any, item: Any) -> bool:
-    """`item in container`."""
+    """Return `item in container`."""
     if isinstance(container, str):
         budget.spend(scan(container) + (scan(item) if isinstance(item, str) else 0))
     elif isinstance(container, Mapping):
@@ -104,7 +104,7 @@ def key(value: Any) -> Any:
     """
     if type(value) not in SCALARS and not isinstance(value, str):
         if isinstance(value, Undefined):
-            str(value)  # raises the error that says what was missing
+            str(value)  # raises the error that names what was missing
         raise TypeError("a key must be text or a number, not a list or an object")
     return value
 

@@ -40,10 +40,11 @@ Evaluate = Callable[[Scope, RenderBudget], Any]
 
 MAX_SOURCE = 10_000
 MAX_TOKENS = 1_000  # compiling takes about 60 µs a token, once in each process
-MAX_REASON = 500  # characters of what a library says, which may hold a value
+MAX_REASON = 500  # characters of a library's message, which may contain a value
 EXPRESSION_WORK = 100  # of any expression that is more than a path
 
-# How much of a path names what is read: `tasks.a.output.rows` reads `tasks.a.output`.
+# The length of the part of a path that names what is read: `tasks.a.output.rows` reads
+# `tasks.a.output`.
 _REFERENCE_LENGTH = {"tasks": 3, "vars": 2, "execution": 2, "loop": 2}
 
 _EVALUATION_ERRORS = (
@@ -104,7 +105,7 @@ def compile_expression(source: str) -> Expression:
 
 
 def _reference(keys: tuple[str | int, ...]) -> Reference:
-    """Return the leading names of a path that identify what it reads."""
+    """Return the leading names of a path, which identify what it reads."""
     names = []
     for key in keys[: _REFERENCE_LENGTH.get(str(keys[0]), 1)]:
         if not isinstance(key, str):
@@ -197,10 +198,10 @@ def _reason(error: BaseException) -> str:
     return quoted(str(error), MAX_REASON) or type(error).__name__
 
 
-# The paths that an expression reads for certain, in full: more than its references name.
+# The paths that an expression certainly reads, in full: longer than its references.
 #
-# A path whose absence the expression provides for (`default`, `is defined`, a choice) is none of
-# them, nor is a method that it calls.
+# A path whose absence the expression handles (`default`, `is defined`, a choice) is not included,
+# nor is a method that it calls.
 
 
 PROVIDES = frozenset({"default", "d", "defined", "undefined", "none"})

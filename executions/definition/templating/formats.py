@@ -23,7 +23,7 @@ MAX_WIDTH_DIGITS = 9
 
 
 def printf(budget: RenderBudget, text: str, values: Any) -> str:
-    """`text % values`."""
+    """Return `text % values`."""
     budget.spend(scan(text))
     arguments = _Arguments(budget, values)
     size = len(text)

@@ -31,7 +31,7 @@ BLOCK = 16
 def batch(
     budget: RenderBudget, value: Any, linecount: int, fill_with: Any = None
 ) -> Iterator[list[Any]]:
-    """Lists of `linecount` items; only the last one is filled up."""
+    """Yield lists of `linecount` items; only the last one is filled up."""
     size = whole(linecount, "batch")
     bounded_items(size)
     items = taken(budget, value)
@@ -46,7 +46,7 @@ def batch(
 
 
 def default(_: RenderBudget, value: Any, default_value: Any = "", boolean: bool = False) -> Any:
-    """`default`: one of two values that exist already."""
+    """Return the filter `default`: one of two existing values."""
     return default_value if isinstance(value, Undefined) or (boolean and not value) else value
 
 
@@ -57,7 +57,7 @@ def dictsort(
     by: str = "key",
     reverse: bool = False,
 ) -> list[Any]:
-    """The pairs of an object, sorted by key or value."""
+    """Return the pairs of an object, sorted by key or value."""
     if by not in ("key", "value"):
         raise ValueError('dictsort sorts by "key" or "value"')
     if not isinstance(value, Mapping):
@@ -76,7 +76,7 @@ def first(budget: RenderBudget, value: Any) -> Any:
 
 
 def last(budget: RenderBudget, value: Any) -> Any:
-    """The last item of a list or text."""
+    """Return the last item of a list or text."""
     budget.spend(1)
     for item in reversed(value):
         return item
@@ -107,7 +107,7 @@ def groupby(
 
 
 def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
-    """`items`: the pairs of an object; none for a missing one."""
+    """Return the filter `items`: the pairs of an object; none for a missing one."""
     if isinstance(value, Undefined):
         return []
     if not isinstance(value, Mapping):
@@ -116,7 +116,7 @@ def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
 
 
 def length(_: RenderBudget, value: Any) -> int:
-    """`length`, `count`: known without counting."""
+    """Return the filter `length` (`count`), which is known without counting."""
     return len(value)
 
 
@@ -149,7 +149,7 @@ def _extreme(
 
 
 def backwards(budget: RenderBudget, value: Any) -> Any:
-    """`reverse`: the same length."""
+    """Return the filter `reverse`, which keeps the length."""
     if isinstance(value, str):
         budget.spend(1 + (len(value) >> 3))
         budget.hold(4 * len(value))
@@ -158,7 +158,7 @@ def backwards(budget: RenderBudget, value: Any) -> Any:
 
 
 def slices(budget: RenderBudget, value: Any, slices: int, fill_with: Any = None) -> list[list[Any]]:
-    """`slice`: the given number of lists, of about equal length."""
+    """Return the filter `slice`: the given number of lists, of about equal length."""
     count = whole(slices, "slice")
     bounded_items(count)
     if count < 1:
@@ -204,7 +204,7 @@ def sort(
 def unique(
     budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Iterator[Any]:
-    """Return each item whose key is new; keys are weighed before they are hashed."""
+    """Yield each item whose key is new; keys are weighed before they are hashed."""
     read = attribute_reader(budget, attribute, caseless=not case_sensitive)
     seen = set()
     for item in counted(budget, value, CALL_WORK // 2):
@@ -217,7 +217,7 @@ def unique(
 
 
 def sliced(budget: RenderBudget, value: Any, start: Any, stop: Any, step: Any) -> Any:
-    """`value[start:stop:step]`: at most as long as the value."""
+    """Return `value[start:stop:step]`, which is at most as long as the value."""
     part = slice(start, stop, step)
     if not isinstance(value, (str, list, tuple, range)):
         return StrictName(obj=value, name=":")
@@ -242,7 +242,7 @@ def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[
 
 
 def each(name: str) -> Callable[..., Any]:
-    """`map`, `select`, `reject` and those of attributes: Jinja's own, over counted items.
+    """Return `map`, `select`, `reject` or an attribute variant: Jinja's own, over counted items.
 
     A filter or test is named by text, and each item costs its call and the call's arguments.
     """

@@ -106,7 +106,7 @@ def _searching_back(name: str) -> Method:
 
 
 def _affix(name: str) -> Method:
-    """startswith, endswith: compare with one text or each text of a tuple."""
+    """Return `startswith` or `endswith`, which compare with one text or each text of a tuple."""
     method = getattr(str, name)
 
     def test(
@@ -135,7 +135,7 @@ def _without_affix(name: str) -> Method:
 
 
 def _padding(name: str) -> Method:
-    """center, ljust, rjust: as wide as the given width."""
+    """Return `center`, `ljust` or `rjust`, whose result has the given width."""
     method = getattr(str, name)
 
     def pad(budget: RenderBudget, text: str, width: int, fillchar: str = " ") -> str:

@@ -94,12 +94,12 @@ OPERATORS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-# The tests after `is`; those that compare count it, those of numbers take numbers only.
+# The tests after `is`; those that compare count it, those of numbers accept numbers only.
 #
-# Jinja's `odd`, `even` and `divisibleby` use `%`, which for a text is a format.
+# Jinja's `odd`, `even` and `divisibleby` use `%`, which formats if its left side is a text.
 
 
-# They look at the type of a value, or whether it is there: no work, whatever it holds.
+# They check the type of a value, or whether it exists: no work, whatever it contains.
 OF_TYPE = (
     *("boolean", "callable", "defined", "escaped", "false", "float", "integer", "iterable"),
     *("mapping", "none", "number", "sameas", "sequence", "string", "true", "undefined"),
@@ -240,7 +240,7 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
     context_class = ScopeContext
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """`obj.attribute`: an object's key first, then a listed method."""
+        """Return `obj.attribute`: an object's key, else a listed method."""
         if isinstance(obj, Mapping):
             try:
                 return obj[attribute]
@@ -250,11 +250,11 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
         return StrictName(obj=obj, name=attribute) if method is None else method
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """`obj[argument]`, never a method."""
+        """Return `obj[argument]`, never a method."""
         return item_of(obj, argument)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Call an operator that may build something large."""
+        """Call an operator whose result may be large."""
         return _OPERATORS[operator](context.budget, left, right)  # type: ignore[attr-defined]
 
     # The names start with underscores so that they cannot clash with a call's keyword arguments.

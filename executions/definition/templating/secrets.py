@@ -89,8 +89,8 @@ def reveal(
 ) -> tuple[Any, list[Pointer]]:
     """Return `value`, as a template rendered it, with secrets for their references.
 
-    Also returns the texts left unchanged because they differ from what the template yields: a
-    person edited them. `value` itself is not changed.
+    Also returns the texts left unchanged because they differ from what the template yields: a user
+    edited them. `value` itself is not changed.
     """
     render_guard.check()
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
@@ -111,7 +111,7 @@ def places(
 
     A place is a pointer to a text and, for each secret in it, the index of its reference, the
     credential and the field. Also returns the texts without places because they differ from what
-    the template yields: a person edited them.
+    the template yields: a user edited them.
     """
     render_guard.check()
     budget = budget or RenderBudget()
@@ -121,7 +121,7 @@ def places(
         if at(value, pointer) != render({**scope, ROOT: REFERENCES}, budget):
             left.append(pointer)
             continue
-        # Nobody can guess the marks, so no other value in the text is taken for one.
+        # The markers cannot be guessed, so no other part of the text is taken for one.
         nonce, order = token_hex(16), sorted(named)
         marks = {secret: f"{nonce}{number}." for number, secret in enumerate(order)}
         parts = re.split(rf"{nonce}(\d+)\.", render({**scope, ROOT: marks}, budget))

@@ -109,10 +109,11 @@ def _keys_outside_in(node: nodes.Node) -> Iterator[str | int | None]:
         node = node.node
 
 
-# `{{ todo("…") }}`: what somebody still has to write, in words; a draft may hold it, no version.
+# `{{ todo("…") }}`: a part that is still to be written, in words; a draft may contain it, a version
+# must not.
 #
-# It stands where a value could not be brought along, such as an expression of another program, and
-# keeps what was there readable.
+# It replaces a value that could not be imported, such as an expression of another program, and
+# keeps the original readable.
 
 
 NAME = "todo"

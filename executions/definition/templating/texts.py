@@ -1,6 +1,6 @@
-"""Filters of texts, and what methods of texts share; each says why its result and work are bounded.
+"""Filters of texts, and helpers of text methods; each states why its result and work are bounded.
 
-What is not text is written as JSON first, as in the rest of a template.
+Values that are not text are converted to JSON first, as in the rest of a template.
 """
 
 import html
@@ -30,7 +30,7 @@ _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def cased(method: Callable[[str], str]) -> Callable[[RenderBudget, Any], str]:
-    """One of CASES: a character gives three at most (`ΐ`), so the result is checked when built."""
+    """Return one of CASES, whose result is checked: one character can become three (`ΐ`)."""
 
     def change(budget: RenderBudget, value: Any, /) -> str:
         text = as_text(budget, value)
@@ -41,19 +41,19 @@ def cased(method: Callable[[str], str]) -> Callable[[RenderBudget, Any], str]:
 
 
 def centered(budget: RenderBudget, value: Any, width: int = 80) -> str:
-    """`center`: as wide as the width says."""
+    """Return the filter `center`, whose result has the given width."""
     text = as_text(budget, value)
     bounded_text(max(whole(width, "center"), len(text)))
     return built_text(budget, text.center(width))
 
 
 def concatenated(budget: RenderBudget, values: list[Any]) -> str:
-    """`a ~ b ~ c`: sizes are added up while the operands become text."""
+    """Return `a ~ b ~ c`; the sizes are summed while the operands become text."""
     return join(budget, values)
 
 
 def escaped(budget: RenderBudget, value: Any) -> str:
-    """`e`, `escape`: a character gives six at most."""
+    """Return the filter `e` (`escape`): a character becomes at most six."""
     text = as_text(budget, value)
     budget.spend(4 * scan(text))
     grown = 5 * sum(text.count(character) for character in "&<>\"'")
@@ -63,7 +63,7 @@ def escaped(budget: RenderBudget, value: Any) -> str:
 
 
 def formatted(budget: RenderBudget, value: Any, /, *args: Any, **kwargs: Any) -> str:
-    """`format`: printf-like, measured by `formats`."""
+    """Return the filter `format`: printf-like, measured by `formats`."""
     if args and kwargs:
         raise TypeError("format takes values by place or by name, not both")
     budget.spend(len(args) + len(kwargs))
@@ -73,7 +73,7 @@ def formatted(budget: RenderBudget, value: Any, /, *args: Any, **kwargs: Any) ->
 def indented(
     budget: RenderBudget, value: Any, width: int | str = 4, first: bool = False, blank: bool = False
 ) -> str:
-    """`indent`: each line grows by the width; lines end wherever Python ends one."""
+    """Return the filter `indent`: each of Python's lines grows by the width."""
     text = as_text(budget, value)
     margin = len(width) if isinstance(width, str) else max(whole(width, "indent"), 0)
     bounded_text(margin)
@@ -89,7 +89,7 @@ def indented(
 
 
 def join(budget: RenderBudget, items: Any, separator: Any = "", attribute: None = None) -> str:
-    """`join`: sizes are added up while the items become text."""
+    """Return the filter `join`; the sizes are summed while the items become text."""
     if attribute is not None:
         raise TypeError('join takes no attribute; write map(attribute="…") | join')
     between = as_text(budget, separator)
@@ -105,7 +105,7 @@ def join(budget: RenderBudget, items: Any, separator: Any = "", attribute: None 
 
 
 def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | None = None) -> str:
-    """`replace`: occurrences are first counted, by the same search."""
+    """Return the filter `replace`; the occurrences are counted first, by the same search."""
     text, old, new = (as_text(budget, value) for value in (text, old, new))
     budget.spend(2 * (scan(text) + scan(old)))
     found = text.count(old)
@@ -117,12 +117,12 @@ def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | No
 
 
 def string(budget: RenderBudget, value: Any) -> str:
-    """`string`: other values are written as JSON, bounded by `as_text`."""
+    """Return the filter `string`: other values as JSON, bounded by `as_text`."""
     return as_text(budget, value)
 
 
 def to_json(budget: RenderBudget, value: Any) -> str:
-    """`tojson`: a character of a text gives six at most."""
+    """Return the filter `tojson`: a character of a text becomes at most six."""
     if not isinstance(value, str):
         return as_text(budget, value)
     bounded_text(len(value))
@@ -133,7 +133,7 @@ def to_json(budget: RenderBudget, value: Any) -> str:
 def stripped(
     budget: RenderBudget, value: Any, chars: str | None, method: Callable[..., str]
 ) -> str:
-    """Strip characters off the ends; each is looked for among `chars` one by one."""
+    """Strip characters from both ends; each is looked up in `chars`."""
     text = as_text(budget, value)
     among = 0 if chars is None else len(chars)
     budget.spend(scan(text) + (len(text) * among >> 11))
@@ -141,12 +141,12 @@ def stripped(
 
 
 def trimmed(budget: RenderBudget, value: Any, chars: str | None = None) -> str:
-    """`trim`: at most as long as before."""
+    """Return the filter `trim`, which does not grow the text."""
     return stripped(budget, value, chars, str.strip)
 
 
 def without_tags(budget: RenderBudget, value: Any) -> str:
-    """`striptags`: without comments and tags, in one pass (MarkupSafe's own takes n²)."""
+    """Return the filter `striptags`: without comments and tags, in one pass (MarkupSafe: n²)."""
     text = as_text(budget, value)
     budget.spend(4 * scan(text) + 20 * text.count("<") + 100 * text.count("&"))
     for opening, closing in (("<!--", "-->"), ("<", ">")):
@@ -173,7 +173,7 @@ def _words(budget: RenderBudget, text: str) -> list[str]:
 
 
 def titled(budget: RenderBudget, value: Any) -> str:
-    """`title`: as `upper` and `lower`, word by word; words are counted first."""
+    """Return the filter `title`, word by word; the words are counted first."""
     text = as_text(budget, value)
     budget.spend(4 * scan(text) + (0 if text.isascii() else len(text)))
     starts = 0
@@ -193,7 +193,7 @@ def truncated(
     end: str = "...",
     leeway: int | None = None,
 ) -> str:
-    """`truncate`: at most as long as the text, or than `length`."""
+    """Return the filter `truncate`: at most as long as the text, or as `length`."""
     text, ending = as_text(budget, value), as_text(budget, end)
     most = whole(length, "truncate")
     more = 5 if leeway is None else whole(leeway, "truncate")
@@ -209,7 +209,7 @@ def truncated(
 
 
 def url_encoded(budget: RenderBudget, value: Any) -> str:
-    """`urlencode`: a byte gives three characters at most; counted before it is done."""
+    """Return the filter `urlencode`: a byte becomes at most three characters, counted first."""
     if isinstance(value, Mapping):
         pairs = taken(budget, value.items())
     elif isinstance(value, (list, tuple)) or hasattr(value, "__next__"):
@@ -242,7 +242,7 @@ def scan_bytes(encoded: bytes) -> int:
 
 
 def word_count(budget: RenderBudget, value: Any) -> int:
-    """`wordcount`: counted one by one, without storing them."""
+    """Return the filter `wordcount`, counted one by one without storing the words."""
     text = as_text(budget, value)
     budget.spend(2 * scan(text))
     found = 0

@@ -18,7 +18,7 @@ from executions.definition.templating.paths import kind
 MAX_TEXT = 1_048_576  # characters: of a rendered text and of any text in an expression's value
 MAX_ITEMS = 100_000  # items of a list that an expression makes
 MAX_VALUES = 1_000_000  # values in one result, nested ones counted
-MAX_CHARACTERS = 5 * 1024 * 1024  # characters in all texts of one result: what a payload may hold
+MAX_CHARACTERS = 5 * 1024 * 1024  # characters in all texts of one result: the limit of a payload
 MAX_DEPTH = 64
 MAX_BITS = 8_192  # of a number that an expression computes
 
@@ -170,7 +170,7 @@ class _Copy:
 
     def _scalar(self, value: Any) -> Any:
         if isinstance(value, Undefined):
-            return str(value)  # raises the error that says what was missing
+            return str(value)  # raises the error that names what was missing
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, float):
@@ -211,11 +211,11 @@ def _checked_number(value: float) -> float:
     return value
 
 
-# How large a value is when everything in it is counted as often as it occurs.
+# The size of a value if everything in it is counted as often as it occurs.
 #
-# `[["a"] * 100] * 100` is three objects in memory and 10,101 values to whoever compares or writes
-# it. A shared list is looked into once, so weighing costs what the objects cost, not what
-# they weigh.
+# `[["a"] * 100] * 100` is three objects in memory, but 10,101 values for code that compares or
+# writes it. A shared list is measured once, so weighing takes time by the number of objects, not by
+# the result.
 
 
 _LIGHT = frozenset({float, bool, type(None)})

@@ -1,4 +1,4 @@
-"""The head of the audit trail's hash chain, to be kept where the database's owner cannot write."""
+"""Print the head of the audit trail's hash chain, to store out of the database owner's reach."""
 
 from datetime import UTC
 from typing import Any
@@ -16,7 +16,7 @@ class Command(BaseCommand):
     help = "Print the newest seal of the audit trail as number:digest."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Which seal."""
+        """Add the option that selects the seal."""
         parser.add_argument(
             "--at",
             metavar="TIME",
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Find it."""
+        """Return the head."""
         if options["at"] is None:
             head = seals.head()
             if head is None:

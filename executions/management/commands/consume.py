@@ -17,9 +17,9 @@ from executions.triggers.queues.sources import broker_url, find, open_source, sh
 
 
 class Command(BaseCommand):
-    """Prints a line when it reads and one with what became of the messages at its end."""
+    """Prints a line when it starts to read, and the results of the messages at its end."""
 
-    requires_system_checks = []  # those of pages and forms would be half of its start
+    requires_system_checks = []  # those of pages and forms would take half of its start time
     help = (
         "Read the queue of a QUEUE trigger and start its workflow for every message. A message is "
         "acknowledged once what it started, or its refusal, is committed. Several consumers may "
@@ -27,7 +27,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """What to read, and until when."""
+        """Add the trigger and the conditions to stop."""
         parser.add_argument("trigger", help="a QUEUE trigger's id, or workflow-slug[:queue]")
         parser.add_argument("--limit", type=_positive, help="end after this number of messages")
         parser.add_argument("--once", action="store_true", help="end when the queue is empty")
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Consume until told to stop."""
+        """Consume until stopped."""
         stop = Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())

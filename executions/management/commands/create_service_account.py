@@ -1,4 +1,4 @@
-"""Make a program's account and its first token: what a script needs before it can use the API."""
+"""Create a program's account and its first token, which a script needs to use the API."""
 
 from typing import Any
 
@@ -25,14 +25,14 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Whose program, and what it may."""
+        """Add the account's name, workspace and rights."""
         parser.add_argument("name", help="letters, digits, hyphens and underscores")
         parser.add_argument("--workspace", default=Workspace.DEFAULT_SLUG, help="its slug")
         parser.add_argument("--role", choices=Role.values, default=Role.SYSTEM.value)
         parser.add_argument("--token", default="first", help="the token's name")
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """All of it, or none."""
+        """Create the account, its membership and its token in one transaction; return the token."""
         try:
             with transaction.atomic():
                 return self._make(options)
@@ -60,7 +60,7 @@ class Command(BaseCommand):
 
 
 def _check_name(name: str) -> None:
-    """The model's own rule; raises CommandError."""
+    """Check the name by the model's own rule; raises CommandError."""
     try:
         ServiceAccount._meta.get_field("name").clean(name, None)
     except ValidationError as error:

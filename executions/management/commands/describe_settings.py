@@ -1,4 +1,4 @@
-"""Writes the settings' part of docs/reference/configuration.md."""
+"""Write the settings' part of docs/reference/configuration.md."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -20,7 +20,7 @@ class Command(BaseCommand):
     help = "Write every setting, with default and meaning, into docs/reference/configuration.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where to; or only to compare."""
+        """Add the options for the file and the comparison."""
         parser.add_argument("--into", type=Path, default=PAGE, metavar="FILE")
         parser.add_argument("--check", action="store_true", help="Fail where the page is not so.")
 

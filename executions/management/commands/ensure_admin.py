@@ -1,4 +1,4 @@
-"""Make the administrator of a new installation; leave an existing one alone."""
+"""Create the administrator of a new installation; leave an existing one unchanged."""
 
 import os
 from typing import Any
@@ -22,11 +22,11 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The name may be given; the password only comes from the environment."""
+        """Add the name; the password only comes from the environment."""
         parser.add_argument("--username", default=os.environ.get("VALKYR_ADMIN_USERNAME", "admin"))
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Ensure the user and the membership in one transaction."""
+        """Create the user and the membership in one transaction, if they are missing."""
         password = os.environ.get("VALKYR_ADMIN_PASSWORD", "")
         if not password:
             raise CommandError("VALKYR_ADMIN_PASSWORD is empty; set it to the password to use.")

@@ -1,4 +1,4 @@
-"""The audit trail to a file or to standard output, as JSON lines."""
+"""Export the audit trail to a file or to standard output, as JSON lines."""
 
 import os
 from collections.abc import Iterator
@@ -16,19 +16,19 @@ from executions.models import Activity, Workspace
 
 
 class Command(BaseCommand):
-    """Writes every row that fits, oldest first; that it did is a row itself."""
+    """Writes every selected row, oldest first; the export adds a row itself."""
 
     help = "Write the audit trail as JSON lines, oldest first."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Which rows, and where to."""
+        """Add the filters of rows, and the output."""
         parser.add_argument("--since", help="From this time on: 2026-11-01, or with a time.")
         parser.add_argument("--until", help="Before this time.")
         parser.add_argument("--workspace", help="Of this workspace alone, by its slug.")
         parser.add_argument("--output", help="A new file; standard output if left out.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write them."""
+        """Write the rows."""
         wanted: dict[str, Any] = {
             "createdAfter": _time(options["since"], "--since"),
             "createdBefore": _time(options["until"], "--until"),
@@ -69,7 +69,7 @@ def _workspace(slug: str | None) -> Any:
 
 @contextmanager
 def _opened(path: str | None, stdout: Any) -> Iterator[TextIO]:
-    """The file, for its owner alone; one that exists is not written over."""
+    """Open the file for its owner only; an existing file is not overwritten."""
     if path is None:
         yield stdout
         return

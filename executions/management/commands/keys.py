@@ -1,4 +1,4 @@
-"""Look at the keys that seal secrets, and change them without stopping anything."""
+"""List the keys that seal secrets, and rotate them without downtime."""
 
 import getpass
 from typing import Any
@@ -30,13 +30,13 @@ MOST_NAMED = 20
 
 
 class Command(BaseCommand):
-    """Prints what it did; 1 and a sentence when it could not."""
+    """Prints what it did; on failure a sentence, with exit code 1."""
 
-    requires_system_checks = []  # they would load every page, a quarter of its start
+    requires_system_checks = []  # they would load every page, a quarter of its start time
     help = HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """One action; `retire` may be told which keys."""
+        """Add the actions; `retire` accepts keys."""
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         for name, text in ACTIONS.items():
             action = actions.add_parser(name, help=text, description=text)
@@ -44,7 +44,7 @@ class Command(BaseCommand):
                 action.add_argument("keys", nargs="*", type=int, help="ids; all but the newest")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it."""
+        """Run the action."""
         try:
             getattr(self, f"_{options['action']}")(options)
         except (ValkyrError, ImproperlyConfigured) as error:
@@ -114,7 +114,7 @@ def _standing(now: KeyUse, key: int) -> str:
 
 
 def _actor() -> Actor:
-    """Whoever runs the command on this machine."""
+    """Return the user who runs the command on this machine."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):

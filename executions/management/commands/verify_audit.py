@@ -1,4 +1,4 @@
-"""Verifies every row of the audit trail against its seal, and every seal against the next."""
+"""Verify every row of the audit trail against its seal, and every seal against the next."""
 
 from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
 from typing import Any
@@ -19,18 +19,18 @@ that was computed again. exit codes: 0 all fits, 1 something does not
 
 
 class Command(BaseCommand):
-    """Prints what does not fit, the earliest first."""
+    """Prints what does not match, the earliest first."""
 
     help = "Verify the audit trail against its hash chain, and against heads that were exported."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """The parser, with examples below its options."""
+        """Return the parser, with examples below its options."""
         parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
         parser.formatter_class = RawDescriptionHelpFormatter
         return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """What is known from elsewhere."""
+        """Add the facts that are known from elsewhere."""
         parser.add_argument(
             "--head", type=_head, action="append", default=[], metavar="NUMBER:DIGEST",
             help="a head that was exported before; may be given several times",
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Verify, and say what was found."""
+        """Verify, and print the findings."""
         report = verify(options["head"], archived=options["archived"])
         for problem in report.problems:
             self.stdout.write(problem)

@@ -1,4 +1,4 @@
-"""Writes the schemas that others read without a running installation, into docs/reference."""
+"""Write the schemas that can be read without a running installation, into docs/reference."""
 
 import json
 from argparse import ArgumentParser
@@ -12,9 +12,9 @@ from rest_framework.utils.encoders import JSONEncoder
 from executions.api.openapi import document
 from executions.definition.graph.schema import WORKFLOW_SCHEMA
 
-# There where the code is a checkout; what is installed from a package has no such folder.
+# Exists only in a checkout; an installed package has no such folder.
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
-# In place of the address of whoever writes the file.
+# In place of the address of the machine that writes the file.
 SERVER = {"url": "http://127.0.0.1:8000", "description": "Under `make up`."}
 
 
@@ -25,14 +25,14 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where to."""
+        """Add the folder."""
         parser.add_argument("--into", type=Path, default=REFERENCE, metavar="FOLDER")
         parser.add_argument(
             "--check", action="store_true", help="write nothing; fail where a file is behind"
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Write what differs."""
+        """Write the files that differ."""
         into: Path = options["into"]
         if not into.is_dir():
             raise CommandError(f"there is no folder {into}; name one that is there with --into")
@@ -48,7 +48,7 @@ class Command(BaseCommand):
 
 
 def files() -> dict[str, str]:
-    """The files' texts by their names."""
+    """Return the files' texts by their names."""
     described = document() | {"servers": [SERVER]}
     return {"workflow.schema.json": _text(WORKFLOW_SCHEMA), "openapi.json": _text(described)}
 

@@ -1,1 +1,1 @@
-"""QUEUE triggers: messages of a broker become executions, each acknowledged after its commit."""
+"""QUEUE triggers: a broker's messages become executions, each acknowledged after its commit."""

@@ -38,7 +38,7 @@ class IntakeVerdict(StrEnum):
     STARTED = "started"
     KNOWN = "known"  # delivered before: its execution exists
     REFUSED = "refused"
-    LATER = "later"  # nothing wrong with it; it goes back
+    LATER = "later"  # nothing wrong with it; it is returned
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def refuse(trigger_id: UUID, message: QueueMessage, code: str, reason: str) -> I
 
 
 def queue_trigger(trigger_id: UUID) -> Trigger:
-    """A QUEUE trigger with its workflow; raises NotFound."""
+    """Return a QUEUE trigger with its workflow; raises NotFound."""
     found = (
         Trigger.objects.filter(pk=trigger_id, type=TriggerType.QUEUE)
         .select_related("workflow")

@@ -15,7 +15,7 @@ MAX_BYTES = 1024 * 1024
 
 
 class Unreadable(Exception):
-    """A body that can be no payload; `code` is stable, the message a sentence."""
+    """A body that cannot be a payload; `code` is stable, the message a sentence."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -106,11 +106,11 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-# What a consumer asks of a broker: one message at a time, acknowledged or given back.
+# The interface to a broker: one message at a time, acknowledged or returned.
 
 
 class Lost(Exception):
-    """The broker does not answer just now; what was not acknowledged comes again."""
+    """The broker does not answer now; unacknowledged messages return."""
 
 
 class UnusableSource(Exception):

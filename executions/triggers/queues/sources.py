@@ -36,17 +36,17 @@ from executions.triggers.queues.message import (
     open_envelope,
 )
 
-# A list in Redis, read so that no message is lost or, though it has no id, started twice.
+# A Redis list, read so that no message is lost or, although it has no id, started twice.
 #
-# A message moves in one step from the list into a hash of those in flight, under a token made
-# before. A consumer that dies leaves it there; the next one finds it, with the same token. Two
+# A message moves atomically from the list into a hash of those in flight, under a token made
+# before. If a consumer dies, it stays there; the next one finds it, with the same token. Two
 # consumers may hold one message for a while: the token makes that harmless, and only the one that
-# took it last may give it back.
+# took it last may return it.
 
 
 # kombu keeps messages of higher priority numbers in lists of their own, read after the first.
 PRIORITIES = ("", "\x06\x163", "\x06\x166", "\x06\x169")
-# A message in flight for longer than this may have been left by a consumer that died.
+# A message in flight for longer than this may belong to a dead consumer.
 STALE_SECONDS = 30.0
 
 # In flight: who holds it (32), since when (10), which list it came from (1), and the message.
@@ -97,7 +97,7 @@ class RedisSource:
         self._looked = float("-inf")
 
     def get(self) -> QueueMessage | None:
-        """As Source, beginning with messages that earlier consumers left in flight."""
+        """Return the next message, beginning with those that earlier consumers left in flight."""
         with _loss():
             self._look_for_left()
             while self._left:
@@ -110,18 +110,18 @@ class RedisSource:
         return self._hold(UUID(token_text), body) if body is not None else None
 
     def acknowledge(self) -> None:
-        """As Source."""
+        """Remove the message from those in flight."""
         with _loss():
             self._redis.hdel(self._keys[0], str(self._held))
 
     def give_back(self) -> None:
-        """As Source; does nothing if another consumer has taken the message over."""
+        """Return the message to the list; do nothing if another consumer has taken it over."""
         side = "LPUSH" if self._raw else "RPUSH"
         with _loss():
             self._eval(GIVE_BACK, side, str(self._held), self._owner)
 
     def close(self) -> None:
-        """As Source."""
+        """Close the connection."""
         self._redis.close()
 
     def _hold(self, token: UUID, raw: bytes) -> QueueMessage:
@@ -172,10 +172,10 @@ def _loss() -> Iterator[None]:
         raise Lost(str(error)) from error
 
 
-# A queue of any other broker that kombu knows, such as RabbitMQ; the queue must exist.
+# A queue of any other broker that kombu supports, such as RabbitMQ; the queue must exist.
 #
-# A message is fetched alone, so nothing is prefetched. What is not acknowledged when the connection
-# ends, the broker delivers again; whether that starts it twice depends on the sender's message id.
+# Messages are fetched one at a time, so nothing is prefetched. The broker delivers unacknowledged
+# messages again when the connection ends; the sender's message id prevents a second start.
 
 
 TIMEOUT_SECONDS = 5.0
@@ -192,7 +192,7 @@ class BrokerSource:
         self._held: Any = None
 
     def get(self) -> QueueMessage | None:
-        """As Source."""
+        """Return the next message."""
         with self._loss():
             channel = self._open()
             found = channel.basic_get(queue=self._queue, no_ack=False)
@@ -208,19 +208,19 @@ class BrokerSource:
         return QueueMessage(body, headers, name, uuid7(), lasting=False, problem=problem)
 
     def acknowledge(self) -> None:
-        """As Source; messages of a lost connection are redelivered."""
+        """Acknowledge the message; messages of a lost connection are redelivered."""
         with self._loss():
             if self._held is not None:
                 self._held.ack()
 
     def give_back(self) -> None:
-        """As Source."""
+        """Return the message to the queue."""
         with self._loss():
             if self._held is not None:
                 self._held.requeue()
 
     def close(self) -> None:
-        """As Source."""
+        """Close the connection."""
         connection, self._connection = self._connection, None
         self._channel = self._held = None
         if connection is not None:

@@ -1,4 +1,4 @@
-"""Once after a restore from a backup, before web, workers and beat are started."""
+"""Run once after a restore from a backup, before web, workers and beat are started."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from runners.recovery.after_restore import StillConnected, settle
 
 
 class Command(BaseCommand):
-    """Fences what was under way in the time before, ends sessions, says what is lost."""
+    """Fences what was under way before the restore, ends sessions, and reports what is lost."""
 
     help = (
         "Make a database that was restored from a backup safe to work with: workers of the time "
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Nothing needs to be said, unless processes run."""
+        """Add `--force`, for a database to which processes are connected."""
         parser.add_argument(
             "--force",
             action="store_true",
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Do it, and say what was found."""
+        """Run the command and return what was found."""
         try:
             done = settle(Actor.of_command(), force=options["force"])
         except StillConnected as error:

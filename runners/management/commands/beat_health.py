@@ -1,4 +1,4 @@
-"""`manage.py beat_health`: whether the beat of this machine is well."""
+"""`manage.py beat_health`: whether the beat of this machine is healthy."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from runners.process import signs_of_life
 
 
 class Command(BaseCommand):
-    """For people. Containers run `runners/process/signs_of_life.py beat`, which starts faster."""
+    """For users. Containers run `runners/process/signs_of_life.py beat`, which starts faster."""
 
     help = "Ends with 0 when the beat here turns (elected or not), with 1 and a reason if not."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say how it is; raises CommandError when it is not well."""
+        """Print the state of the beat; raises CommandError if it is unhealthy."""
         well, sentence = signs_of_life.check("beat")
         if not well:
             raise CommandError(sentence)

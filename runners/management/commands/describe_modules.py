@@ -1,4 +1,4 @@
-"""Writes the pages of all modules, docs/reference/modules*, from what they say."""
+"""Write the pages of all modules, docs/reference/modules*, from the modules' descriptions."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where to, and of what."""
+        """Add the options for the folder and the modules."""
         parser.add_argument("--into", type=Path, default=DOCS, metavar="FOLDER")
         parser.add_argument(
             "--all",
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Write what differs, and remove pages of categories that are gone."""
+        """Write the pages that differ, and remove pages of removed categories."""
         written = pages(_specs(everything=options["all"]))
         behind = _behind(written, options["into"])
         if not options["check"]:
@@ -48,7 +48,7 @@ def _specs(*, everything: bool) -> dict[str, ModuleSpec]:
 
 
 def _behind(written: dict[str, str], into: Path) -> list[str]:
-    """The pages that say something else than they should, and those that should not be there."""
+    """Return the pages that are outdated, and those that should not exist."""
     return [
         *(n for n, text in written.items() if not (into / n).exists() or _old(into / n, text)),
         *(f"modules/{path.name}" for path in _surplus(written, into)),

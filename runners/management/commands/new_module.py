@@ -1,4 +1,4 @@
-"""Writes the beginning of a module of your own: a file, its test, and what to do next."""
+"""Write the beginning of a module of your own: a file, its test, and the next steps."""
 
 import keyword
 import re
@@ -48,7 +48,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The type, and where to write."""
+        """Add the type and the folder."""
         parser.add_argument(
             "type", help="two or more words with dots between, such as shop.discount"
         )
@@ -67,7 +67,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Write both files; the answer says what to do next."""
+        """Write both files; return the next steps."""
         plan = plan_of(options["type"], options["into"], as_class=options["as_class"])
         write(plan)
         return NEXT.format(
@@ -82,7 +82,7 @@ class Command(BaseCommand):
 
 @dataclass(frozen=True, slots=True)
 class ModuleFiles:
-    """What is written where."""
+    """The files to write, with their contents."""
 
     template: str
     module: Path
@@ -91,7 +91,7 @@ class ModuleFiles:
 
 
 def plan_of(type_name: str, into: Path, *, as_class: bool) -> ModuleFiles:
-    """The files for a type; raises CommandError for a name that cannot be, or is taken."""
+    """Return the files for a type; raises CommandError if the name is invalid or taken."""
     _check(type_name)
     first, *rest = type_name.split(".")
     package, file = f"{first}_steps", "_".join(rest)
@@ -111,7 +111,7 @@ def plan_of(type_name: str, into: Path, *, as_class: bool) -> ModuleFiles:
 
 
 def write(plan: ModuleFiles) -> None:
-    """Write a plan's files; raises CommandError where one of them exists."""
+    """Write a plan's files; raises CommandError if one of them exists."""
     there = [str(path) for path in (plan.module, plan.test) if path.exists()]
     if there:
         raise CommandError(

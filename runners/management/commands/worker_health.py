@@ -15,11 +15,11 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which workers."""
+        """Add the option that selects the workers."""
         parser.add_argument("--queue", default="", help="only workers of this queue")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say how they are; raises CommandError when one is not well."""
+        """Print their state; raises CommandError if one is unhealthy."""
         well, sentence = signs_of_life.check("worker", options["queue"])
         if not well:
             raise CommandError(sentence)

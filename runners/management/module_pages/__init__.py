@@ -1,4 +1,4 @@
-"""The pages of all modules, docs/reference/modules*, from what they say of themselves."""
+"""The pages of all modules, docs/reference/modules*, generated from the modules' descriptions."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ import yaml
 
 from executions.definition.catalog import ModuleSpec
 
-# Types of JSON Schema in words, and texts that fit into a table's cell.
+# Describe types of JSON Schema in words, and make texts that fit into a table's cell.
 
 
 WORDS = {
@@ -31,7 +31,7 @@ FORMATS = {
 
 
 def kind(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
-    """What a value is, in words; an object's keys are named."""
+    """Return a value's type in words, with the keys of an object."""
     if "$ref" in schema:
         return kind(referred(schema, root), root)
     if "enum" in schema or "const" in schema:
@@ -54,7 +54,7 @@ def _one_kind(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
 
 
 def bounds(schema: Mapping[str, Any]) -> str:
-    """What a value is held to, where the schema says so: `0 to 10`, `at most 200 characters`."""
+    """Return a value's bounds from its schema: `0 to 10`, `at most 200 characters`."""
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f"{low:,} to {high:,}"
@@ -70,33 +70,33 @@ def bounds(schema: Mapping[str, Any]) -> str:
 
 
 def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema itself, or the one of `$defs` that it stands for."""
+    """Return the schema, or the one of `$defs` that it refers to."""
     name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
     found: Mapping[str, Any] = root.get("$defs", {}).get(name, {}) if name else schema
     return found
 
 
 def codes(values: Iterable[Any]) -> str:
-    """Names as code, with commas."""
+    """Return names as code, with commas."""
     return ", ".join(code(value if isinstance(value, str) else as_json(value)) for value in values)
 
 
 def code(text: str) -> str:
-    """As code, also where it holds a backtick itself."""
+    """Return a text as code, even if it holds a backtick."""
     return f"`` {cell(text)} ``" if "`" in text else f"`{cell(text)}`"
 
 
 def cell(text: str) -> str:
-    """In one line, and without what would end a cell."""
+    """Return a text on one line, without characters that would end a table's cell."""
     return " ".join(text.replace("|", "\\|").split())
 
 
 def as_json(value: Any) -> str:
-    """A value as a definition would write it."""
+    """Return a value as a definition would write it."""
     return json.dumps(value, ensure_ascii=False)
 
 
-# One module's entry: what it does, its inputs, outputs, an example, and what goes wrong.
+# One module's entry: its description, inputs, outputs, an example, and its errors.
 
 
 EFFECTS = {
@@ -114,7 +114,7 @@ LONGEST = 300
 
 
 def entry(spec: ModuleSpec) -> str:
-    """The module's part of its category's page."""
+    """Return the module's part of its category's page."""
     parts = [f"## {spec.type}", spec.description, "\n".join(_facts(spec)), "\n".join(_task(spec))]
     parts += ["\n".join(lines) for lines in (_inputs(spec), _outputs(spec), _bad(spec)) if lines]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
@@ -168,7 +168,7 @@ def _meaning(value: Mapping[str, Any]) -> str:
 
 
 def _default(schema: Mapping[str, Any]) -> str:
-    """The default as JSON; where a factory makes it, the empty value of its type."""
+    """Return the default as JSON; if a factory makes it, the empty value of its type."""
     if "default" in schema:
         return _short(as_json(schema["default"]))
     return "{}" if schema.get("type") == "object" else "[]"
@@ -203,7 +203,7 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-# All pages by name: an index that says how to read them, and one page a category.
+# All pages by name: an index with an introduction, and one page per category.
 
 
 INDEX = "modules.md"
@@ -213,7 +213,7 @@ YOUR_OWN = Path(__file__).with_name("your_own.md")
 
 
 def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
-    """The pages' texts by their paths below `docs/reference/`."""
+    """Return the pages' texts by their paths below `docs/reference/`."""
     ordered = sorted(specs.values(), key=lambda spec: (spec.category, spec.type))
     by_category = {
         category: list(members) for category, members in groupby(ordered, lambda s: s.category)
@@ -223,7 +223,7 @@ def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
 
 
 def path_of(category: str) -> str:
-    """The page of a category."""
+    """Return the page of a category."""
     return f"modules/{category.replace(' ', '-')}.md"
 
 
@@ -241,7 +241,7 @@ def _row(spec: ModuleSpec, category: str) -> str:
 
 
 def _line(spec: ModuleSpec) -> str:
-    """The first sentence of its description."""
+    """Return the first sentence of its description."""
     paragraph = cell(spec.description.split("\n\n")[0])
     return paragraph.split(". ")[0].rstrip(".") + "."
 

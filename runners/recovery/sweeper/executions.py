@@ -47,7 +47,7 @@ JOINS_BATCH = 50
 
 
 def unplanned_joins() -> int:
-    """Plan some of them at random; return how many had something to start."""
+    """Plan some running executions at random; return how many had something to start."""
     found = statements.fetch("long_running", {"batch": JOINS_BATCH})
     return sum(
         each(f"execution {execution_id}", plan_execution.catch_up, execution_id)
@@ -84,13 +84,13 @@ def compensations() -> int:
     )
 
 
-# Live runs of finished executions are ended: there should be none.
+# End live runs of ended executions, which should not exist.
 
 LEFTOVERS_BATCH = 100
 
 
 def leftover_runs() -> int:
-    """End them; return how many executions had any."""
+    """End live runs of ended executions; return how many executions had any."""
     found = statements.fetch("leftovers", {"batch": LEFTOVERS_BATCH})
     for (execution_id,) in found:
         log.error("execution %s is over, but had live runs; ending them", execution_id)
@@ -98,7 +98,7 @@ def leftover_runs() -> int:
     return len(found)
 
 
-# Parents and children that lost sight of each other: an end that nobody was told of.
+# Parents and children that lost each other: an end whose notification was lost.
 
 
 CHILDREN_BATCH = 200

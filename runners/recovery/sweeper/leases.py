@@ -78,12 +78,11 @@ def _held(holders: list[str]) -> dict[str, int]:
     return dict(counts) if holders else {}
 
 
-# Steps whose process on this machine is gone are sent again, long before their lease runs out.
+# Steps whose process on this machine is gone are sent again, long before their lease ends.
 #
-# Where memory was short a moment ago, a child that its parent has not reaped is left for the next
-# look: the parent knows whether the child had taken the memory.
-# The end of an isolated process is judged by the worker that waits for it; where that fails, the
-# lease runs out.
+# If memory was short a moment ago, a child that its parent has not reaped is left for the next
+# pass: the parent knows whether the child had taken the memory. The worker that waits for an
+# isolated process judges its end; if that fails, the lease expires.
 
 
 SEEN = 2_000

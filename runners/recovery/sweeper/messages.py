@@ -26,7 +26,7 @@ def lost_messages() -> int:
     patience = config().patience
     found = statements.fetch("overlooked", {"batch": LOST_BATCH, "patience": patience})
     remote = limits().remote_queues
-    # Those of remote queues wait until a runner asks, once a worker has rendered their inputs.
+    # Runs of remote queues wait until a runner asks, once a worker has rendered their inputs.
     picked = [
         (messages.PREPARED_BY if queue in remote else queue, run, overtaken)
         for queue, run, overtaken, prepared in found
@@ -65,9 +65,9 @@ def _depth(link: Connection, queue: str) -> int:
         return 0
 
 
-# What is due and nobody was sent for is sent: retries, and what the broker did not take.
+# Send what is due and was not sent: retries, and messages that the broker did not accept.
 
 
 def due_runs() -> int:
-    """Send what is due and unsent; return how many."""
+    """Send due, unsent runs; return how many."""
     return resend(statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience}))

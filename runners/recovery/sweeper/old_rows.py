@@ -15,14 +15,14 @@ def expired_results() -> int:
     return len(statements.fetch("forget_cached", {"batch": BATCH}))
 
 
-# Remote runners that nobody saw for a day are not listed any more: each may bring a new name.
+# Remove remote runners that were not seen for a day: each may bring a new name.
 
 
 AGE = timedelta(days=1)
 
 
 def silent_runners() -> int:
-    """Delete them; return how many."""
+    """Delete remote runners that were silent for a day; return how many."""
     old = Runner.objects.filter(pool="remote", seen_at__lt=database_now() - AGE)
     ids = list(old.values_list("pk", flat=True)[:BATCH])
     return old.filter(pk__in=ids).delete()[0]
@@ -32,5 +32,5 @@ def silent_runners() -> int:
 
 
 def lost_jobs() -> int:
-    """Send them again or fail them; return how many."""
+    """Send lost jobs again or fail them; return how many."""
     return worker.sweep()

@@ -19,7 +19,7 @@ TIMERS_SECONDS = 0.7  # this sweep comes every second
 
 
 def due_timers() -> int:
-    """Wake what is due, batch after batch while there is time; return how many."""
+    """Wake runs whose timer is due, in batches while there is time; return how many."""
     until = time.monotonic() + TIMERS_SECONDS
     count = 0
     while True:
@@ -55,7 +55,7 @@ def undelivered_events() -> int:
     return len(found)
 
 
-# Runs that fell asleep while an event came, and whose process died before it looked back.
+# Runs that were suspended while an event arrived, and whose process died before its check.
 
 MISSED_BATCH = 50
 

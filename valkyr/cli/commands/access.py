@@ -125,7 +125,7 @@ def _exchanged(
 
 
 def _signed_in(api: "ApiClient", given: dict[str, str], from_stdin: bool) -> dict[str, Any]:
-    """Return the token pair; asks for a second-factor code if the account has one."""
+    """Return the token pair; ask for a second-factor code if the account has one."""
     try:
         pair: dict[str, Any] = api.post("/v1/auth/token", given)
     except CliError as error:

@@ -76,7 +76,7 @@ def list_executions(
 
 
 def _names(api: Any, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the workflows' slugs, as far as one page of the list has them."""
+    """Return the workflows' slugs, as far as one page of the list contains them."""
     if not rows:
         return {}
     return {row["id"]: row["slug"] for row in api.rows("/v1/Workflow", 500)}
@@ -111,7 +111,7 @@ def logs(choices: Choices, execution: Any, step: str | None) -> None:
     """
     output = CommandOutput(choices)
     with connected(choices) as api:
-        api.get(f"/v1/WorkflowExecution/{execution}")  # of an unknown one there are no runs
+        api.get(f"/v1/WorkflowExecution/{execution}")  # an unknown one has no runs
         query = {"executionId": execution, "order": "asc", "place": step}
         told = False
         for row in api.rows("/v1/Run", **query):

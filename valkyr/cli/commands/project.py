@@ -1,4 +1,4 @@
-"""What runs on this machine: the platform, the project's own commands, and shell completion."""
+"""Commands for this machine: the platform, the project's own commands, and shell completion."""
 
 from importlib import import_module
 
@@ -15,7 +15,7 @@ PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def up(arguments: tuple[str, ...]) -> int:
     """Start the whole platform on this machine, until Ctrl-C."""
-    # By name: the platform is above this layer, and may be left out.
+    # By name: the platform is above this layer, and optional.
     try:
         platform = import_module("valkyr_project.up.run")
     except ModuleNotFoundError as error:
@@ -43,7 +43,7 @@ def manage(choices: Choices, arguments: tuple[str, ...]) -> None:
 def completion(context: click.Context, shell: str) -> None:
     """Print the completion script of a shell.
 
-    In its profile: `eval "$(valkyr completion bash)"`.
+    Add to the shell's profile: `eval "$(valkyr completion bash)"`.
     """
     kind = get_completion_class(shell)
     assert kind is not None  # the choices are click's own

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PATH = "/v1/Redrive"
 LOOK_SECONDS = 1.0
-# A stopped or paused one goes on only if a person says so.
+# A stopped or paused one continues only by a user's action.
 RESTING = frozenset({"DRAFT", "PAUSED", "STOPPED", "DONE", "ABORTED"})
 COUNTS = ("queued", "running", "succeeded", "failedAgain", "skipped", "aborted")
 LABELS = {"failedAgain": "failed again"}

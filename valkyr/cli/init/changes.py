@@ -49,7 +49,7 @@ class ProjectChanges:
 
 
 def plan(project: DjangoProject, prefix: str, broker: str) -> ProjectChanges:
-    """Return what is missing, without writing it."""
+    """Return the missing parts, without writing them."""
     found = ProjectChanges()
     steps: list[Callable[[], ByHand | None]] = [
         lambda: _apps(project),
@@ -168,7 +168,7 @@ def _middleware(project: DjangoProject) -> ByHand | None:
         source.replace(found[0], f'"{SESSIONS}"')  # type: ignore[arg-type]
         return None
     if not found and isinstance(getattr(node, "value", None), ast.List | ast.Tuple):
-        return None  # nobody signs in by a browser
+        return None  # no user signs in by a browser
     return ByHand(
         f"MIDDLEWARE of {project.settings_name} has no {SESSIONS.rpartition('.')[2]}",
         f"Its statement does not name {DJANGOS_SESSIONS} once.",

@@ -39,7 +39,7 @@ class DjangoProject:
     """The project whose manage.py is in a folder."""
 
     def __init__(self, root: Path, settings: str) -> None:
-        """`settings` is the name of its settings module."""
+        """Read a project; `settings` is the name of its settings module."""
         self.root, self.settings_name = root, settings
         self._sources: dict[Path, SourceFile] = {}
         file = self.file_of(settings)
@@ -52,18 +52,18 @@ class DjangoProject:
 
     @property
     def package(self) -> str:
-        """The top package of the settings; empty if they are a single file."""
+        """Return the top package of the settings; empty if they are a single file."""
         return self.settings_name.rpartition(".")[0].partition(".")[0]
 
     def source(self, path: Path) -> SourceFile:
-        """A file of the project; the same object each time."""
+        """Return a file of the project; the same object each time."""
         if path not in self._sources:
             self._sources[path] = SourceFile(path)
         return self._sources[path]
 
     @property
     def sources(self) -> list[SourceFile]:
-        """The files that were read."""
+        """Return the files that were read."""
         return list(self._sources.values())
 
     def file_of(self, module: str) -> Path | None:
@@ -82,18 +82,18 @@ class DjangoProject:
         return None
 
     def celery_apps(self) -> list[CeleryApp]:
-        """The Celery apps that the project creates at module level."""
+        """Return the Celery apps that the project creates at module level."""
         return [CeleryApp(source, *one) for source in self._with("Celery") for one in _apps(source)]
 
     def celery_factories(self) -> list[CeleryApp]:
-        """The Celery apps that functions of the project make and return as their last statement."""
+        """Return the Celery apps that functions of the project make and return at their end."""
         return [
             CeleryApp(source, *one) for source in self._with("Celery") for one in _returned(source)
         ]
 
     @property
     def main(self) -> SourceFile:
-        """The settings file for new settings: the one with INSTALLED_APPS."""
+        """Return the settings file for new settings: the one with INSTALLED_APPS."""
         place = self.setting("INSTALLED_APPS")
         return place[0] if place is not None else self.settings[0]
 
@@ -102,7 +102,7 @@ class DjangoProject:
         return source.path.relative_to(self.root).as_posix()
 
     def calls(self, name: str) -> bool:
-        """Whether any file of the project calls a function of that name."""
+        """Return whether any file of the project calls a function of that name."""
         return any(any(source.calls(name)) for source in self._with(name))
 
     def imports(self, module: str) -> bool:

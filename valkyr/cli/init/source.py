@@ -36,12 +36,12 @@ class SourceFile:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The syntax tree of the current text."""
+        """Return the syntax tree of the current text."""
         return ast.parse(self.new)
 
     @property
     def changed(self) -> bool:
-        """Whether anything was edited."""
+        """Return whether anything was edited."""
         return self.new != self.old
 
     def restore(self, text: bytes) -> None:
@@ -55,7 +55,7 @@ class SourceFile:
         self.path.write_bytes(self.new)
 
     def diff(self, root: Path) -> str:
-        """The edits as a unified diff."""
+        """Return the edits as a unified diff."""
         name = self.path.relative_to(root).as_posix()
         old, new = (text.decode().splitlines(keepends=True) for text in (self.old, self.new))
         before = f"a/{name}" if self.exists else "/dev/null"
@@ -79,7 +79,7 @@ class SourceFile:
         return ""
 
     def calls(self, name: str) -> Iterator[ast.Call]:
-        """All calls of `name` or `something.name`."""
+        """Yield all calls of `name` or `something.name`."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Call) and name == getattr(
                 node.func, "id", getattr(node.func, "attr", "")
@@ -139,7 +139,7 @@ class SourceFile:
             if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno < first
         ]
         if imports:
-            # Other people's packages are apart from Python's own modules.
+            # Third-party imports are separated from those of the standard library.
             gap = "\n" if _is_standard(imports[-1]) else ""
             self.insert_after(imports[-1], f"{gap}{text}")
         elif ast.get_docstring(self.tree, clean=False) is not None:

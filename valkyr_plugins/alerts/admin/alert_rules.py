@@ -43,10 +43,10 @@ from valkyr_plugins.alerts.rules import (
 )
 from valkyr_plugins.alerts.sending import send_test
 
-# The form of an alert rule: of what to tell, to whom, how often; its secret is never filled in.
+# The form of an alert rule: what to report, to whom, how often; its secret is never filled in.
 
 
-# What the API calls a field, by the form's name.
+# The API's names of fields, by the form's names.
 NAMES = {
     "intervalSeconds": "interval_seconds",
     "rateFactor": "rate_factor",
@@ -133,16 +133,16 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
 
     @property
     def adds(self) -> bool:
-        """Whether it creates a rule."""
+        """Return whether it creates a rule."""
         return bool(self.instance._state.adding)
 
     @property
     def given_secret(self) -> str | None:
-        """The entered secret; None keeps the current one."""
+        """Return the entered secret; None keeps the current one."""
         return self.cleaned_data.get("secret") or None
 
     def facts(self) -> dict[str, Any]:
-        """The rule's new values, without its secret."""
+        """Return the rule's new values, without its secret."""
         data = self.cleaned_data
         names = ("name", "enabled", "kinds", "channel", "recipients", "url", *NUMBERS)
         return {name: data[name] for name in names} | {"about_id": data["about_id"]}
@@ -157,7 +157,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         data = super().clean() or {}
         data["about_id"] = self._workflow(data)
         if not self.errors:
-            # What the other channels ask for is left over where somebody changed their mind.
+            # The fields of other channels may be left over after a change of the channel.
             if data["channel"] != AlertChannel.EMAIL:
                 data["recipients"] = []
             if data["channel"] != AlertChannel.WEBHOOK:
@@ -282,43 +282,43 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("workspace"))
     def place(self, row: AlertRule) -> str:
-        """The workspace of the rule."""
+        """Return the workspace of the rule."""
         return str(row.workspace) if row.workspace_id else gettext("the whole installation")
 
     @display(description=lazy("state"))
     def mark(self, row: AlertRule) -> Any:
-        """On or off."""
+        """Return whether it is on or off."""
         if row.enabled:
             return marks.mark(gettext("on"), "notifications", "green")
         return marks.mark(gettext("off"), "notifications_off", "grey")
 
     @display(description=lazy("notifies about"))
     def tells_of(self, row: AlertRule) -> str:
-        """Its kinds in words."""
+        """Return its kinds in words."""
         if len(row.kinds) == len(AlertKind):
             return gettext("everything")
         return marks.clipped(", ".join(str(AlertKind(kind).label) for kind in row.kinds), 80)
 
     @display(description=lazy("by"))
     def by(self, row: AlertRule) -> str:
-        """Its channel."""
+        """Return its channel."""
         return row.get_channel_display()
 
     @display(description=lazy("to"))
     def to(self, row: AlertRule) -> str:
-        """Its recipients; a Slack address is secret."""
+        """Return its recipients; a Slack address is secret."""
         if row.channel == AlertChannel.EMAIL:
             return marks.clipped(", ".join(row.recipients), 50)
         return marks.clipped(row.url, 50) or marks.EMPTY
 
     @display(description=lazy("changed"))
     def changed(self, row: AlertRule) -> Any:
-        """When it was last changed."""
+        """Return when it was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("alerts and messages"))
     def noticed(self, row: AlertRule) -> Any:
-        """A link to its alerts."""
+        """Return a link to its alerts."""
         return format_html(
             "{} · {}",
             links.link(links.listing("valkyr_alerts_alert", q=row.pk), gettext("Alerts")),
@@ -347,11 +347,11 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: the operation records a reason."""
+        """Forbid deletion here: the operation records a reason."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> AlertRule:
-        """Create it, or change the given fields."""
+        """Create the rule, or change the given fields."""
         actor = Actor.of_request(request)
         if change:
             return change_rule(obj.pk, form.facts(), secret=form.given_secret, actor=actor)

@@ -86,32 +86,32 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("alert"))
     def said(self, row: Alert) -> str:
-        """The message."""
+        """Return the message."""
         return marks.clipped(row.sentence, 140)
 
     @display(description=lazy("kind"))
     def about(self, row: Alert) -> str:
-        """Its kind in words."""
+        """Return its kind in words."""
         return row.get_kind_display()
 
     @display(description=lazy("rule"))
     def rule_name(self, row: Alert) -> str:
-        """The rule that raised it."""
+        """Return the rule that raised it."""
         return marks.clipped(row.rule.name, 40)
 
     @display(description=lazy("times"))
     def times(self, row: Alert) -> str:
-        """How often it occurred."""
+        """Return how often it occurred."""
         return f"{row.count:,}"
 
     @display(description=lazy("first"))
     def first(self, row: Alert) -> Any:
-        """When it opened."""
+        """Return when it opened."""
         return marks.ago(row.first_at)
 
     @display(description=lazy("last"))
     def last(self, row: Alert) -> Any:
-        """Its last occurrence."""
+        """Return its last occurrence."""
         return marks.ago(row.last_at)
 
     def page(self, request: HttpRequest, obj: Alert) -> Page:
@@ -185,42 +185,42 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("made"))
     def made(self, row: AlertDelivery) -> Any:
-        """How long ago."""
+        """Return how long ago it was queued."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("state"))
     def mark(self, row: AlertDelivery) -> Any:
-        """Queued, sent or given up."""
+        """Return queued, sent or given up."""
         return marks.mark(*DELIVERY_MARKS[DeliveryState(row.state)])
 
     @display(description=lazy("because"))
     def why(self, row: AlertDelivery) -> str:
-        """Why it was sent."""
+        """Return why it was sent."""
         return row.get_reason_display()
 
     @display(description=lazy("by"))
     def by(self, row: AlertDelivery) -> str:
-        """Its channel."""
+        """Return its channel."""
         return row.get_channel_display()
 
     @display(description=lazy("rule"))
     def rule_name(self, row: AlertDelivery) -> str:
-        """The rule of the message."""
+        """Return the rule of the message."""
         return marks.clipped(row.rule.name, 40)
 
     @display(description=lazy("attempts"))
     def tries(self, row: AlertDelivery) -> int:
-        """The number of attempts."""
+        """Return the number of attempts."""
         return row.attempts
 
     @display(description=lazy("answer"))
     def status(self, row: AlertDelivery) -> Any:
-        """The receiver's HTTP status."""
+        """Return the receiver's HTTP status."""
         return row.answer or marks.EMPTY
 
     @display(description=lazy("last error"))
     def problem(self, row: AlertDelivery) -> str:
-        """The error of the last attempt."""
+        """Return the error of the last attempt."""
         return marks.clipped(row.error, 90) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: AlertDelivery) -> Page:

@@ -43,7 +43,7 @@ class Usage(BaseModel):
 
     @property
     def cached(self) -> int:
-        """Input tokens that the provider had cached, at a lower price."""
+        """Return the input tokens that the provider had cached, at a lower price."""
         details = self.prompt_tokens_details
         return min(details.cached_tokens if details else 0, self.prompt_tokens)
 
@@ -135,7 +135,7 @@ def _read(kind: type[T], value: Any, host: str) -> T:
 # Puts an answer together from its pieces; a whole answer is one piece.
 
 
-# Characters; what a step may yield is 5 MiB of JSON.
+# Characters; a step may return 5 MiB of JSON.
 MAX_TEXT = 1_000_000
 MAX_CALLS = 100
 
@@ -173,12 +173,12 @@ class StreamedAnswer:
 
     @property
     def text(self) -> str:
-        """The answer's text."""
+        """Return the answer's text."""
         return "".join(self.texts)
 
     @property
     def reasoning(self) -> str:
-        """The model's reasoning before its answer."""
+        """Return the model's reasoning before its answer."""
         return "".join(self.reasons)
 
     def add(self, chunk: Chunk) -> str:
@@ -220,16 +220,16 @@ class StreamedAnswer:
             )
 
 
-# Shows an answer while it comes: pieces in the run's log, its end in the heartbeat.
+# Show an answer while it arrives: pieces in the run's log, its end in the heartbeat.
 #
-# What is shown ends at a space: a secret that the model repeats is never cut in two there, and so
-# is known and taken out.
+# The shown part ends at a space: so a secret that the model repeats is never split there, and is
+# recognised and removed.
 
 
 PIECE = 400  # characters of one log entry, at least
 MOST_PIECES = 60
-SHOWN = 2_000  # characters of the text's end that the heartbeat carries
-HELD_BACK = 4_000  # text without any space is shown all the same after so many characters
+SHOWN = 2_000  # characters of the text's end in the heartbeat
+HELD_BACK = 4_000  # after this many characters, text without any space is shown too
 EVERY_SECONDS = 1.0
 
 
@@ -274,7 +274,7 @@ class ShownProgress:
         self._told_at = time.monotonic()
         shown = self._recent[: _settled(self._recent)]
         if len(shown) > SHOWN:
-            # Neither does it begin within a word.
+            # It does not begin within a word either.
             shown = shown[-SHOWN:].partition(" ")[2] or shown[-SHOWN:]
         self._ctx.heartbeat({"characters": self._characters, "text": shown})
 

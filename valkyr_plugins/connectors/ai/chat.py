@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from valkyr_plugins.connectors.ai.answers import StreamedAnswer
 
 
-# What `llm.chat` is asked and answers: its inputs, the request they make, its outputs.
+# The inputs of `llm.chat`, its request, and its outputs.
 
 
 class Tool(ModuleInputs):
-    """A tool that the model may ask for; the workflow does what it asks."""
+    """A tool that the model may request; the workflow does the work."""
 
     name: str = Field(
         description="The tool's name.", pattern=r"^[A-Za-z0-9_-]{1,64}$", examples=["find_order"]
@@ -113,7 +113,7 @@ def _choice(choice: str) -> Any:
 
 
 class AskedTool(ModuleOutputs):
-    """A tool the model asks for."""
+    """A tool that the model requests."""
 
     id: str = Field(description="The call's id, to be given back with its result.")
     name: str = Field(description="The tool.")
@@ -122,7 +122,7 @@ class AskedTool(ModuleOutputs):
 
 
 class ChatOutputs(ModuleOutputs):
-    """What the model answered."""
+    """The model's answer."""
 
     text: str = Field(description="The answer.")
     reasoning: str = Field(description="The reasoning before the answer, if the model returns it.")
@@ -140,14 +140,14 @@ ANSWER, TOOL_CALLS = "answer", "tool_calls"
 
 
 class LlmChat(LlmModule[ChatInputs]):
-    """Asks a language model and yields its answer.
+    """Asks a language model and returns its answer.
 
-    Works with every endpoint that speaks OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
+    Works with every endpoint that supports OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
     Mistral, OpenRouter, or a server of your own (vLLM, Ollama), whose network an administrator
-    allows. The key is a credential of type bearer. While the answer comes its end is shown on the
-    run's page, and afterwards it is in the run's log. Tokens, and what they cost by the
-    installation's price list, are kept with the run, also if it fails during an answer. Rate
-    limits, overload and broken connections are retried; a refused key, a context that is too long
+    allows. The key is a credential of type bearer. While the answer arrives, its end is shown on
+    the run's page, and afterwards it is in the run's log. Tokens, and what they cost by the
+    installation's price list, are kept with the run, even if it fails during an answer. Rate
+    limits, overload and broken connections are retried; a rejected key, a context that is too long
     and a content filter are not. After a crash a model may be called, and paid, twice.
     """
 

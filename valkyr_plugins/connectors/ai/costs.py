@@ -33,7 +33,7 @@ class Price(BaseModel):
 
     input: Decimal = Field(ge=0, le=1_000_000)
     output: Decimal = Field(Decimal(0), ge=0, le=1_000_000)
-    # Of the input, what the provider had kept from an earlier request.
+    # The part of the input that the provider had cached from an earlier request.
     cached: Decimal | None = Field(None, ge=0, le=1_000_000)
     currency: str = Field("", pattern="^([A-Z]{3})?$")
 
@@ -112,7 +112,7 @@ def _read(text: str) -> dict[str, Price]:
         ) from error
 
 
-# Tells the engine what a request has spent, also where it failed after tokens had come.
+# Report to the engine what a request spent, even if it failed after tokens had arrived.
 
 
 # OpenAI's rule of thumb for English (help.openai.com, "What are tokens and how to count them?").

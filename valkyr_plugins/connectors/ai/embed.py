@@ -54,7 +54,7 @@ class EmbedInputs(ProviderInputs):
 
 
 class EmbedOutputs(ModuleOutputs):
-    """What came of it."""
+    """The result: the vectors."""
 
     vectors: list[list[float]] = Field(
         description="A vector for each text, in their order; seven digits a number."

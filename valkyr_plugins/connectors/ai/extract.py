@@ -62,7 +62,7 @@ class ExtractInputs(AskedInputs):
 
 
 class ExtractOutputs(ModuleOutputs):
-    """What was extracted."""
+    """The extracted data."""
 
     data: Any = Field(description="The data; it fits the schema.")
     repaired: bool = Field(
@@ -76,10 +76,10 @@ class ExtractOutputs(ModuleOutputs):
 class LlmExtract(LlmModule[ExtractInputs]):
     """Asks a language model for data that fits a JSON Schema.
 
-    The model always gets the schema; the provider gets it if it accepts one. The answer is
-    checked; one with mistakes is sent back once with the list of them, and if the next one has
-    some too, the step fails permanently and lists them. Both requests count as spent. Everything
-    else is as in `llm.chat`.
+    The model always gets the schema; the provider gets it if it accepts one. The answer is checked;
+    one with mistakes is sent back once with the list of them, and if the next one has mistakes too,
+    the step fails permanently and lists them. Both requests are charged. Everything else is as in
+    `llm.chat`.
     """
 
     type = "llm.extract"
@@ -176,7 +176,7 @@ def _fitting(text: str, schema: dict[str, Any]) -> Any:
     try:
         require_fit(data, schema, REQUEST)
     except StepError as error:
-        if error.details is None:  # the schema is at fault, which no other answer mends
+        if error.details is None:  # the schema is at fault, so another answer does not help
             raise
         raise _Unfit(error.message, details=error.details["errors"]) from error
     return data

@@ -67,7 +67,7 @@ def checked_url(url: str) -> str:
     """Return an endpoint's URL without a trailing slash; raises ValueError."""
     parts = urlsplit(url)
     plain = not (parts.username or parts.password or parts.query or parts.fragment)
-    # Reading the port raises ValueError where it is no number.
+    # Reading the port raises ValueError if it is not a number.
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or not plain:
         raise ValueError(
             "expected an address such as https://api.example.com/v1, without user, query or "
@@ -111,7 +111,7 @@ def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
         http_client=_connections(os.getpid()),
         _enforce_credentials=False,
     )
-    # What the worker's environment says is not the workspace's.
+    # The worker's environment does not belong to the workspace.
     made.organization = made.project = made.webhook_secret = None
     made._custom_headers = HEADERS
     return made
@@ -126,7 +126,7 @@ def headers(provider: "OpenAI", ctx: StepContext, nth: int, changes: int = 0) ->
 
     mark = f"-{nth}.{changes}" if changes else f"-{nth}" if nth else ""
     found: dict[str, Any] = {"Idempotency-Key": ctx.idempotency_key + mark}
-    # A server of one's own may want no key.
+    # A private server may need no key.
     return found if provider.api_key else {**found, "Authorization": Omit()}
 
 
@@ -143,7 +143,7 @@ def _key(ctx: StepContext) -> str:
 
 @lru_cache(maxsize=1)
 def _connections(pid: int) -> "httpx.Client":
-    # By process: connections that a parent opened must not be shared with its children.
+    # Per process: connections that a parent opened must not be shared with its children.
     import httpx
 
     from valkyr_plugins.connectors.ai.transport import BoundedTransport
@@ -151,7 +151,7 @@ def _connections(pid: int) -> "httpx.Client":
     return httpx.Client(transport=BoundedTransport(), follow_redirects=False, trust_env=False)
 
 
-# What the steps that ask a language model have in common.
+# Common parts of the steps that call a language model.
 
 
 InputsT = TypeVar("InputsT", bound=ProviderInputs)

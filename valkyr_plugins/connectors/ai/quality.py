@@ -16,7 +16,7 @@ from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Res
 # has the form of a good one, never whether it is true.
 
 
-# Chinese and Japanese put no spaces between words: there each character counts as one.
+# Chinese and Japanese have no spaces between words: there each character counts as one.
 _SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 WORD = re.compile(rf"[{_SPACELESS}]|[^\W_{_SPACELESS}]+(?:['\u2019-][^\W_{_SPACELESS}]+)*")
 BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
@@ -77,12 +77,12 @@ def assess(
 
 
 def completeness(words: int, complete: int) -> Dimension:
-    """min(1, words ÷ 100): whether the text is long enough to assess."""
+    """Return min(1, words ÷ 100): whether the text is long enough to assess."""
     return _dimension(min(1.0, words / complete), f"{words:,} of {complete:,} words")
 
 
 def coherence(paragraphs: Sequence[str]) -> Dimension:
-    """Half for at least two paragraphs (one earns a quarter), half for the share with structure."""
+    """Return half for two paragraphs or more (a quarter for one), half for the structured share."""
     if not paragraphs:
         return Dimension(0.0, "no paragraph")
     structured = sum(map(has_structure, paragraphs))
@@ -96,7 +96,7 @@ def coherence(paragraphs: Sequence[str]) -> Dimension:
 
 
 def has_structure(paragraph: str) -> bool:
-    """Whether a paragraph is a heading or a list, or ends as a sentence does."""
+    """Return whether a paragraph is a heading or a list, or ends like a sentence."""
     return bool(
         HEADING.match(paragraph)
         or LIST_ITEM.search(paragraph)
@@ -105,7 +105,7 @@ def has_structure(paragraph: str) -> bool:
 
 
 def relevance(text: str, keywords: Sequence[str]) -> Dimension:
-    """The share of the keywords that occur as whole words, in any case; 1 without any."""
+    """Return the share of the keywords that occur as whole words, in any case; 1 without any."""
     wanted = list(dict.fromkeys(word.strip().casefold() for word in keywords if word.strip()))
     if not wanted:
         return Dimension(1.0, "no keywords were given")
@@ -118,7 +118,7 @@ def relevance(text: str, keywords: Sequence[str]) -> Dimension:
 
 
 def length(words: int, target: int | None) -> Dimension:
-    """min(words, target) ÷ max(words, target); 1 without a target."""
+    """Return min(words, target) ÷ max(words, target); 1 without a target."""
     if target is None:
         return Dimension(1.0, "no target was given")
     longest = max(words, target)
@@ -144,7 +144,7 @@ MAX_CHARACTERS = 500_000
 
 
 class Weights(ModuleInputs):
-    """How much each dimension counts; they are brought to a sum of 1."""
+    """The weights of the dimensions, normalised to a sum of 1."""
 
     completeness: float = Field(0.3, ge=0, le=1_000, description="That there is enough text.")
     coherence: float = Field(0.3, ge=0, le=1_000, description="That it has structure.")
@@ -199,7 +199,7 @@ class Judged(ModuleOutputs):
 
 
 class AssessOutputs(ModuleOutputs):
-    """What was found."""
+    """The scores."""
 
     score: float = Field(description="From 0 to 1, all dimensions together.", examples=[0.82])
     passed: bool = Field(description="Whether the score reaches the threshold.")

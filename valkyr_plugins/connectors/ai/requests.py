@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import openai
 
-# The client loads these when first asked for, which would be in the time of the first step.
+# The client loads these on first use, which would be during the first step.
 import openai.resources.chat
 import openai.resources.embeddings
 
@@ -88,8 +88,8 @@ def put_otherwise(body: Body, refusal: str) -> tuple[Body, str] | None:
 
 # One request of a chat completion, from its body to the whole answer, streamed or not.
 #
-# Whatever comes of it, what it spent is told: by the provider's count, or estimated where the
-# answer broke off before that came.
+# Whatever the result, its costs are reported: by the provider's count, or estimated if the answer
+# ended before that arrived.
 
 
 def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -> StreamedAnswer:
@@ -97,7 +97,7 @@ def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -
 
     `nth` counts the step's requests: each has its own idempotency key.
     """
-    price_table()  # a bad price list is told before anything is spent
+    price_table()  # an invalid price list is reported before anything is spent
     seconds = seconds_for(inputs, ctx)
     provider = client(inputs, ctx)
     host = host_of(provider.base_url)
@@ -170,7 +170,7 @@ def _streamed(stream: Any) -> Iterator[Any]:
     media_type = _media_type(stream.response)
     with stream:
         if media_type == "application/json":
-            # It does not stream although asked to.
+            # It does not stream although requested.
             yield json.loads(stream.response.read())
             return
         _require(media_type, "text/event-stream", stream.response)
@@ -204,7 +204,7 @@ def _require_end(answer: StreamedAnswer, who: str) -> None:
         raise StepError(f"{who} ended its answer before its end", ErrorType.TRANSIENT)
 
 
-# The requests of `llm.embed`, batch after batch, each told as spent.
+# The requests of `llm.embed`, batch after batch; the costs of each are reported.
 
 
 # A number of seven digits takes some 12 characters, of the 5 MiB of JSON that a step may yield.

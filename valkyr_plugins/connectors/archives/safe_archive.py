@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from runners.public.modules import StepError
 
-# Names inside archives: only those that stay where an archive is unpacked, each once.
+# Names inside archives: only those that stay in the target folder, each once.
 
 
 DRIVE = re.compile(r"[A-Za-z]:")
@@ -24,7 +24,10 @@ MAX_NAME = 1_000
 
 
 def safe_name(name: str) -> str:
-    """Return the name, if it stays inside; raises StepError for others ("zip slip")."""
+    """Return a name that stays inside the target folder.
+
+    Raises StepError for others ("zip slip").
+    """
     parts = name.removesuffix("/").split("/")
     climbs = name.startswith("/") or ".." in parts or "\\" in name or DRIVE.match(name)
     if climbs:
@@ -59,7 +62,7 @@ MAX_DIRECTORY = 4 * MEBIBYTE  # of an archive's list of entries
 PART = 64 * 1024
 RATIO_FROM = MEBIBYTE  # a smaller entry may be packed as well as it likes
 ENCRYPTED = 0x1
-# What zipfile and what it stands on raise for bytes that make no sense.
+# The errors of zipfile and its dependencies for invalid bytes.
 BROKEN = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
     *(ValueError, LookupError, OverflowError, RuntimeError),  # NotImplementedError among these
@@ -77,7 +80,7 @@ class Bounds:
 
 
 class _Bytes(io.BytesIO):
-    """An archive in memory; single reads are limited, since zipfile reads its list at once."""
+    """An archive in memory; single reads are limited, because zipfile reads its list at once."""
 
     def read(self, size: int | None = -1) -> bytes:
         """Read the bytes; raises BadZipFile for more than a list of entries may have."""
@@ -98,7 +101,7 @@ class Archive:
 
     @property
     def names(self) -> list[str]:
-        """The names of its files, in the archive's order."""
+        """Return the names of its files, in the archive's order."""
         return list(self._files)
 
     def content(self, name: str) -> bytes:

@@ -89,7 +89,7 @@ class ArchiveUnzipEntry(ModuleOutputs):
 
 
 class ArchiveUnzipOutputs(ModuleOutputs):
-    """What was unpacked."""
+    """The unpacked files."""
 
     entries: list[ArchiveUnzipEntry] = Field(description="The files, in the archive's order.")
     count: int = Field(description="How many.")

@@ -27,7 +27,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class ArchiveZipInputs(StoreInputs):
-    """What to pack, and where the archive goes."""
+    """The files to pack, and the archive's path."""
 
     paths: list[str] = Field(
         default_factory=list,
@@ -66,7 +66,7 @@ class ArchiveZipInputs(StoreInputs):
 
 
 class ArchiveZipOutputs(ModuleOutputs):
-    """What was packed."""
+    """The packed files."""
 
     path: str | None = Field(description="The path of the archive, if it was written.")
     content: str | None = Field(description="The archive as Base64, if it was not.")
@@ -77,8 +77,8 @@ class ArchiveZipOutputs(ModuleOutputs):
 class ArchiveZip(Module[ArchiveZipInputs]):
     """Packs files into a zip archive.
 
-    The archive's bytes depend on nothing but what is packed, so that repeating the step does no
-    harm. S3 needs a credential of type s3.
+    The archive's bytes only depend on the packed files, so the step is safe to repeat. S3 needs a
+    credential of type s3.
     """
 
     type = "archive.zip"

@@ -86,7 +86,7 @@ def _namespaces() -> Iterator[str]:
     # What `inside` needs to bound the number of files in /tmp, and gives up after that.
     yield from ("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN")
     if os.geteuid() == 0:
-        # Root's namespace of users would map root alone; `inside` becomes nobody, then makes one.
+        # Root's user namespace would map only root; `inside` becomes nobody, then creates one.
         yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     else:
         yield "--unshare-user"

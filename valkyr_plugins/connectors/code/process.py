@@ -30,7 +30,7 @@ class ProcessExit:
 
 
 def run(request: dict[str, Any], ctx: StepContext) -> ProcessExit:
-    """Run it for at most `request["seconds"]`; raises StepError after that."""
+    """Run the code for at most `request["seconds"]`; raises StepError after that."""
     sandbox = chosen()
     until = time.monotonic() + min(request["seconds"], ctx.remaining())
     with _memory("request") as given, _memory("report") as report, _memory("printed") as printed:
@@ -89,7 +89,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with suppress(subprocess.TimeoutExpired):
             process.wait(PATIENCE_SECONDS)
     if process.poll() is None:
-        # The code first: whoever lost its supervisor is hard to find.
+        # The code first: a process that lost its supervisor is hard to find.
         for pid in _children(process.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -120,7 +120,7 @@ def _read(handle: int) -> bytes:
     return os.pread(handle, MAX_READ_BYTES, 0)
 
 
-# What a confined process's end means for its step.
+# The meaning of a confined process's end for its step.
 
 
 MAX_LINES = 150

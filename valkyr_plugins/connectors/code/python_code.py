@@ -38,7 +38,7 @@ NO_TEMPLATE = (
 
 
 class PythonCodeInputs(ModuleInputs):
-    """The code, what it gets and how much of the machine."""
+    """The code, its inputs and its resource limits."""
 
     code: str = Field(
         min_length=1,
@@ -62,19 +62,19 @@ class PythonCodeInputs(ModuleInputs):
 
 
 class PythonCodeOutputs(ModuleOutputs):
-    """What came of it."""
+    """The function's result."""
 
     result: Any = Field(None, description="What main returned.")
 
 
 class PythonCode(Module[PythonCodeInputs]):
-    """Runs a Python function that the workflow brings along, cut off from everything.
+    """Runs a Python function from the workflow, isolated from the system.
 
     It runs in a process of its own, with an empty environment, no network, and a file system that
     holds Python's library and an empty `/tmp` of 16 MiB in memory: it sees neither the worker's
-    files nor its keys. It can start no process and no thread; time, memory, open files and what
-    it prints and returns are bounded. Its output becomes the run's log. An exception of the code
-    fails the step permanently; the error names its line.
+    files nor its keys. It can start no process and no thread; time, memory, open files and what it
+    prints and returns are bounded. Its output becomes the run's log. An exception of the code fails
+    the step permanently; the error names its line.
 
     Off unless an administrator sets `VALKYR_PYTHON_CODE`. It takes no secrets, because code could
     return them in a form that scrubbing does not find.

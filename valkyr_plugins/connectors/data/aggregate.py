@@ -62,7 +62,7 @@ def _extreme(pick: Callable[..., Any]) -> Calculation:
     return found
 
 
-# Each takes the values that are not null, and the field's name for what it may have to say.
+# Each takes the values that are not null, and the field's name for its messages.
 CALCULATIONS: dict[Function, Calculation] = {
     "count": lambda values, _: len(values),
     "distinct": lambda values, _: len({identity(value) for value in values}),
@@ -137,7 +137,7 @@ class AggregateInputs(ModuleInputs):
 
 
 class AggregateOutputs(ModuleOutputs):
-    """What came out."""
+    """The aggregated rows."""
 
     groups: list[dict[str, Any]] = Field(
         description="An object a group, with its fields and what was worked out, in the order in "

@@ -70,7 +70,7 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
     """Return the fields of each record; 0 if they differ or cannot be read."""
     try:
-        # Not strict: what was cut off after some lines may end within quotes.
+        # Not strict: a sample of some lines may end within quotes.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
     except csv.Error:
         return 0
@@ -187,9 +187,9 @@ class FileLines:
             ) from error
 
 
-# A CSV's records: fields cut and counted, or a StepError that names the line that does not fit.
+# A CSV's records: fields split and counted, or a StepError that names the invalid line.
 #
-# Values stay text: a postal code of 01067 must not become a number on the way.
+# Values stay text: a postal code of 01067 must not become a number.
 
 
 Record = tuple[int, list[str]]
@@ -242,11 +242,11 @@ def require_fit(number: int, fields: list[str], columns: list[str]) -> None:
         )
 
 
-# Cuts a CSV file into batches: byte ranges of whole records, found in one pass over the file.
+# Split a CSV file into batches: byte ranges of whole records, found in one pass over the file.
 #
-# The pass keeps a record at a time, so that it takes as much memory for a million rows as for ten.
-# A batch carries all that is needed to read its range alone, and the file's mark: what was cut up
-# must still be the same when it is read.
+# The pass holds one record at a time, so that it takes as much memory for a million rows as for
+# ten. A batch contains everything that is needed to read its range alone, and the file's mark: the
+# file must be unchanged when the range is read.
 
 
 MAX_BATCHES = 10_000

@@ -70,7 +70,7 @@ class CsvParseInputs(CsvForm):
 
 
 class CsvParseOutputs(ModuleOutputs):
-    """What was read."""
+    """The records."""
 
     rows: list[dict[str, str]] | list[list[str]] | None = Field(
         None,

@@ -13,7 +13,7 @@ from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepConte
 from valkyr_plugins.connectors.data.bounds import MAX_BYTES, MAX_ROWS, checked_text
 from valkyr_plugins.connectors.data.csv_format import AUTO, CsvForm, written
 
-# What a value becomes in a cell of a CSV, and how a cell is kept from being a formula.
+# Convert a value to a cell of a CSV, and prevent formulas.
 
 Formulas = Literal["escape", "keep", "refuse"]
 # The wide forms are the same signs in East Asian fonts; a tab or line end may hide what follows.
@@ -102,7 +102,7 @@ class CsvWriteInputs(CsvForm):
 
 
 class CsvWriteOutputs(ModuleOutputs):
-    """What was written."""
+    """The written CSV."""
 
     text: str | None = Field(None, description="The CSV; absent with `path`.")
     path: str | None = Field(None, description="The file, with `path`.")
@@ -114,8 +114,8 @@ class CsvWriteOutputs(ModuleOutputs):
 class CsvWrite(Module[CsvWriteInputs]):
     """Writes rows as CSV, as text or into a file below the files folder.
 
-    Texts that a spreadsheet would run as formulas get an apostrophe before them, unless `formulas`
-    says otherwise. The file is replaced at once: readers see the old one or the new one.
+    Texts that a spreadsheet would run as formulas get a leading apostrophe, unless `formulas` says
+    otherwise. The file is replaced atomically: readers see the old one or the new one.
     """
 
     type = "data.csv_write"

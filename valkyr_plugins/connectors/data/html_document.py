@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 
-# CSS selectors taken apart, so that no selector takes longer than a few looks at each element.
+# CSS selectors in parts, so that a selector checks each element only a few times.
 #
-# Lexbor, like browsers, finds what a selector names by going back and forth over ancestors and
-# siblings: `a p p p` on a document nested 3,000 deep takes hours, in C, where no time-out is heard.
-# So its engine is given one compound (`p.new[title]`) at a time, and what stands between two
-# compounds is worked out here: from the elements found so far, each candidate's relation to them.
+# Lexbor, like browsers, matches a selector by backtracking over ancestors and siblings: `a p p p`
+# on a document nested 3,000 deep takes hours, in C, which observes no timeout. So its engine is
+# given one compound (`p.new[title]`) at a time, and the combinators between compounds are evaluated
+# here: from the elements found so far, each candidate's relation to them.
 
 
 MAX_LENGTH = 500
@@ -32,7 +32,7 @@ PSEUDO_CLASSES = frozenset(
 )  # fmt: skip
 # They count siblings for each element: quadratic in a list's length.
 COUNTING = re.compile(r":(?:nth-|only-|last-|first-of)")
-# What is left out of a look at what parentheses hold, and what must not be left then.
+# The parts to ignore when the contents of parentheses are checked, and what must not remain.
 ATTRIBUTE = re.compile(r"""\[(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[^\]"'])*+\]""", re.DOTALL)
 COUNT = re.compile(r":nth-[\w-]+\(\s*(?:even|odd|[-+\dn\s]+)\)", re.IGNORECASE)
 RELATED = re.compile(r"[^\s(,]\s*[>+~]\s*\S|[^\s(,]\s+[^\s),]|[(,]\s*[>+~]")
@@ -171,9 +171,9 @@ class Document:
         return self._parser.root
 
     def find(self, selector: str, within: "LexborNode") -> "list[LexborNode]":
-        """The elements below one that a selector names, in the document's order.
+        """Return the elements below one that a selector names, in the document's order.
 
-        The root counts as below itself, so that `html` names it.
+        The root counts as below itself, so that `html` matches it.
         """
         alternatives = taken_apart(selector)
         found = [self._follow(parts, within) for parts in alternatives]
@@ -222,7 +222,7 @@ class Document:
 
 
 def _require_flat(html: str) -> None:
-    """StepError where tags, counted name by name, stay open too many at a time."""
+    """Raise StepError if too many tags, counted by name, are open at a time."""
     foreign = re.search(r"<(?:svg|math)", html, re.IGNORECASE) is not None
     counted: Counter[str] = Counter()
     depth = 0
@@ -248,7 +248,7 @@ Nodes = "list[LexborNode]"
 
 
 def _below(found: "list[LexborNode]", within: "LexborNode") -> Related:
-    """Whether an ancestor is among those found; each ancestor is looked at once."""
+    """Return whether an ancestor is among those found; each ancestor is checked once."""
     known = {within.mem_id: False}
     members = {node.mem_id for node in found}
 

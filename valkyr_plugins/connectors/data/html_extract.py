@@ -27,7 +27,7 @@ MAX_FIELDS = 200
 
 
 class HtmlField(ModuleInputs):
-    """One value, or one list of them."""
+    """One value, or one list of values."""
 
     selector: str = Field(
         "",
@@ -72,7 +72,7 @@ class HtmlField(ModuleInputs):
 
 
 class HtmlExtractInputs(ModuleInputs):
-    """What to read out of what."""
+    """The page and the fields to read."""
 
     html: str = Field(description="The page.", examples=["{{ tasks.fetch.output.body }}"])
     fields: dict[str, str | HtmlField] = Field(
@@ -98,15 +98,15 @@ class HtmlExtractInputs(ModuleInputs):
 
 
 class HtmlExtractOutputs(ModuleOutputs):
-    """What was read."""
+    """The values."""
 
     data: dict[str, Any] = Field(description="The values by the fields' names.")
 
 
 class HtmlExtract(Module[HtmlExtractInputs]):
-    """Reads values out of an HTML page by CSS selectors, also lists of records.
+    """Extracts values from an HTML page by CSS selectors, including lists of records.
 
-    The page is read as browsers do, so that broken HTML works; scripts do not run. A field with
+    The page is parsed as browsers do, so that broken HTML works; scripts do not run. A field with
     `get: fields` and `all: true` yields an object for each element, such as the rows of a list.
     """
 
@@ -194,7 +194,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
 
 
 class _Reader:
-    """Reads fields within elements, and counts what it has read."""
+    """Reads fields within elements, and counts the values."""
 
     def __init__(self, document: "Document", ctx: StepContext) -> None:
         self._document = document
@@ -202,7 +202,7 @@ class _Reader:
         self._bytes = 0
 
     def record(self, fields: dict[str, Any], within: "LexborNode") -> dict[str, Any]:
-        """The fields' values within an element, by their names."""
+        """Return the fields' values within an element, by their names."""
         return {
             name: self._value(name, field, within)
             for name, field in (

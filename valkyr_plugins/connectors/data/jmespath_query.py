@@ -1,4 +1,4 @@
-"""`data.jmespath`: selects, filters and reshapes; and JMESPath whose work is bounded."""
+"""`data.jmespath`: select, filter and reshape data; and JMESPath with a bounded amount of work."""
 
 import json
 from collections.abc import Callable
@@ -12,17 +12,17 @@ from pydantic import Field, field_validator
 from runners.public.modules import Bad, ModuleInputs, ModuleOutputs, Result, StepContext, StepError
 from valkyr_plugins.connectors.data.bounds import MAX_BYTES, PureModule, weight
 
-# JMESPath whose work is bounded: no expression makes more than a step may give back.
+# JMESPath with a bounded amount of work: no expression makes more than a step may return.
 #
-# `[@,@][]`, said thirty times over, makes a billion items out of one, and `join` or `to_string`
-# a text of any length; two values that `[@,@]` made forty times over are compared for days. Loops
-# in C hear no time-out, so what an expression makes or compares is counted.
+# `[@,@][]`, repeated thirty times, makes a billion items out of one, and `join` or `to_string` a
+# text of any length; comparing two values that `[@,@]` made forty times takes days. Loops in C do
+# not observe a timeout, so what an expression makes or compares is counted.
 
 
 MAX_EXPRESSION = 10_000  # characters
-# 5 MiB of JSON hold 2.6 million at most.
+# 5 MiB of JSON hold at most 2.6 million.
 MAX_ITEMS = 5_000_000
-# Bytes of JSON that one look for a value in a list may compare.
+# Bytes of JSON that one search for a value in a list may compare.
 MAX_COMPARED = 50_000_000
 
 Query = Callable[..., Any]
@@ -30,10 +30,10 @@ Query = Callable[..., Any]
 
 @lru_cache(maxsize=256)
 def compiled(expression: str) -> Query:
-    """What to call with data, and perhaps `most`; raises ValueError for what is no JMESPath.
+    """Return a function of data, and perhaps `most`; raises ValueError for invalid JMESPath.
 
-    The call raises StepError where the expression does not fit the data or makes too much of it:
-    more than `most` bytes of JSON, of which None counts none.
+    The function raises StepError if the expression does not fit the data or makes too much of it:
+    more than `most` bytes of JSON (None: no limit).
     """
     if len(expression) > MAX_EXPRESSION:
         raise ValueError(f"an expression has at most {MAX_EXPRESSION:,} characters")
@@ -49,7 +49,7 @@ def _search(tree: Any, expression: str, data: Any, most: int | None = MAX_BYTES)
     shown = expression if len(expression) <= 200 else f"{expression[:200]}…"
     try:
         result = _Interpreter().visit(tree, data)
-    # jmespath lets Python's own errors through, such as that of comparing a list with a text.
+    # jmespath lets Python's own errors through, for example when a list is compared with a text.
     except (JMESPathError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise StepError(f"JMESPath expression {shown!r} does not fit the data: {error}") from error
     if most is not None and weight(result, most) > most:
@@ -64,7 +64,7 @@ def _too_much() -> StepError:
 
 
 class _Functions(functions.Functions):
-    """JMESPath's functions, those that can multiply text or compare large values bounded."""
+    """JMESPath's functions, with limits on those that can multiply text or compare large values."""
 
     @functions.signature({"types": ["array", "string"]}, {"types": []})
     def _func_contains(self, subject: Any, search: Any) -> bool:
@@ -108,7 +108,7 @@ class _Interpreter(visitor.TreeInterpreter):
         base = self.visit(node["children"][0], value)
         if not isinstance(base, list):
             return None
-        # Before, not after: the list itself may be what does not fit into memory.
+        # Before, not after: the list itself may not fit into memory.
         self._made(sum(len(item) if isinstance(item, list) else 1 for item in base))
         flat: list[Any] = []
         for item in base:
@@ -141,12 +141,12 @@ class _Interpreter(visitor.TreeInterpreter):
 _FUNCTIONS = _Functions()
 
 
-# It makes a value of a billion parts, in forty steps.
+# It makes a value of a billion parts in forty steps.
 DOUBLED = "|".join(["[@,@]"] * 40)
 
 
 class JmespathInputs(ModuleInputs):
-    """What to select from what."""
+    """The data and the expression."""
 
     expression: str = Field(
         description="A JMESPath expression (jmespath.org).", examples=["orders[?total > `100`].id"]
@@ -161,7 +161,7 @@ class JmespathInputs(ModuleInputs):
 
 
 class JmespathOutputs(ModuleOutputs):
-    """What was selected."""
+    """The selected value."""
 
     result: Any = Field(description="The selected data; null if nothing matches.")
 

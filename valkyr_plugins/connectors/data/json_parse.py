@@ -1,4 +1,4 @@
-"""`data.json_parse`: a text of JSON, or of a JSON value a line, becomes data."""
+"""`data.json_parse`: parse a JSON text, or one JSON value per line."""
 
 import json
 import math
@@ -12,12 +12,12 @@ from runners.public.modules import Bad, ModuleInputs, ModuleOutputs, Result, Ste
 from valkyr_plugins.connectors.data.bounds import MAX_ROWS, PureModule, checked_text, without_nul
 
 MAX_DEPTH = 256
-# Escapes of what a text may not hold: NUL, and surrogates, which may be pairs or stand alone.
+# Escapes of characters that a text must not hold: NUL, and surrogates, paired or alone.
 SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
 class JsonParseInputs(ModuleInputs):
-    """What to read."""
+    """The text and its format."""
 
     text: str = Field(description="The JSON text.", examples=["{{ tasks.read.output.content }}"])
     lines: bool = Field(
@@ -29,15 +29,15 @@ class JsonParseInputs(ModuleInputs):
 
 
 class JsonParseOutputs(ModuleOutputs):
-    """What was read."""
+    """The parsed value."""
 
     data: Any = Field(description="The value; with `lines` the list of the lines' values.")
 
 
 class JsonParse(PureModule):
-    """Reads JSON, or a JSON value a line, strictly: NaN, Infinity and what follows the end fail.
+    """Parses JSON, or one JSON value per line, strictly: NaN, Infinity and trailing text fail.
 
-    The mistake's line and column are named, never the text itself.
+    An error names the line and column, never the text itself.
     """
 
     type = "data.json_parse"
@@ -73,7 +73,7 @@ class JsonParse(PureModule):
 
 
 def require_flat(text: str) -> None:
-    """StepError where brackets nest too deep, those within texts not counted."""
+    """Raise StepError if brackets nest too deep; brackets within texts are not counted."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0
@@ -87,7 +87,7 @@ def require_flat(text: str) -> None:
             depth -= 1
 
 
-# Whole texts, or brackets; a text that never ends is one, too.
+# Whole texts, or brackets; an unterminated text counts too.
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
@@ -149,9 +149,12 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _require_text(data: Any) -> None:
-    """StepError where a text holds what no text may; surrogates in pairs are one letter by now."""
+    """Raise StepError if a text holds forbidden characters.
+
+    Paired surrogates are one letter by now.
+    """
     text = json.dumps(data, ensure_ascii=False)
-    # Without backslashes that stand for themselves, which may come before "u0000".
+    # Without escaped backslashes, which may precede "u0000".
     if "\\u0000" in text.replace("\\\\", ""):
         raise StepError(
             "the JSON holds a NUL character (U+0000), which cannot be stored: remove it"

@@ -1,4 +1,4 @@
-"""Modules that work on rows: `data.sort`, `data.deduplicate`, and how rows are read and compared.
+"""Modules for rows, `data.sort` and `data.deduplicate`, and how rows are read and compared.
 
 A step names a value of each row by a key, a dotted path, or any JMESPath expression.
 """
@@ -27,9 +27,9 @@ Getter = Callable[[Any], Any]
 
 @lru_cache(maxsize=512)
 def getter(field: str) -> Getter:
-    """What to call with a row for a field's value, null where it has none; ValueError if no field.
+    """Return a function of a row that returns a field's value, or null; raises ValueError.
 
-    Keys and paths mean what JMESPath means by them, without its engine, which takes longer.
+    Keys and paths have JMESPath's meaning, without its engine, which is slower.
     """
     if not PATH.fullmatch(field):
         return compiled(field)
@@ -54,7 +54,7 @@ FieldName = Annotated[str, Field(max_length=500), AfterValidator(_checked)]
 
 
 def require_rows(rows: list[Any]) -> list[Any]:
-    """The rows, unless there are too many for one step."""
+    """Return the rows; raises StepError if there are too many for one step."""
     if len(rows) > MAX_ROWS:
         raise StepError(
             f"there are {len(rows):,} rows; at most {MAX_ROWS:,} are taken at once: work on them "
@@ -63,18 +63,18 @@ def require_rows(rows: list[Any]) -> list[Any]:
     return rows
 
 
-# What makes two values the same: equal JSON. 1 and "1" differ, 1 and 1.0 do not.
+# When two values are the same: equal JSON. 1 and "1" differ, 1 and 1.0 do not.
 
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def identity(value: Any) -> Any:
-    """Something hashable that is equal for equal values."""
+    """Return a hashable key that is equal for equal values."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or value is None:
-        return ("word", value)  # True is 1 to Python, not to JSON
+        return ("word", value)  # True is 1 in Python, but not in JSON
     if isinstance(value, int | float):
         return ("number", value)
     try:
@@ -83,24 +83,24 @@ def identity(value: Any) -> Any:
         raise StepError(f"a value is not JSON, so it cannot be compared: {error}") from error
 
 
-# Numbers as rows hold them: JSON's, or texts such as a CSV's "12.50".
+# Numbers in rows: JSON's, or texts such as a CSV's "12.50".
 #
 # Sums are decimal, so that 0.1 + 0.2 is 0.3 and a column of prices adds up to the cent.
 
 
-# Up to 60 digits and three of an exponent; no NaN, no infinity, no marks between thousands.
+# Up to 60 digits and an exponent of three; no NaN, no infinity, no thousands separators.
 NUMBER = re.compile(r"\s*[-+]?(?:\d{1,60}(?:\.\d{0,60})?|\.\d{1,60})(?:[eE][-+]?\d{1,3})?\s*")
 ARITHMETIC = Context(prec=60)
 
 
 def number_of(value: Any) -> Decimal | None:
-    """The exact value of a number or of a text that is one; None for anything else."""
+    """Return the exact value of a number or of a numeric text; None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
         return Decimal(value)
     if isinstance(value, float):
-        # The shortest text that means this float: what was written, not what binary made of it.
+        # The shortest text of this float: the number as written, not its binary expansion.
         text = repr(value)
         return Decimal(text) if NUMBER.fullmatch(text) else None
     if isinstance(value, str) and NUMBER.fullmatch(value):
@@ -109,22 +109,22 @@ def number_of(value: Any) -> Decimal | None:
 
 
 def as_json(number: Decimal) -> int | float:
-    """A number for JSON: whole ones are integers."""
+    """Return a number for JSON: whole ones are integers."""
     if number == number.to_integral_value():
         return int(number)
     return float(number)
 
 
-# How values are put in order: numbers before texts' order where all are numbers, null last.
+# The order of values: by number if all are numbers, else by text; null is last.
 
 
 As = Literal["auto", "number", "text"]
 
 
 def sort_key(values: list[Any], as_: As, field: str) -> Callable[[Any], Any]:
-    """What to compare such values by; none of them is null. StepError for what has no order.
+    """Return the sort key for values, none of which is null; raises StepError.
 
-    auto: as numbers where every value is a number or a text that is one, else as texts.
+    auto: by number if every value is a number or a numeric text, else by text.
     """
     if as_ == "auto":
         as_ = "number" if all(number_of(value) is not None for value in values) else "text"
@@ -153,7 +153,7 @@ def _text(value: Any, field: str) -> str:
 
 
 def kind(value: Any) -> str:
-    """What a value is, in words; never the value itself."""
+    """Return a value's type in words; never the value itself."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -165,7 +165,7 @@ def kind(value: Any) -> str:
     return "a list" if isinstance(value, list) else "a number"
 
 
-# `data.sort`: rows in order.
+# `data.sort`: sort rows.
 
 
 class SortBy(ModuleInputs):
@@ -182,7 +182,7 @@ class SortBy(ModuleInputs):
 
 
 class SortInputs(ModuleInputs):
-    """What to sort, and how."""
+    """The rows and the fields to sort by."""
 
     rows: list[Any] = Field(
         description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.totals.output.groups }}"]
@@ -197,16 +197,16 @@ class SortInputs(ModuleInputs):
 
 
 class SortOutputs(ModuleOutputs):
-    """What was sorted."""
+    """The sorted rows."""
 
     rows: list[Any] = Field(description="The rows in order.")
     count: int = Field(description="How many.")
 
 
 class Sort(PureModule):
-    """Sorts rows by fields, numbers as numbers also where they are texts.
+    """Sorts rows by fields, numbers as numbers even if they are texts.
 
-    Rows without a value come last, whichever the order; rows that are equal keep their order.
+    Rows without a value come last in either order; equal rows keep their order.
     """
 
     type = "data.sort"
@@ -250,16 +250,16 @@ def _sorted(rows: list[Any], by: SortBy) -> list[Any]:
     valued = [(get(row), row) for row in rows]
     given = [(value, row) for value, row in valued if value is not None]
     key = sort_key([value for value, _ in given], by.as_, by.field)
-    # `reverse` keeps the order of equal ones, too.
+    # `reverse` keeps the order of equal rows, too.
     given.sort(key=lambda pair: key(pair[0]), reverse=by.order == "descending")
     return [row for _, row in given] + [row for value, row in valued if value is None]
 
 
-# `data.deduplicate`: of rows that are the same by some fields, one stays.
+# `data.deduplicate`: keep one of the rows that are equal by some fields.
 
 
 class DeduplicateInputs(ModuleInputs):
-    """Which rows are the same, and which of them stays."""
+    """The fields that make rows equal, and which of the rows to keep."""
 
     rows: list[Any] = Field(
         description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]
@@ -277,7 +277,7 @@ class DeduplicateInputs(ModuleInputs):
 
 
 class DeduplicateOutputs(ModuleOutputs):
-    """What is left."""
+    """The remaining rows."""
 
     rows: list[Any] = Field(description="The rows that stay, in their order.")
     count: int = Field(description="How many stay.")
@@ -285,9 +285,9 @@ class DeduplicateOutputs(ModuleOutputs):
 
 
 class Deduplicate(PureModule):
-    """Leaves out rows that others repeat, in their fields or altogether.
+    """Removes rows that repeat others, in some fields or in all.
 
-    1 and "1" are different; a missing field is the same as null.
+    1 and "1" are different; a missing field equals null.
     """
 
     type = "data.deduplicate"

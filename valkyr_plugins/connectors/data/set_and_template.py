@@ -1,4 +1,4 @@
-"""`data.set` names values for later steps; `data.template` writes a text."""
+"""`data.set` returns values for later steps; `data.template` renders a text."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from valkyr_plugins.connectors.data.bounds import PureModule, checked_text
 
 
 class SetInputs(ModuleInputs):
-    """What to yield."""
+    """The values to return."""
 
     values: dict[str, Any] = Field(
         description="The step's output.",
@@ -19,7 +19,7 @@ class SetInputs(ModuleInputs):
 
 
 class Set(PureModule):
-    """Yields the given values, for later steps to read."""
+    """Returns the given values, for later steps to read."""
 
     type = "data.set"
     title = "Set values"
@@ -36,7 +36,7 @@ class Set(PureModule):
 
 
 class TemplateInputs(ModuleInputs):
-    """What to write."""
+    """The text to render."""
 
     text: Any = Field(
         description=(
@@ -48,13 +48,13 @@ class TemplateInputs(ModuleInputs):
 
 
 class TemplateOutputs(ModuleOutputs):
-    """What was written."""
+    """The rendered text."""
 
     text: str = Field(description="The text, rendered.")
 
 
 class TextTemplate(PureModule):
-    """Writes a text from values, for a mail, a file or a request."""
+    """Renders a text from values, for a mail, a file or a request."""
 
     type = "data.template"
     title = "Text template"

@@ -1,4 +1,4 @@
-"""`data.validate`: data either fits a JSON Schema, or the step fails and lists every mistake."""
+"""`data.validate`: check data against a JSON Schema; the step fails with every mistake."""
 
 import json
 from functools import lru_cache
@@ -31,11 +31,11 @@ from runners.public.modules import (
 
 MAX_ERRORS = 100
 NAMED_ERRORS = 5
-MAX_KEPT = 20_000  # characters of a schema that is remembered as one
+MAX_KEPT = 20_000  # characters of a schema that is cached, at most
 
 
 class ValidateInputs(ModuleInputs):
-    """What has to fit what."""
+    """The data and the schema."""
 
     data: Any = Field(description="What is checked.", examples=["{{ input }}"])
     json_schema: dict[str, Any] | bool = Field(
@@ -55,7 +55,7 @@ class ValidateInputs(ModuleInputs):
 
 
 class ValidateOutputs(ModuleOutputs):
-    """What was checked."""
+    """The valid data."""
 
     data: Any = Field(description="The data, unchanged.")
 
@@ -121,9 +121,9 @@ class Validate(Module[ValidateInputs]):
 
 
 def require_fit(data: Any, schema: Any, evaluations: int) -> None:
-    """Raise StepError unless data fits a schema that was checked by `require_schema`.
+    """Raise StepError unless data fits a schema that `require_schema` checked.
 
-    Its `details` list the mistakes; None where the schema is at fault, or takes more evaluations.
+    Its `details` list the mistakes; None if the schema is at fault, or takes more evaluations.
     """
     problems = _problems(data, schema, evaluations)
     if not problems:
@@ -140,7 +140,7 @@ def require_fit(data: Any, schema: Any, evaluations: int) -> None:
 
 def _problems(data: Any, schema: Any, evaluations: int) -> list[dict[str, str]]:
     try:
-        # One at a time, and no more: an error's message may hold the whole data once again.
+        # One at a time, and no more: an error's message may contain the whole data again.
         found = mistakes(validator(schema), data, EvaluationBudget(evaluations), MAX_ERRORS)
     except Unresolvable as error:
         raise StepError(f"the schema refers to something it does not hold: {error}") from error
@@ -158,13 +158,13 @@ def _problems(data: Any, schema: Any, evaluations: int) -> list[dict[str, str]]:
 def require_schema(schema: Any, evaluations: int = STEP) -> None:
     """Raise ValueError unless it is a JSON Schema whose patterns can be matched.
 
-    While a definition is checked, its own budget counts instead of `evaluations`.
+    While a definition is checked, its own budget is used instead of `evaluations`.
     """
     try:
         text = json.dumps(schema)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not a JSON Schema: {error}") from error
-    # Most steps have one schema, written out; checking it takes longer than checking data.
+    # Most steps have one constant schema; checking it takes longer than checking data.
     check = _require_schema if len(text) <= MAX_KEPT else _require_schema.__wrapped__
     check(text, evaluations)
 

@@ -1,4 +1,4 @@
-"""`data.xml_parse`: XML becomes objects and lists, by the customs of xmltodict."""
+"""`data.xml_parse`: convert XML to objects and lists, by xmltodict's conventions."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,7 +25,7 @@ BILLION_LAUGHS = (
 
 
 class XmlParseInputs(ModuleInputs):
-    """What to read, and what becomes of it."""
+    """The text and how to convert it."""
 
     text: str = Field(
         description="The XML text. An encoding that it declares is not looked at: it is text now.",
@@ -58,13 +58,13 @@ class XmlParseInputs(ModuleInputs):
 
 
 class XmlParseOutputs(ModuleOutputs):
-    """What was read."""
+    """The parsed document."""
 
     data: Any = Field(description="An object with the root element's name as its one key.")
 
 
 class XmlParse(Module[XmlParseInputs]):
-    """Reads XML into objects and lists.
+    """Converts XML to objects and lists.
 
     `<a k="1"><b>x</b><b>y</b></a>` becomes `{"a": {"@k": "1", "b": ["x", "y"]}}`; an empty element
     is null, and all values are text. Nothing is fetched, and a document that declares entities
@@ -127,15 +127,15 @@ class XmlParse(Module[XmlParseInputs]):
 def _namespaces(named: dict[str, str] | None) -> dict[str, Any]:
     if named is None:
         return {}
-    # xmltodict leaves a namespace out by None.
+    # xmltodict omits a namespace whose name is None.
     short = {uri: name or None for uri, name in named.items()}
     return cast("dict[str, Any]", {"process_namespaces": True, "namespaces": short})
 
 
-# Looks an XML text over before it is read: well formed, not too deep, and without entities.
+# Check an XML text before it is parsed: well formed, not too deep, and without entities.
 #
-# Entities are how XML attacks: ones that multiply (a billion laughs), and ones that stand for a
-# file or an address. No feed or interface of today needs them, so that a document with its own
+# Entities are the means of XML attacks: some multiply (a billion laughs), some refer to a file or
+# an address. Current feeds and interfaces do not need them, so a document that declares entities
 # fails.
 
 
@@ -143,11 +143,11 @@ MAX_DEPTH = 256
 
 
 def require_harmless(text: str) -> None:
-    """StepError for what should not be read; it names the line and column of what is malformed."""
+    """Raise StepError for a document that must not be parsed, with the line and column."""
     from xml.parsers import expat
 
     parser = expat.ParserCreate("utf-8")
-    # Chunks of text need no look, and whole ones take fewer calls.
+    # Chunks of text need no check, and whole ones take fewer calls.
     parser.buffer_text = True
     _bound_depth(parser)
     parser.EntityDeclHandler = _declared

@@ -1,1 +1,1 @@
-"""Modules that read and write files, all of them below one folder that an admin names."""
+"""Modules that read and write files, all of them below one folder that an administrator sets."""

@@ -1,4 +1,4 @@
-"""`file.delete`: one file less."""
+"""`file.delete`: delete a file."""
 
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from valkyr_plugins.connectors.files.inputs import (
 
 
 class FileDeleteInputs(StoreInputs):
-    """What to delete."""
+    """The file to delete."""
 
     path: str = Field(
         description="One file below the files folder, or s3://bucket/key; no folder, no pattern.",
@@ -32,7 +32,7 @@ class FileDeleteInputs(StoreInputs):
 
 
 class FileDeleteOutputs(ModuleOutputs):
-    """What became of it."""
+    """The result of the deletion."""
 
     path: str = Field(description="The deleted path.")
     deleted: bool = Field(description="Whether it was there.")
@@ -41,7 +41,7 @@ class FileDeleteOutputs(ModuleOutputs):
 class FileDelete(Module[FileDeleteInputs]):
     """Deletes one file below the files folder, or one object in S3.
 
-    In a bucket that keeps versions the older ones stay. S3 needs a credential of type s3.
+    In a versioned bucket, older versions remain. S3 needs a credential of type s3.
     """
 
     type = "file.delete"

@@ -1,7 +1,7 @@
-"""Stores of other kinds that fsspec knows, where an administrator allows their scheme.
+"""Other stores that fsspec supports, for schemes that an administrator allows.
 
-They are opened as fsspec opens them by default: with what the URL and the worker's environment
-say. Nothing guards where they connect to.
+They are opened with fsspec's defaults: from the URL and the worker's environment. The addresses
+that they connect to are not checked.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ class OtherStore:
         self._scheme = scheme
 
     def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
-        """At most so many bytes from byte `start` on."""
+        """Return at most `most` bytes from byte `start` on."""
         filesystem, path = self._at(place)
         known = _found(filesystem, path, place)
         data: bytes = filesystem.cat_file(path, start=start, end=start + most)
@@ -27,7 +27,7 @@ class OtherStore:
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Put a file, whole."""
+        """Write a whole file."""
         if mode != "overwrite":
             raise StepError(f"{_name(place)}: files there can only be overwritten, found {mode!r}")
         filesystem, path = self._at(place)
@@ -35,7 +35,7 @@ class OtherStore:
         return _facts(place, {"size": len(data)})
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
-        """What is in a folder."""
+        """Yield the entries of a folder."""
         filesystem, path = self._at(place)
         _found(filesystem, path, place)
         waiting = [path]
@@ -50,7 +50,7 @@ class OtherStore:
                 yield _facts(FileLocation(place.scheme, f"{root}/{beneath}".lstrip("/")), known)
 
     def delete(self, place: FileLocation) -> bool:
-        """Delete a file; StepError for a folder."""
+        """Delete a file; raise StepError for a folder."""
         filesystem, path = self._at(place)
         if not filesystem.exists(path):
             return False
@@ -60,7 +60,7 @@ class OtherStore:
         return True
 
     def close(self) -> None:
-        """Nothing is held; fsspec closes what it opened."""
+        """Do nothing; fsspec closes what it opened."""
 
     def _at(self, place: FileLocation) -> tuple[Any, str]:
         from fsspec.core import url_to_fs

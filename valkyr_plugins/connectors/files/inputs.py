@@ -1,4 +1,4 @@
-"""What file steps ask alike: a path, for a store on the network where that is, and content."""
+"""Common inputs of file steps: a path, a store on the network, and content."""
 
 import base64
 import binascii
@@ -13,7 +13,7 @@ from valkyr_plugins.connectors.files.store import S3, Stores, Where
 
 
 class StoreInputs(ModuleInputs):
-    """Where a store is; only paths that begin with s3:// need it."""
+    """The address of a store; only paths that begin with s3:// need it."""
 
     endpoint: str | None = Field(
         None,
@@ -33,12 +33,12 @@ class StoreInputs(ModuleInputs):
 
 
 def stores(inputs: StoreInputs, ctx: StepContext) -> Stores:
-    """The stores that the step's paths may name."""
+    """Return the stores that the step's paths may use."""
     return Stores(Where(inputs.endpoint, inputs.region, ctx.credential), ctx)
 
 
 def circuit_of(inputs: StoreInputs, *paths: str | None) -> str | None:
-    """The S3 server that one of the paths needs, or None where all of them stay here."""
+    """Return the S3 server that one of the paths needs, or None if all of them are local."""
     if not any(path is not None and path.lower().startswith(f"{S3}://") for path in paths):
         return None
     from valkyr_plugins.connectors.files.s3.endpoint import endpoint_of
@@ -49,7 +49,7 @@ def circuit_of(inputs: StoreInputs, *paths: str | None) -> str | None:
 CIRCUIT_TARGET = "`s3:` and the server's host, for paths in S3; none below the files folder"
 
 
-# The content of files as a step's inputs and outputs hold it: text in a charset, or Base64.
+# File contents in a step's inputs and outputs: text in a charset, or Base64.
 
 
 Encoding = Literal["text", "base64"]
@@ -57,7 +57,7 @@ MAX_CHARSET = 40
 
 
 def _known(charset: str) -> str:
-    """The name, if Python knows it as an encoding of text; ValueError otherwise."""
+    """Return the name of a text encoding that Python knows; raises ValueError."""
     try:
         known = codecs.lookup(charset)
     except (LookupError, ValueError):
@@ -75,7 +75,7 @@ Charset = Annotated[
 
 
 def decoded(data: bytes, encoding: Encoding, charset: str, name: str) -> str:
-    """Bytes as an output; StepError where they are no text in that charset."""
+    """Return bytes as an output; raises StepError if they are not text in that charset."""
     if encoding == "base64":
         return base64.b64encode(data).decode("ascii")
     try:
@@ -89,7 +89,7 @@ def decoded(data: bytes, encoding: Encoding, charset: str, name: str) -> str:
 
 
 def encoded(content: str, encoding: Encoding, charset: str, name: str = "content") -> bytes:
-    """An input as bytes; StepError where it cannot be."""
+    """Return an input as bytes; raises StepError if it cannot be encoded."""
     try:
         if encoding == "base64":
             return base64.b64decode(content, validate=True)
@@ -100,16 +100,16 @@ def encoded(content: str, encoding: Encoding, charset: str, name: str = "content
 
 
 def _short(error: Exception) -> str:
-    """The reason without the text itself, which may be long or secret."""
+    """Return the reason without the text itself, which may be long or secret."""
     if isinstance(error, UnicodeEncodeError):
         return f"{error.reason} (character {error.start})"
     return str(error)[:200]
 
 
-# Loads what stores on the network need, once, before a worker forks.
+# Load what stores on the network need, once, before a worker forks.
 
 
 def warm_up() -> None:
-    """Import s3fs and what it brings, where it is installed: a second, and no thread yet."""
+    """Import s3fs and its dependencies, if installed: takes 1 s, and starts no thread yet."""
     if find_spec("s3fs") is not None:
         import valkyr_plugins.connectors.files.s3.store  # noqa: F401

@@ -1,4 +1,4 @@
-"""`file.list`: what is in a folder, in the order of its paths."""
+"""`file.list`: list the entries of a folder, in the order of their paths."""
 
 from fnmatch import fnmatchcase
 from typing import ClassVar, Literal
@@ -17,7 +17,7 @@ from valkyr_plugins.connectors.files.store import MAX_SCANNED, Facts, Stores
 
 # Glob patterns over paths: `*`, `?` and `[…]` within a folder's name, `**` over any folders.
 #
-# Matched part by part and without going back, so that no pattern takes long.
+# They are matched part by part without backtracking, so that no pattern takes long.
 
 
 MAX_PARTS = 32
@@ -25,7 +25,7 @@ ANY_FOLDERS = "**"
 
 
 class FilePattern:
-    """A pattern, taken apart; ValueError for one with more than 32 parts."""
+    """A parsed pattern; raises ValueError for more than 32 parts."""
 
     def __init__(self, text: str) -> None:
         self.parts = [part for part in text.split("/") if part]
@@ -34,11 +34,11 @@ class FilePattern:
 
     @property
     def recursive(self) -> bool:
-        """Whether it looks below the first folder."""
+        """Return whether it searches below the first folder."""
         return len(self.parts) > 1 or ANY_FOLDERS in self.parts
 
     def matches(self, path: str) -> bool:
-        """Whether the whole path fits."""
+        """Return whether the whole path matches."""
         at = self._further({0})
         for name in path.split("/"):
             reached = set()
@@ -56,7 +56,7 @@ class FilePattern:
         return len(self.parts) in at
 
     def _further(self, positions: set[int]) -> set[int]:
-        """With those that are reached because `**` also stands for no folder at all."""
+        """Return the positions, with those reached because `**` also matches no folder at all."""
         found = set(positions)
         for position in range(len(self.parts)):
             if position in found and self.parts[position] == ANY_FOLDERS:
@@ -68,7 +68,7 @@ MAX_ENTRIES = 10_000
 
 
 class FileListInputs(StoreInputs):
-    """Where to look, and for what."""
+    """The folder and the pattern."""
 
     path: str = Field(
         "",
@@ -109,7 +109,7 @@ class FileListEntry(ModuleOutputs):
 
 
 class FileListOutputs(ModuleOutputs):
-    """What was found."""
+    """The entries found."""
 
     path: str = Field(description="Where it was looked.")
     entries: list[FileListEntry] = Field(description="The files, ordered by path.")
@@ -119,7 +119,7 @@ class FileListOutputs(ModuleOutputs):
 class FileList(Module[FileListInputs]):
     """Lists files below the files folder, or objects in S3, with their sizes and times.
 
-    Symbolic links are left out. S3 needs a credential of type s3, except for what is public.
+    Symbolic links are left out. S3 needs a credential of type s3, except for public objects.
     """
 
     type = "file.list"
@@ -195,7 +195,7 @@ def _found(inputs: FileListInputs, opened: Stores) -> list[Facts]:
 
 
 def _seen_from(folder: str, path: str) -> str:
-    """A path without the folder that was asked for."""
+    """Return a path relative to the requested folder."""
     if "://" not in folder:
         folder = "/".join(part for part in folder.split("/") if part not in ("", "."))
     return path.removeprefix(folder.rstrip("/")).lstrip("/")

@@ -1,4 +1,4 @@
-"""The files folder as a store: whole files at once, never over a symbolic link."""
+"""The files folder as a store: whole files, never through a symbolic link."""
 
 import fcntl
 import os
@@ -25,7 +25,7 @@ class LocalStore:
     """Files below `VALKYR_FILES_ROOT`."""
 
     def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
-        """At most so many bytes from byte `start` on."""
+        """Return at most `most` bytes from byte `start` on."""
         with folder_of(place.rest, create=False) as (folder, name):
             handle = open_file(folder, name, place.rest, os.O_RDONLY)
         with os.fdopen(handle, "rb") as file:
@@ -36,7 +36,7 @@ class LocalStore:
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Put a file in its place, or add to it; folders on the way are made."""
+        """Write a file, or append to it; creates missing folders."""
         path = place.rest
         with folder_of(path, create=True) as (folder, name):
             if mode == "append":
@@ -48,13 +48,13 @@ class LocalStore:
             return _facts(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
-        """Regular files and folders; links and what is being written are left out."""
+        """Yield regular files and folders, without links and files that are being written."""
         prefix = "/".join(part for part in place.rest.split("/") if part not in ("", "."))
         with open_folder(place.rest) as folder:
             yield from _walk(folder, f"{prefix}/" if prefix else "", recursive, MAX_DEPTH)
 
     def delete(self, place: FileLocation) -> bool:
-        """Delete a regular file, or a link itself; StepError for a folder."""
+        """Delete a regular file, or a link itself; raise StepError for a folder."""
         try:
             with folder_of(place.rest, create=False) as (folder, name):
                 os.unlink(name, dir_fd=folder)
@@ -65,7 +65,7 @@ class LocalStore:
         return True
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing; no resource is held."""
 
 
 def _walk(folder: int, prefix: str, recursive: bool, depth: int) -> Iterator[Facts]:
@@ -110,7 +110,7 @@ def _exists(folder: int, name: str) -> bool:
 
 
 def _require_same(folder: int, name: str, path: str, data: bytes) -> None:
-    """An equal file is what an earlier attempt of this step left: that is no conflict."""
+    """Raise StepError unless the file is equal, as left by an earlier attempt of this step."""
     with os.fdopen(open_file(folder, name, path, os.O_RDONLY), "rb") as file:
         if file.read(len(data) + 1) != data:
             raise StepError(f"{path!r} exists already, with another content")

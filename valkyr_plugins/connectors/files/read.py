@@ -1,4 +1,4 @@
-"""`file.read`: a file, or a range of it, as text or Base64."""
+"""`file.read`: read a file, or a range of it, as text or Base64."""
 
 from typing import ClassVar
 
@@ -27,7 +27,7 @@ from valkyr_plugins.connectors.files.store import MAX_BYTES, MEBIBYTE
 
 
 class FileReadInputs(StoreInputs):
-    """What to read."""
+    """The file to read, and the range."""
 
     path: str = Field(
         description="Below the files folder, or s3://bucket/key.",
@@ -48,7 +48,7 @@ class FileReadInputs(StoreInputs):
 
 
 class FileReadOutputs(ModuleOutputs):
-    """What was read."""
+    """The content, and facts about the file."""
 
     path: str = Field(description="Where it was read.")
     content: str = Field(description="The file or the range, as text or Base64.")
@@ -63,7 +63,7 @@ class FileReadOutputs(ModuleOutputs):
 class FileRead(Module[FileReadInputs]):
     """Reads a file below the files folder, or an object in S3, whole or a range of it.
 
-    S3 needs a credential of type s3, except for what is public.
+    S3 needs a credential of type s3, except for public objects.
     """
 
     type = "file.read"

@@ -1,7 +1,7 @@
-"""The one folder that file steps may touch, and the only way to a file below it.
+"""The only folder that file steps may use, and the only way to a file below it.
 
-Paths are walked folder by folder without following symbolic links, so that neither `..` nor a
-link, not even one put there meanwhile, leads outside.
+Paths are opened folder by folder without following symbolic links, so that neither `..` nor a link,
+even one created meanwhile, leads outside.
 """
 
 import errno
@@ -17,16 +17,19 @@ from valkyr_plugins.connectors.conf import settings
 
 FILES_ROOT = "VALKYR_FILES_ROOT"
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Opening a named pipe would wait for somebody at its other end.
+# Opening a named pipe would block until a process opens its other end.
 FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class FileMissing(StepError):
-    """There is no such file, or no folder on the way to it."""
+    """The file, or a folder of its path, does not exist."""
 
 
 def path_parts(path: str) -> list[str]:
-    """The folders and the name of a path below the root; StepError for one that leads outside."""
+    """Return the folders and the name of a path below the root.
+
+    Raises StepError for one outside.
+    """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/") or ".." in parts or "\x00" in path or "\\" in path:
         raise StepError(
@@ -40,7 +43,7 @@ def path_parts(path: str) -> list[str]:
 
 @contextmanager
 def folder_of(path: str, *, create: bool) -> Iterator[tuple[int, str]]:
-    """The open folder a path's file is in, and the file's name; folders are made where asked."""
+    """Open the folder of a path's file, and yield it with the file's name; create it if asked."""
     *folders, name = path_parts(path)
     current = os.open(_root(create), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -55,7 +58,7 @@ def folder_of(path: str, *, create: bool) -> Iterator[tuple[int, str]]:
 
 @contextmanager
 def open_folder(path: str) -> Iterator[int]:
-    """A folder itself, open; the empty path is the files folder."""
+    """Open a folder and yield it; the empty path is the files folder."""
     if not path.strip("/.") and not path.startswith("/") and ".." not in path:
         handle = os.open(_root(create=False), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -69,7 +72,10 @@ def open_folder(path: str) -> Iterator[int]:
 
 @contextmanager
 def open_subfolder(name: str, parent: int, path: str) -> Iterator[int]:
-    """A folder of an open folder, open; StepError where it is no plain folder."""
+    """Open a subfolder of an open folder and yield it.
+
+    Raises StepError if it is not a plain folder.
+    """
     handle = _open_folder(name, parent, path, create=False)
     try:
         yield handle
@@ -78,7 +84,7 @@ def open_subfolder(name: str, parent: int, path: str) -> Iterator[int]:
 
 
 def open_file(folder: int, name: str, path: str, flags: int) -> int:
-    """Open a regular file of an open folder; StepError for anything else, or nothing."""
+    """Open a regular file of an open folder; raises StepError for anything else."""
     try:
         handle = os.open(name, flags | FILE_FLAGS, 0o640, dir_fd=folder)
     except FileNotFoundError:
@@ -123,7 +129,7 @@ def _make_folder(name: str, parent: int) -> None:
 
 
 def _refusal(path: str, error: OSError) -> Exception:
-    """What to raise: passing troubles such as a full disk stay what they are."""
+    """Return what to raise: temporary errors such as a full disk stay unchanged."""
     if isinstance(error, NotADirectoryError | IsADirectoryError) or error.errno == errno.ELOOP:
         return StepError(
             f"{path!r} leads over something that is not a plain folder or file; symbolic links "
@@ -132,14 +138,14 @@ def _refusal(path: str, error: OSError) -> Exception:
     return error
 
 
-# Puts a whole file in its place at once: readers see the old one or the new one, never a part.
+# Write a whole file atomically: readers see the old one or the new one, never a part.
 
 
-TEMPORARY = ".tmp"  # how a file ends that is being written
+TEMPORARY = ".tmp"  # suffix of a file that is being written
 
 
 def replace(folder: int, name: str, path: str, data: bytes, *, new: bool = False) -> None:
-    """Put a whole file in its place at once; with `new`, StepError where there is one already."""
+    """Replace a file atomically; with `new`, raise StepError if it exists already."""
     temporary = f".{name[:100]}.{secrets.token_hex(8)}{TEMPORARY}"
     handle = open_file(folder, temporary, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:

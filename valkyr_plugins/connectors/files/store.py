@@ -1,4 +1,4 @@
-"""Where a path leads, what every store of files can do, and the stores that one step has open."""
+"""Locations of files, the interface of stores, and the open stores of a step."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,13 +13,13 @@ from valkyr_plugins.connectors.conf import settings
 # Where a path of a file step leads: below the files folder, or to another store by its scheme.
 #
 # Only schemes that an administrator names are opened. A scheme can mean the worker's own disk
-# (`file://`), any host (`http://`) or a chain of both (`zip://a::file:///etc`), so that nothing is
-# allowed by being installed.
+# (`file://`), any host (`http://`) or a chain of both (`zip://a::file:///etc`), so installing a
+# package allows nothing.
 
 
 FILE_SCHEMES = "VALKYR_FILE_SCHEMES"
 LOCAL, S3 = "local", "s3"
-# They open the worker's own disk past the files folder, whatever an administrator says.
+# They bypass the files folder on the worker's disk, so an administrator cannot allow them.
 NEVER = frozenset({"file", "dir", "reference", "generic", "data", "asynclocal"})
 BUCKET = re.compile(r"[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]")
 MAX_KEY_BYTES = 1_024  # Amazon S3's own limit
@@ -27,26 +27,26 @@ MAX_KEY_BYTES = 1_024  # Amazon S3's own limit
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """A path taken apart: `rest` is what follows `scheme://`, or the path itself where local."""
+    """A parsed path: `rest` is the part after `scheme://`, or the path itself if local."""
 
     scheme: str
     rest: str
 
     @property
     def bucket(self) -> str:
-        """The first part of a path in S3."""
+        """Return the first part of a path in S3."""
         return self.rest.partition("/")[0]
 
     @property
     def key(self) -> str:
-        """The rest of a path in S3, empty for the bucket itself."""
+        """Return the rest of a path in S3, "" for the bucket itself."""
         return self.rest.partition("/")[2]
 
 
 def place_of(path: str, *, folder: bool = False) -> FileLocation:
-    """Take a path apart; StepError where its scheme is not allowed or it leads astray.
+    """Parse a path; raise StepError if its scheme is not allowed or it leads outside.
 
-    `folder`: it may name a folder, or a whole bucket.
+    With `folder`, it may name a folder, or a whole bucket.
     """
     scheme, separator, rest = path.partition("://")
     if not separator:
@@ -77,7 +77,7 @@ def _require_allowed(scheme: str, path: str) -> None:
 
 
 def _require_object(place: FileLocation, path: str, folder: bool) -> None:
-    """A bucket and a key that every S3 and every proxy before one understands alike."""
+    """Require a bucket and a key that every S3 server and every proxy interprets the same way."""
     if not BUCKET.fullmatch(place.bucket):
         raise StepError(
             f"path {path[:200]!r} names no bucket: expected s3://bucket/key, the bucket 3 to 63 "
@@ -98,14 +98,14 @@ def _require_object(place: FileLocation, path: str, folder: bool) -> None:
 Mode = Literal["overwrite", "create", "append"]
 MEBIBYTE = 1024 * 1024
 MAX_BYTES = 64 * MEBIBYTE
-MAX_SCANNED = 100_000  # entries that one listing looks at
+MAX_SCANNED = 100_000  # entries that one listing reads at most
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a file or folder; `path` is as a step would write it, `bytes` its size.
+    """The facts about a file or folder; `path` is in the syntax of steps, `bytes` the size.
 
-    `modified` is in ISO 8601; `etag` and `version` are a store's own marks of a content.
+    `modified` is in ISO 8601; `etag` and `version` are a store's identifiers of a content.
     """
 
     path: str
@@ -119,7 +119,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """What a path does not say: a store's address, its region, and who asks."""
+    """What a path does not contain: a store's address, its region, and the credential."""
 
     endpoint: str | None = None
     region: str | None = None
@@ -127,24 +127,30 @@ class Where:
 
 
 class Store(Protocol):
-    """A place for files; every method raises StepError, or an error that is classed by its kind."""
+    """A place for files.
+
+    Every method raises StepError, or an error that is classified by its kind.
+    """
 
     def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
-        """At most so many bytes from byte `start` on; `Facts.bytes` is the whole file's size."""
+        """Return at most `most` bytes from byte `start` on.
+
+        `Facts.bytes` is the whole file's size.
+        """
 
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Put a file there at once, or add to it."""
+        """Write a file atomically, or append to it."""
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
-        """What is in a folder, in any order; folders themselves only where not `recursive`."""
+        """Yield the entries of a folder, in any order; folders only if not `recursive`."""
 
     def delete(self, place: FileLocation) -> bool:
-        """Delete a file; whether it was there."""
+        """Delete a file; return whether it existed."""
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
 
 
 class Stores:
@@ -168,14 +174,17 @@ class Stores:
             store.close()
 
     def at(self, path: str, *, folder: bool = False) -> tuple[Store, FileLocation]:
-        """The store of a path, and the path taken apart; StepError where it may not be opened."""
+        """Return the store of a path, and the parsed path.
+
+        Raises StepError if it may not be used.
+        """
         place = place_of(path, folder=folder)
         if place.scheme not in self._open:
             self._open[place.scheme] = self._opened(place.scheme)
         return self._open[place.scheme], place
 
     def _opened(self, scheme: str) -> Store:
-        # Each brings libraries that most workers never need.
+        # Each loads libraries that most workers never need.
         if scheme == LOCAL:
             from valkyr_plugins.connectors.files.local_store import LocalStore
 

@@ -1,4 +1,4 @@
-"""`file.write`: a whole file at once, or an addition to one."""
+"""`file.write`: write a whole file, or append to one."""
 
 from typing import ClassVar, Literal
 
@@ -18,7 +18,7 @@ from valkyr_plugins.connectors.files.inputs import (
 
 
 class FileWriteInputs(StoreInputs):
-    """What to write where."""
+    """The file and its content."""
 
     path: str = Field(
         description="Below the files folder, where folders on the way are made; or s3://bucket/key.",
@@ -48,7 +48,7 @@ class FileWriteInputs(StoreInputs):
 
 
 class FileWriteOutputs(ModuleOutputs):
-    """What was written."""
+    """Facts about the written file."""
 
     path: str = Field(description="Where it was written.")
     bytes: int = Field(description="How many bytes this step wrote.")
@@ -57,10 +57,10 @@ class FileWriteOutputs(ModuleOutputs):
 
 
 class FileWrite(Module[FileWriteInputs]):
-    """Writes a file below the files folder, or an object in S3, in one go.
+    """Writes a whole file below the files folder, or an object in S3.
 
-    Overwriting and creating are safe to repeat; appending may add the same twice after a crash.
-    S3 needs a credential of type s3.
+    Overwriting and creating are safe to repeat; appending may add the same twice after a crash. S3
+    needs a credential of type s3.
     """
 
     type = "file.write"

@@ -1,4 +1,4 @@
-"""Where mail goes, and its delivery: to an SMTP server, or into a folder as an .eml file."""
+"""Deliver mail to an SMTP server, or into a folder as an .eml file."""
 
 import os
 import smtplib
@@ -17,7 +17,7 @@ from valkyr_plugins.connectors.conf import settings
 from valkyr_plugins.connectors.files.root import replace
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
 
-# Where mail goes: a URL that an administrator sets or a step's credential holds, taken apart.
+# The destination of mail: the parsed URL of an administrator or of a step's credential.
 
 
 EMAIL_URL = "VALKYR_EMAIL_URL"
@@ -28,9 +28,9 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """`tls` says when encryption begins; `starttls` only asks for it where it is offered.
+    """An SMTP server; `tls` says when encryption begins, `starttls` uses it only if offered.
 
-    `trusted` is one that an administrator named, which may stand in a private network.
+    `trusted` means that an administrator named it; it may be in a private network.
     """
 
     host: str
@@ -42,7 +42,7 @@ class SmtpServer:
 
     @property
     def needs_tls(self) -> bool:
-        """A password crosses a network under TLS only."""
+        """Return whether it needs TLS: a password crosses a network under TLS only."""
         return bool(self.user) and self.host not in LOOPBACK
 
     def __repr__(self) -> str:
@@ -50,9 +50,9 @@ class SmtpServer:
 
 
 def destination(credential: Mapping[str, str] | None = None) -> SmtpServer | Path:
-    """The credential's SMTP server; without one the administrator's, or the folder for .eml files.
+    """Return the credential's SMTP server; without one the administrator's, or the folder.
 
-    StepError when none is set well.
+    Raises StepError if none is set correctly.
     """
     if credential is not None:
         return _server(credential.get("url", ""), "the credential's url", trusted=False)
@@ -99,7 +99,7 @@ def _server(setting: str, name: str, *, trusted: bool) -> SmtpServer:
 
 
 class GuardedSmtp(smtplib.SMTP):
-    """smtplib's client with the address checked before it is connected to."""
+    """smtplib's client, which checks an address before it connects."""
 
     def _get_socket(self, host: str, port: int, timeout: float | None) -> socket.socket:
         failure: OSError | None = None
@@ -112,7 +112,7 @@ class GuardedSmtp(smtplib.SMTP):
 
 
 class GuardedSmtpSsl(smtplib.SMTP_SSL, GuardedSmtp):
-    """The same, encrypted from the start: SMTP_SSL asks the class after it for its socket."""
+    """The client with TLS from the start: SMTP_SSL gets its socket from the class after it."""
 
 
 def _permitted(host: str, port: int) -> list[str]:
@@ -131,9 +131,10 @@ def _permitted(host: str, port: int) -> list[str]:
 def deliver(
     message: EmailMessage, recipients: list[str], to: SmtpServer | Path, *, seconds: float
 ) -> dict[str, str]:
-    """Send it, each network operation within `seconds`; the recipients refused, and why.
+    """Send the message, each network operation within `seconds`.
 
-    Raises StepError where the server cannot be reached or accepts nobody.
+    Return the rejected recipients with reasons. Raises StepError if the server cannot be reached or
+    accepts no recipient.
     """
     if isinstance(to, Path):
         _lay_down(message, to)
@@ -142,7 +143,7 @@ def deliver(
     try:
         return _send(message, recipients, to, max(seconds, 0.001))
     except OSError as error:
-        # smtplib's errors are of this kind too; none of them names the server.
+        # smtplib's errors are OSErrors too; none of them names the server.
         raise StepError(
             f"mail server {to.host}:{to.port}: {type(error).__name__}: {_said(error)}",
             error_type_of(error),
@@ -150,7 +151,7 @@ def deliver(
 
 
 def _said(error: OSError) -> str:
-    """What the server answered, of an error that wraps it."""
+    """Return the server's answer from an error that wraps it."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return "; ".join(f"{who}: {why}" for who, why in _readable(error.recipients).items())
     if isinstance(error, smtplib.SMTPResponseException):
@@ -162,7 +163,7 @@ def _said(error: OSError) -> str:
 
 def _lay_down(message: EmailMessage, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    # Named for the message, so that a repeat replaces it instead of adding one.
+    # Named by the message, so that a repetition replaces it instead of adding one.
     name = f"{message['Message-ID'].strip('<>').partition('@')[0]}.eml"
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

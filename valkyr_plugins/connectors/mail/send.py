@@ -1,4 +1,4 @@
-"""`email.send`: one message, whose id is the same for every attempt of the step."""
+"""`email.send`: send one message, whose id is the same for every attempt of the step."""
 
 from datetime import UTC, datetime
 from email.headerregistry import Address
@@ -21,13 +21,13 @@ from valkyr_plugins.connectors.mail.delivery import deliver, destination
 
 MAX_RECIPIENTS = 100
 MAX_COPIES = 1_000
-# An address has at most 254 characters; a name may stand before it. Python's parser takes time that
-# grows with the square of the length.
+# An address has at most 254 characters; a name may precede it. Python's parser takes time that is
+# quadratic in the length.
 MAX_ADDRESS = 500
 
 
 def _one_address(text: str) -> str:
-    """The text, if it is one mail address, perhaps with a name; ValueError otherwise."""
+    """Return one mail address, perhaps with a name; raises ValueError for anything else."""
     if not _is_address(text):
         raise ValueError(f"{text[:100]!r} is not a mail address such as ann@example.com")
     return text
@@ -41,14 +41,14 @@ def _is_address(text: str) -> bool:
     name, address = found[0]
     try:
         parsed = Address(name, addr_spec=address)
-    # The parser of email.headerregistry raises IndexError and its own kinds for odd input.
+    # The parser of email.headerregistry raises IndexError and other errors for odd input.
     except Exception:
         return False
     return bool(parsed.username and parsed.domain)
 
 
 class EmailSendInputs(ModuleInputs):
-    """What to send to whom."""
+    """The message and its recipients."""
 
     sender: str = Field(
         alias="from", description="Who it comes from.", examples=["Shop <shop@example.com>"]
@@ -92,7 +92,7 @@ class EmailSendInputs(ModuleInputs):
 
 
 class EmailSendOutputs(ModuleOutputs):
-    """What became of it."""
+    """The result of the delivery."""
 
     message_id: str = Field(description="The same for every attempt of this step.")
     accepted: list[str] = Field(description="The addresses the server took it for.")
@@ -100,10 +100,10 @@ class EmailSendOutputs(ModuleOutputs):
 
 
 class EmailSend(Module[EmailSendInputs]):
-    """Sends a mail over the server an administrator has set, or a credential of type smtp names.
+    """Sends a mail through the administrator's server, or that of a credential of type smtp.
 
-    After a crash it may be sent twice; both carry the same Message-ID, by which mail programs
-    and servers know a repeat.
+    After a crash it may be sent twice; both messages carry the same Message-ID, by which mail
+    programs and servers detect a duplicate.
     """
 
     type = "email.send"

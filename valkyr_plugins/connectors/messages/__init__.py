@@ -1,1 +1,1 @@
-"""Messages to people and systems over HTTP: chats and webhooks."""
+"""Messages to users and systems over HTTP: chats and webhooks."""

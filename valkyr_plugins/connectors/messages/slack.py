@@ -1,4 +1,4 @@
-"""`slack.post`: what a step says where; the exchange itself is in slack_exchange.py."""
+"""`slack.post`: inputs and outputs; slack_exchange.py posts the message."""
 
 from typing import Any, ClassVar
 
@@ -8,7 +8,7 @@ from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Res
 
 
 class SlackPostInputs(ModuleInputs):
-    """What to say, and where."""
+    """The message and the channel."""
 
     text: str | None = Field(
         None,
@@ -50,7 +50,7 @@ class SlackPostInputs(ModuleInputs):
 
 
 class SlackPostOutputs(ModuleOutputs):
-    """What was posted. An incoming webhook tells neither channel nor ts."""
+    """The posted message. An incoming webhook returns neither channel nor ts."""
 
     channel: str | None = Field(description="The channel's id.")
     ts: str | None = Field(description="The message's timestamp, which identifies it.")
@@ -60,8 +60,8 @@ class SlackPost(Module[SlackPostInputs]):
     """Posts a message to Slack.
 
     A credential of type slack is an incoming webhook's address; one of type bearer a bot's token
-    (`xoxb-…`, scope chat:write), which needs `channel`. Rate limits are waited out as Slack asks.
-    After a crash a message may be posted twice: Slack has no idempotency keys.
+    (`xoxb-…`, scope chat:write), which needs `channel`. After a rate limit, the step waits as long
+    as Slack requires. After a crash a message may be posted twice: Slack has no idempotency keys.
     """
 
     type = "slack.post"

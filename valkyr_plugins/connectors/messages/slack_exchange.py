@@ -1,4 +1,4 @@
-"""Posts to Slack: by an incoming webhook, whose address is a secret, or by a bot's token."""
+"""Post to Slack: through an incoming webhook, whose address is a secret, or with a bot's token."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from valkyr_plugins.connectors.network.response import refused, retry_after
 
 API_URL = "https://slack.com/api"
 MAX_ANSWER = 256 * 1024
-# What chat.postMessage calls trouble that passes (api.slack.com/methods/chat.postMessage).
+# chat.postMessage's codes of temporary errors (api.slack.com/methods/chat.postMessage).
 PASSING = frozenset(
     {
         "ratelimited",
@@ -26,7 +26,7 @@ PASSING = frozenset(
 
 
 def slack_exchange(inputs: SlackPostInputs, ctx: StepContext) -> dict[str, Any]:
-    """Post the message and yield `SlackPostOutputs` as a mapping; raises StepError."""
+    """Post the message and return `SlackPostOutputs` as a mapping; raises StepError."""
     match ctx.credential:
         case {"webhook_url": address}:
             return _by_webhook(address, inputs, ctx)

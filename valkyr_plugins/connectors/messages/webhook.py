@@ -1,4 +1,4 @@
-"""`webhook.post`: what a step tells whom; signing and sending are in webhook_exchange.py."""
+"""`webhook.post`: inputs and outputs; webhook_exchange.py signs and sends."""
 
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ OWN_HEADERS = frozenset({"webhook-id", "webhook-timestamp", "webhook-signature"}
 
 
 class WebhookPostInputs(AddressedInputs):
-    """What to tell, and where."""
+    """The payload and the receiver."""
 
     url: str = Field(
         description="The receiver's address: http or https.",
@@ -33,7 +33,7 @@ class WebhookPostInputs(AddressedInputs):
 
 
 class WebhookPostOutputs(ModuleOutputs):
-    """What was sent, and that it was taken."""
+    """The sent message and the receiver's answer."""
 
     id: str = Field(description="The message's webhook-id.")
     status: int = Field(description="The HTTP status of the answer, 200 to 299.")
@@ -46,12 +46,11 @@ class WebhookPost(Module[WebhookPostInputs]):
     """Posts JSON to a receiver, signed after Standard Webhooks (standardwebhooks.com).
 
     Headers: webhook-id is this step's idempotency key, the same for every attempt, so that the
-    receiver can tell a repeat; webhook-timestamp, in Unix seconds, is the attempt's; with a
-    credential of type signing, webhook-signature is `v1,` and the Base64 of HMAC-SHA256 over
+    receiver can detect duplicates; webhook-timestamp, in Unix seconds, is that of the attempt; with
+    a credential of type signing, webhook-signature is `v1,` and the Base64 of HMAC-SHA256 over
     `<id>.<timestamp>.<body>`. The secret is `whsec_` and Base64, or any text of 16 or more
-    characters, whose UTF-8 is the key; two of the first kind, with a space between them, sign both
-    while one takes the other's place. Any answer but 200 to 299 fails the step; redirects are not
-    followed.
+    characters, whose UTF-8 is the key; two of the first kind, separated by a space, both sign
+    during a rotation. Any status outside 200 to 299 fails the step; redirects are not followed.
     """
 
     type = "webhook.post"

@@ -1,4 +1,4 @@
-"""Signs and posts a webhook, and judges the receiver's answer."""
+"""Sign and post a webhook, and evaluate the receiver's answer."""
 
 import base64
 import binascii
@@ -13,14 +13,14 @@ from valkyr_plugins.connectors.network.exchange import Call, opened
 from valkyr_plugins.connectors.network.request_parts import json_content
 from valkyr_plugins.connectors.network.response import SHOWN_BODY_BYTES, read_start, request_name
 
-# Signatures of webhooks after Standard Webhooks 1.0: pure.
+# Signatures of webhooks by Standard Webhooks 1.0: pure.
 
 PREFIX = "whsec_"
 SHORTEST_KEY = 16  # bytes
 
 
 def keys(secret: str) -> list[bytes]:
-    """The keys of a secret: of each `whsec_…` with spaces between, or of one plain text.
+    """Return the keys of a secret: of each `whsec_…`, separated by spaces, or of one plain text.
 
     Raises StepError.
     """
@@ -28,7 +28,7 @@ def keys(secret: str) -> list[bytes]:
 
 
 def signatures(keys: list[bytes], message_id: str, timestamp: int, body: bytes) -> str:
-    """The header's value: a signature for each key, with spaces between."""
+    """Return the header's value: a signature for each key, separated by spaces."""
     signed = f"{message_id}.{timestamp}.".encode() + body
     return " ".join(f"v1,{_base64(hmac.digest(key, signed, hashlib.sha256))}" for key in keys)
 
@@ -55,7 +55,7 @@ def _base64(data: bytes) -> str:
 
 
 def webhook_exchange(inputs: WebhookPostInputs, ctx: StepContext) -> dict[str, Any]:
-    """Post the payload and yield `WebhookPostOutputs` as a mapping; raises StepError."""
+    """Post the payload and return `WebhookPostOutputs` as a mapping; raises StepError."""
     started = time.monotonic()
     content = json_content(inputs.payload)
     headers = _headers(content["content"], ctx)
@@ -75,7 +75,7 @@ def webhook_exchange(inputs: WebhookPostInputs, ctx: StepContext) -> dict[str, A
                 f"{request_name(response.request)} answered {response.status_code}: redirects are "
                 "not followed, so give the receiver's present address"
             )
-        # What follows is not read: a receiver has nothing to say that matters.
+        # The rest is not read: a receiver's answer does not matter.
         answer = read_start(response, SHOWN_BODY_BYTES).decode("utf-8", "replace")
     return {
         "id": ctx.idempotency_key,

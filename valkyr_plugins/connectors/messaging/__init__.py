@@ -1,1 +1,1 @@
-"""Messages to others: events of the workspace, and queues of brokers."""
+"""Publish messages: events of the workspace, and messages to queues of brokers."""

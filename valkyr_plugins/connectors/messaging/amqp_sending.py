@@ -1,4 +1,4 @@
-"""Hands a message to an AMQP broker such as RabbitMQ, and waits until it has taken it."""
+"""Send a message to an AMQP broker such as RabbitMQ, and wait for its confirmation."""
 
 import ssl
 import time
@@ -20,9 +20,9 @@ PERSISTENT, TRANSIENT = 2, 1
 
 
 def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
-    """Send it within `seconds`, confirmed by the broker; raises StepError.
+    """Send the message within `seconds`, confirmed by the broker; raises StepError.
 
-    A message that no queue would get is refused, where the broker would drop it in silence.
+    A message that reaches no queue is an error, although the broker would drop it silently.
     """
     failure: Exception = OSError("it has no address")
     until = time.monotonic() + seconds
@@ -78,7 +78,7 @@ def _sent(broker: Broker, address: str, message: BrokerMessage, until: float) ->
 
 
 def _tls(host: str) -> dict[str, Any]:
-    """Checked against the name, not the address that is connected to."""
+    """Return TLS options that check the certificate against the name, not the address."""
     paths = ssl.get_default_verify_paths()
     return {
         "server_hostname": host,

@@ -1,7 +1,7 @@
-"""The broker that a step's credential names, guarded and never the engine's own; and a message.
+"""The broker of a step's credential, guarded and never the engine's own; and a message.
 
-A message among the engine's own would be taken for work, so the database (or virtual host) that
-the engine uses is refused, whatever the queue.
+A message in the engine's own queues would be taken for work, so the database (or virtual host) that
+the engine uses is rejected, whatever the queue.
 """
 
 import base64
@@ -22,12 +22,12 @@ FORMS = (
     "amqps://… (TLS)"
 )
 PORTS = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}
-# Where the engine's own messages and results are.
+# The servers of the engine's own messages and results.
 
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """`space` is what keeps its users apart: Redis's database, AMQP's virtual host."""
+    """A broker; `space` separates its users: Redis's database, AMQP's virtual host."""
 
     family: Literal["redis", "amqp"]
     tls: bool
@@ -39,7 +39,7 @@ class Broker:
 
     @property
     def name(self) -> str:
-        """What messages call it: no user, no password."""
+        """Return the name for messages, without user and password."""
         return f"{self.host}:{self.port}"
 
     def __repr__(self) -> str:
@@ -47,7 +47,7 @@ class Broker:
 
 
 def broker_of(credential: Mapping[str, str] | None) -> Broker:
-    """The credential's broker; raises StepError where there is none, or it is the engine's own."""
+    """Return the credential's broker; raises StepError if there is none, or it is the engine's."""
     if credential is None:
         raise StepError(
             "this step names no credential: create one of type broker (url), and name it in the "
@@ -66,7 +66,7 @@ def broker_of(credential: Mapping[str, str] | None) -> Broker:
 
 
 def permitted(broker: Broker) -> list[str]:
-    """The broker's addresses that steps may connect to; StepError where there are others only.
+    """Return the broker's addresses that steps may connect to; raises StepError if there is none.
 
     Raises OSError for a name that cannot be resolved.
     """
@@ -106,7 +106,7 @@ def _parsed(text: str) -> Broker | None:
 
 
 def _names_several(text: str) -> bool:
-    """Whether the text is a list of addresses; a step connects to one server, which is judged."""
+    """Return whether the text is a list of addresses; a step connects to one server only."""
     return any("://" in part for part in text.split(";")[1:])
 
 
@@ -132,7 +132,7 @@ def _addresses(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-# A message as it goes out, whatever carries it.
+# A message, independent of its transport.
 
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -140,7 +140,7 @@ MAX_BODY_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class BrokerMessage:
-    """Where to (one of `queue`, `stream` and `exchange`), and what; `id` outlives attempts."""
+    """The target (one of `queue`, `stream` and `exchange`) and the message; attempts share `id`."""
 
     id: str
     body: bytes
@@ -157,14 +157,14 @@ class BrokerMessage:
 
 @dataclass(frozen=True, slots=True)
 class BrokerReceipt:
-    """What the broker said: a list's length now, or a stream entry's id."""
+    """The broker's answer: a list's new length, or a stream entry's id."""
 
     length: int | None = None
     entry_id: str | None = None
 
 
 def body_of(*, json_value: Any, text: str | None, encoded: str | None) -> tuple[bytes, str]:
-    """The bytes and their media type, of whichever is given; raises StepError."""
+    """Return the bytes and the media type of the given body; raises StepError."""
     if text is not None:
         body, kind = _utf8(text), "text/plain"
     elif encoded is not None:

@@ -1,4 +1,4 @@
-"""`event.publish`: tell the workspace that something happened."""
+"""`event.publish`: publish an event in the workspace."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -8,12 +8,12 @@ from pydantic import Field, JsonValue, field_validator
 from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
 
 MAX_NAME = 200
-# Of 500 listening triggers each may refuse at length; the event itself keeps them all.
+# Up to 500 triggers may reject it at length; the event itself stores them all.
 MAX_REFUSED = 20
 
 
 class EventPublishInputs(ModuleInputs):
-    """What happened."""
+    """The event."""
 
     event: str = Field(
         min_length=1,
@@ -36,7 +36,7 @@ class EventPublishInputs(ModuleInputs):
 
 
 class EventPublishOutputs(ModuleOutputs):
-    """What came of it."""
+    """The result of the publication."""
 
     event_id: str = Field(description="The event's id: the same for every attempt of this step.")
     executions: list[str] = Field(description="The executions that it started, their ids.")
@@ -54,10 +54,10 @@ class EventPublishOutputs(ModuleOutputs):
 class EventPublish(Module[EventPublishInputs]):
     """Publishes an event in the workflow's own workspace, as `POST /v1/Event` does.
 
-    It starts every workflow whose event trigger listens for the name, and wakes every step that
-    waits for it. It happens once, however often the step is tried. Nobody waits for what follows;
-    `flow.subworkflow` does. A trigger that cannot start (a quota, a payload that does not fit)
-    does not fail the step: it is listed in `refused`.
+    It starts every workflow with an event trigger for the name, and wakes every step that waits for
+    it. It happens once, however often the step is retried. The step does not wait for the started
+    workflows; use `flow.subworkflow` for that. A trigger that cannot start (a quota, an invalid
+    payload) does not fail the step: it is listed in `refused`.
 
     An event may start a workflow that publishes an event. A chain of more than ten such events
     fails the step, so that a workflow that triggers itself ends.

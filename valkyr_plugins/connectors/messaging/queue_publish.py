@@ -1,4 +1,4 @@
-"""`queue.publish`: a message for somebody else's queue."""
+"""`queue.publish`: send a message to a queue of another system."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
@@ -23,13 +23,13 @@ from valkyr_plugins.connectors.messaging.broker import (
 )
 
 MAX_SECONDS = 30.0
-# AMQP's short strings end at 255 bytes; one bound for all.
+# AMQP's short strings hold at most 255 bytes; the limit applies to all.
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00-\x1f]+$")]
 OWN_FIELDS = frozenset({"messageId", "contentType", "body"})
 
 
 class QueuePublishInputs(ModuleInputs):
-    """What to send where."""
+    """The message and its target."""
 
     queue: Name | None = Field(
         None,
@@ -88,7 +88,7 @@ class QueuePublishInputs(ModuleInputs):
 
 
 class QueuePublishOutputs(ModuleOutputs):
-    """What the broker took."""
+    """The broker's answer."""
 
     message_id: str = Field(description="The same for every attempt of this step.")
     bytes: int = Field(description="The body's size.")
@@ -99,13 +99,13 @@ class QueuePublishOutputs(ModuleOutputs):
 class QueuePublish(Module[QueuePublishInputs]):
     """Sends a message to a queue of RabbitMQ (AMQP), or to a list or stream of Redis.
 
-    The credential, of type broker, says where. The step is done when the broker has confirmed the
-    message; one that no queue would get fails the step. After a crash it may be sent twice, with
-    the same message id, by which the receiver recognises a repetition (a list of Redis has none,
-    so put one into the body). Nothing is created at the broker but a list or stream of Redis.
+    The credential, of type broker, names the server. The step ends when the broker has confirmed
+    the message; one that reaches no queue fails the step. After a crash it may be sent twice, with
+    the same message id, by which the receiver detects duplicates (a list of Redis has none, so put
+    one into the body). Nothing is created at the broker except a list or stream of Redis.
 
-    The engine's own broker takes no messages of workflows; private addresses are refused unless
-    an administrator allows their range.
+    Messages to the engine's own broker are rejected; so are private addresses unless an
+    administrator allows their range.
     """
 
     type = "queue.publish"
@@ -182,12 +182,12 @@ def _message(inputs: QueuePublishInputs, key: str) -> BrokerMessage:
 
 
 def _written(value: str | int | bool) -> str:
-    """A header as a text; true and false as JSON writes them."""
+    """Return a header as text; true and false as in JSON."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
-    # Both libraries take a while to load, and most workers never need them.
+    # Both libraries are slow to load, and most workers never need them.
     if broker.family == "redis":
         if message.exchange:
             raise StepError("Redis has no exchanges: name a queue (a list) or a stream")

@@ -1,4 +1,4 @@
-"""Puts a message into a list or a stream of Redis."""
+"""Add a message to a list or a stream of Redis."""
 
 import socket
 
@@ -14,7 +14,7 @@ from valkyr_plugins.connectors.messaging.broker import (
     permitted,
 )
 
-# Redis is full, loading, failing over or busy: it may take the message later.
+# Redis is full, loading, failing over or busy: it may accept the message later.
 PASSING = (
     redis.exceptions.OutOfMemoryError,
     redis.exceptions.ReadOnlyError,
@@ -24,7 +24,7 @@ PASSING_WORDS = ("OOM", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "NOREPLICAS", "B
 
 
 class Guarded(redis.Connection):
-    """redis-py's connection, to the addresses that steps may reach."""
+    """redis-py's connection, to addresses that steps may reach."""
 
     broker: Broker
 
@@ -39,13 +39,13 @@ class Guarded(redis.Connection):
 
 
 class GuardedTls(redis.SSLConnection, Guarded):
-    """The same under TLS: SSLConnection asks the class after it for its socket."""
+    """The connection under TLS: SSLConnection gets its socket from the class after it."""
 
 
 def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
-    """Send it, each network operation within `seconds`; raises StepError."""
+    """Send the message, each network operation within `seconds`; raises StepError."""
     kind = type("Connected", (GuardedTls if broker.tls else Guarded,), {"broker": broker})
-    # No retries in the client: the engine's are counted, and wait longer each time.
+    # No retries in the client: the engine counts its own, with growing delays.
     pool = redis.ConnectionPool(
         connection_class=kind,
         host=broker.host,

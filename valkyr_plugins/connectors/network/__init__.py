@@ -1,1 +1,1 @@
-"""Modules that speak HTTP; their connections go only where an admin allows them to go."""
+"""Modules that use HTTP; they connect only to addresses that an administrator allows."""

@@ -1,6 +1,6 @@
-"""Which addresses an HTTP step may reach: the public internet, and what an admin has allowed.
+"""The addresses that an HTTP step may reach: the public internet, and allowed ranges.
 
-Names are never judged, only the address that is about to be connected to.
+Names are never checked, only the address that is about to be connected to.
 """
 
 import socket
@@ -20,8 +20,8 @@ ALLOWED_NETWORKS = "VALKYR_HTTP_ALLOWED_NETWORKS"
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# What Python takes for public but is not: Azure's platform channel, the IETF's block (Oracle's
-# metadata service is in it) and IPv6's old site-local addresses.
+# Addresses that Python considers public but are not: Azure's platform channel, the IETF's block
+# (which contains Oracle's metadata service) and IPv6's old site-local addresses.
 SPECIAL: tuple[Network, ...] = (
     IPv4Network("168.63.129.16/32"),
     IPv4Network("192.0.0.0/24"),
@@ -31,7 +31,7 @@ NAT64 = IPv6Network("64:ff9b::/96")  # an IPv4 address in its last 32 bits (RFC 
 
 
 def may_connect(text: str) -> bool:
-    """Whether a step may connect to this IP address."""
+    """Return whether a step may connect to this IP address."""
     address = ip_address(text.partition("%")[0])
     allowed = settings().http_allowed_networks
     inner = _inner(address)
@@ -41,7 +41,7 @@ def may_connect(text: str) -> bool:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address belongs to the public internet and to no cloud's own services."""
+    """Return whether an address is on the public internet and not one of a cloud's services."""
     return (
         address.is_global
         and not address.is_multicast
@@ -52,14 +52,14 @@ def is_public(address: Address) -> bool:
 
 
 def _is_translated(address: Address) -> bool:
-    """Whether the address is but another writing of an IPv4 address."""
+    """Return whether the address is another notation of an IPv4 address."""
     return isinstance(address, IPv6Address) and (
         address.ipv4_mapped is not None or address in NAT64
     )
 
 
 def _inner(address: Address) -> Address:
-    """The IPv4 address an IPv6 one leads to, or the address itself."""
+    """Return the IPv4 address an IPv6 one leads to, or the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address in NAT64:
@@ -68,15 +68,15 @@ def _inner(address: Address) -> Address:
     return address.ipv4_mapped or address.sixtofour or teredo or address
 
 
-# Whether two lists of addresses lead to the same machine, however each is written.
+# Whether two lists of addresses lead to the same machine, in whatever notation.
 #
-# A step may not reach the engine's own broker and tables. An address of them has many others beside
-# it that lead to the same server: all of 127.0.0.0/8, ::1, 0.0.0.0, their forms as IPv6, and every
-# address of this machine's network cards.
+# A step must not reach the engine's own broker and tables. An address of theirs has many
+# equivalents that lead to the same server: all of 127.0.0.0/8, ::1, 0.0.0.0, their IPv6 forms, and
+# every address of this machine's network interfaces.
 
 
 def same_machine(some: Iterable[str], others: Iterable[str]) -> bool:
-    """Return whether both have an address in common, or both have one of this machine."""
+    """Return whether both share an address, or both have an address of this machine."""
     one, two = ({_plain(text) for text in texts} for texts in (some, others))
     if one & two:
         return True
@@ -84,13 +84,13 @@ def same_machine(some: Iterable[str], others: Iterable[str]) -> bool:
 
 
 def _plain(text: str) -> IPv4Address | IPv6Address:
-    """The address without its zone, an IPv4 address in IPv6's writing as itself."""
+    """Return the address without its zone; an IPv4 address in IPv6 notation as IPv4."""
     found = ip_address(text.partition("%")[0])
     return getattr(found, "ipv4_mapped", None) or found
 
 
 def _is_here(address: IPv4Address | IPv6Address) -> bool:
-    """Whether it is an address of this machine: only these can be bound to."""
+    """Return whether it is an address of this machine: only these can be bound to."""
     if address.is_loopback or address.is_unspecified:
         return True
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6

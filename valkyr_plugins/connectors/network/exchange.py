@@ -1,7 +1,7 @@
-"""One HTTP exchange of a step: request, redirects, answer, and what its status means.
+"""One HTTP exchange of a step: request, redirects, response, and the meaning of its status.
 
-Every module that speaks HTTP comes through here: the guarded client, the deadline, the cap on the
-body and the classes of failures are the same for all.
+Every HTTP module uses it: the guarded client, the deadline, the limit on the body and the classes
+of failures are the same for all.
 """
 
 import base64
@@ -28,14 +28,14 @@ from valkyr_plugins.connectors.network.response import (
 )
 from valkyr_plugins.connectors.network.transport import client, request_deadline
 
-# The way from a request to its final answer: signing in by digest, and redirects.
+# From a request to its final response: digest authentication, and redirects.
 #
-# What may be a credential does not follow to another origin: headers are dropped, and a body that
-# may hold a secret of the step ends the way there.
+# Credentials do not follow to another origin: headers are dropped, and a body that may hold a
+# secret of the step ends the exchange there.
 
 
 MAX_REDIRECTS = 5
-# What may follow a redirect to another origin; the rest may be credentials.
+# Headers that may follow a redirect to another origin; the rest may be credentials.
 HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
 
 
@@ -49,10 +49,10 @@ def followed(
     guarded: bool,
     name: str,
 ) -> Iterator[httpx.Response]:
-    """The final answer, its body not read yet, after the redirects that are to be followed.
+    """Follow redirects and yield the final response, its body not read yet.
 
-    `private` are the lower-case names of headers that are for the first origin alone. With
-    `guarded`, no body goes to another origin. Raises StepError.
+    `private` are the lower-case names of headers for the first origin only. With `guarded`, no body
+    goes to another origin. Raises StepError.
     """
     for _ in range(MAX_REDIRECTS + 1):
         response = _sent(request, digest)
@@ -74,28 +74,28 @@ def followed(
 
 
 def origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    """Scheme, host and port."""
+    """Return scheme, host and port."""
     return url.scheme, url.host, url.port
 
 
 def drop_private(headers: httpx.Headers, private: Collection[str]) -> None:
-    """Take out what another origin must not see."""
+    """Remove the headers that another origin must not see."""
     for name in private:
         if name not in HARMLESS_HEADERS:
             headers.pop(name, None)
 
 
 def _has_body(request: httpx.Request) -> bool:
-    """Whether a redirect kept the method and the body (307, 308)."""
+    """Return whether a redirect kept the method and the body (307, 308)."""
     return (
         request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
     )
 
 
 def body_stays(found: str, url: httpx.URL, instead: str) -> StepError:
-    """Why the body of a step with secrets is not sent to that URL, of another origin.
+    """Return the error: the body of a step with secrets is not sent to that URL of another origin.
 
-    `found` says who names the URL ("GET a.example redirects"), `instead` what else may be done.
+    `found` says what names the URL ("GET a.example redirects"), `instead` what to do.
     """
     scheme, host, port = origin(url)
     place = f"{scheme}://{host}" + (f":{port}" if port else "")
@@ -109,7 +109,7 @@ def body_stays(found: str, url: httpx.URL, instead: str) -> StepError:
 def _sent(request: httpx.Request, digest: httpx.DigestAuth | None) -> httpx.Response:
     if digest is None:
         return client().send(request, stream=True)
-    # httpx would read the body of the challenge, which may be endless, so its steps are taken here.
+    # httpx would read the body of the challenge, which may be endless, so its steps are made here.
     steps = digest.sync_auth_flow(request)
     challenge = client().send(next(steps), stream=True, auth=httpx.Auth())
     try:
@@ -129,12 +129,12 @@ CHANGING_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What to send, and how far to go for an answer.
+    """What to send, and limits for the response.
 
-    `content` are httpx's arguments for a body (`content`, `data`, `files`). Headers and query go
-    as they are; Authorization comes from the step's credential unless `signs_in` is off. `keyed`
-    sends the Idempotency-Key (None: where the method changes something). `digest` signs in by RFC
-    7616. `shown` stands for the address in messages, where the address itself is secret.
+    `content` are httpx's arguments for a body (`content`, `data`, `files`). Headers and query are
+    sent unchanged; Authorization comes from the step's credential unless `signs_in` is off. `keyed`
+    sends the Idempotency-Key (None: if the method changes something). `digest` authenticates by RFC
+    7616. `shown` replaces the address in messages if the address itself is secret.
     """
 
     method: str
@@ -154,7 +154,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, its body read and unpacked."""
+    """The response, with its body read and unpacked."""
 
     response: httpx.Response
     body: bytes
@@ -162,27 +162,27 @@ class Answer:
 
     @property
     def status(self) -> int:
-        """The HTTP status."""
+        """Return the HTTP status."""
         return self.response.status_code
 
     @property
     def headers(self) -> dict[str, str]:
-        """Names in lower case."""
+        """Return the headers, their names in lower case."""
         return dict(self.response.headers)
 
     @property
     def url(self) -> str:
-        """Where it came from, after redirects, without user and password."""
+        """Return the final URL, after redirects, without user and password."""
         return str(self.response.url.copy_with(userinfo=b""))
 
     @cached_property
     def parsed(self) -> tuple[Any, str]:
-        """The body as a JSON-able value, and how it was read: json, text, base64 or none."""
+        """Return the body as a JSON-able value, and how it was read: json, text, base64 or none."""
         return body_value(self.response, self.body)
 
 
 def send(call: Call, ctx: StepContext) -> Answer:
-    """Send the request and read the whole answer; raises StepError."""
+    """Send the request and read the whole response; raises StepError."""
     with opened(call, ctx) as response:
         name = request_name(response.request, call.shown)
         try:
@@ -197,7 +197,7 @@ def send(call: Call, ctx: StepContext) -> Answer:
 
 @contextmanager
 def opened(call: Call, ctx: StepContext) -> Iterator[httpx.Response]:
-    """The answer of an accepted status, its body not read yet; failures are StepErrors."""
+    """Yield the response with an accepted status, its body not read yet; raises StepError."""
     _set_deadline(call, ctx)
     request = _request(call, ctx)
     private = frozenset(name.lower() for name in call.headers) | {"authorization"}
@@ -218,7 +218,7 @@ def opened(call: Call, ctx: StepContext) -> Iterator[httpx.Response]:
 
 def _set_deadline(call: Call, ctx: StepContext) -> None:
     remaining = ctx.remaining()
-    # A little earlier than the step's own end, which could not tell what it was that took so long.
+    # Slightly before the step's own end, whose error would not name the slow request.
     seconds = remaining - min(0.2, remaining * 0.05)
     if call.timeout_seconds is not None:
         seconds = min(seconds, call.timeout_seconds)
@@ -266,7 +266,7 @@ def _digest(call: Call, ctx: StepContext) -> httpx.DigestAuth | None:
 
 
 def authorization(credential: Mapping[str, str]) -> str:
-    """Bearer (RFC 6750) or Basic (RFC 7617, in UTF-8); raises StepError for other fields."""
+    """Return Bearer (RFC 6750) or Basic (RFC 7617, in UTF-8); raises StepError for other fields."""
     match credential:
         case {"token": token}:
             return f"Bearer {_one_line(token, 'token')}"
@@ -280,7 +280,7 @@ def authorization(credential: Mapping[str, str]) -> str:
 
 
 def _one_line(text: str, field: str) -> str:
-    """A header is printable ASCII; httpx's own error would not say which field is wrong."""
+    """Return a text that is printable ASCII, as headers must be; the error names the field."""
     if text.isascii() and text.isprintable():
         return text
     raise StepError(f"the credential's {field} is not printable ASCII, so no header can hold it")

@@ -1,4 +1,4 @@
-"""Fetches a feed over the guarded client and reads it with feedparser, which fetches nothing."""
+"""Fetch a feed with the guarded client and parse it with feedparser, which fetches nothing."""
 
 from calendar import timegm
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ NOT_MODIFIED = 304
 
 
 def read_feed(inputs: RssReadInputs, ctx: StepContext) -> dict[str, Any]:
-    """The feed as `RssReadOutputs`, a mapping; raises StepError."""
+    """Return the feed as `RssReadOutputs`, a mapping; raises StepError."""
     answer = send(_call(inputs), ctx)
     known = {
         "etag": answer.headers.get("etag") or None,
@@ -64,7 +64,7 @@ def _parsed(answer: Answer) -> Any:
     told = {"content-location": answer.url}
     if kind := answer.headers.get("content-type"):
         told["content-type"] = kind
-    # As a file: a text it would take for an address or a path, and open it.
+    # As a file: feedparser would take a text for an address or a path, and open it.
     found = feedparser.parse(BytesIO(answer.body), response_headers=told)
     if not found.get("version") and not found.entries:
         raise StepError(
@@ -108,14 +108,14 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """A text that can be stored: feeds hold whatever their writers pasted."""
+    """Return a storable text: feeds may contain any characters."""
     text = str(value or "").replace("\x00", "\N{REPLACEMENT CHARACTER}")
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _instant(found: Mapping[str, Any], name: str) -> str | None:
-    """That time in ISO 8601 and UTC; None where there is none that feedparser could read."""
-    # Asked for what is not there, feedparser gives another time, with a warning.
+    """Return that time in ISO 8601 and UTC; None if feedparser could not parse one."""
+    # For a missing time, feedparser returns another one, with a warning.
     if f"{name}_parsed" not in found or (parts := found[f"{name}_parsed"]) is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""`graphql.query`: what a step asks for and what it yields; the exchange itself is beside it."""
+"""`graphql.query`: inputs and outputs; graphql_exchange.py sends the operation."""
 
 import re
 from typing import Any, ClassVar, Literal
@@ -8,25 +8,25 @@ from pydantic import Field, model_validator
 from runners.public.modules import Bad, ErrorType, Module, ModuleOutputs, Result, StepContext
 from valkyr_plugins.connectors.network.request_parts import MEBIBYTE, AddressedInputs, target
 
-# What kind of operation a GraphQL document holds. Pure, in time linear in the document.
+# The kind of operation in a GraphQL document. Pure, in time linear in the document.
 #
-# A tenant writes the document, and Python's `re` holds the interpreter while it matches. So no
+# A tenant writes the document, and Python's `re` holds the interpreter lock while it matches. So no
 # expression here can backtrack.
 
 
 KINDS = ("query", "mutation", "subscription")
-# Block strings, strings and comments, which may hold any word or brace. One without an end reaches
+# Block strings, strings and comments, which may hold any word or brace. An unterminated one reaches
 # to the end of the document, or of its line.
 _QUOTED = re.compile(
     r'"""(?:\\"""|[^"]|"(?!""))*+(?:""")?|"(?:\\.|[^"\\\n])*+"?|#[^\n]*',
 )
 _BRACKET = re.compile(r"([{}()])")
-# On what stands outside of all brackets: a keyword and perhaps a name.
+# Matches text outside of all brackets: a keyword and perhaps a name.
 _HEAD = re.compile(r"([_A-Za-z]\w*+)\s*+([_A-Za-z]\w*+)?")
 
 
 def operations(document: str) -> dict[str, str]:
-    """The kind of each operation by its name; one without a name is called ""."""
+    """Return the kind of each operation by its name; "" is the name of an unnamed one."""
     found: dict[str, str] = {}
     *definitions, _ = _outside(document).split("{}")
     for definition in definitions:
@@ -38,7 +38,7 @@ def operations(document: str) -> dict[str, str]:
 
 
 def kind_of(document: str, name: str | None) -> str:
-    """query, mutation or subscription: what is run; "" where the document does not tell."""
+    """Return query, mutation or subscription for the operation to run; "" if unknown."""
     known = operations(document)
     if name is not None:
         return known.get(name, "")
@@ -46,7 +46,10 @@ def kind_of(document: str, name: str | None) -> str:
 
 
 def _outside(document: str) -> str:
-    """The document without what its brackets hold; of the outermost braces {} stays."""
+    """Return the document without the contents of its brackets.
+
+    Of the outermost braces {} stays.
+    """
     kept, depth = [], 0
     for piece in _BRACKET.split(_QUOTED.sub(" ", document)):
         if piece in ("}", ")"):
@@ -63,7 +66,7 @@ QUERY = "query Order($id: ID!) { order(id: $id) { state total } }"
 
 
 class GraphqlQueryInputs(AddressedInputs):
-    """What to ask of which endpoint."""
+    """The operation and the endpoint."""
 
     query: str = Field(
         description="A GraphQL document. Pass values by `variables`, never by templates in it.",
@@ -107,7 +110,7 @@ class GraphqlQueryInputs(AddressedInputs):
 
 
 class GraphqlQueryOutputs(ModuleOutputs):
-    """What was answered."""
+    """The data of the response."""
 
     data: Any = Field(description="What the operation selected.")
     errors: list[Any] = Field(description="The answer's errors; only with `onErrors: partial`.")
@@ -116,13 +119,12 @@ class GraphqlQueryOutputs(ModuleOutputs):
 
 
 class GraphqlQuery(Module[GraphqlQueryInputs]):
-    """Runs a GraphQL query or mutation over HTTP and yields its data.
+    """Runs a GraphQL query or mutation over HTTP and returns its data.
 
     Errors in the response fail the step permanently, with their paths and codes. The step is
-    retried if all of them are transient, such as RATE_LIMITED, THROTTLED or
-    INTERNAL_SERVER_ERROR, and after answers of 429 and 5xx. A mutation carries the
-    Idempotency-Key, but may be sent twice after a crash. Pages: http.paginate with a cursor in
-    the body.
+    retried if all of them are transient, such as RATE_LIMITED, THROTTLED or INTERNAL_SERVER_ERROR,
+    and after the statuses 429 and 5xx. A mutation carries the Idempotency-Key, but may be sent
+    twice after a crash. For pages, use http.paginate with a cursor in the body.
     """
 
     type = "graphql.query"

@@ -1,7 +1,7 @@
-"""Sends a GraphQL operation and judges the answer (GraphQL over HTTP, draft of 2025).
+"""Send a GraphQL operation and evaluate the response (GraphQL over HTTP, draft of 2025).
 
-An answer's errors say more than its status: servers answer 200 with errors, or 400 with errors in
-a body of type application/graphql-response+json.
+Errors in the response are more specific than its status: servers respond 200 with errors, or 400
+with errors in a body of type application/graphql-response+json.
 """
 
 import time
@@ -17,7 +17,7 @@ from valkyr_plugins.connectors.network.response import refused, retry_after
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 SHOWN_ERRORS = 10
 SHOWN_CHARACTERS = 300
-# What servers of GitHub, Shopify, Apollo and Hasura call trouble that passes.
+# Codes of temporary errors on servers of GitHub, Shopify, Apollo and Hasura.
 PASSING_CODES = frozenset(
     {
         "RATE_LIMITED",
@@ -34,7 +34,7 @@ PASSING_CODES = frozenset(
 
 
 def graphql_exchange(inputs: GraphqlQueryInputs, ctx: StepContext) -> dict[str, Any]:
-    """Run the operation and yield `GraphqlQueryOutputs` as a mapping; raises StepError."""
+    """Run the operation and return `GraphqlQueryOutputs` as a mapping; raises StepError."""
     started = time.monotonic()
     answer = send(_call(inputs), ctx)
     body = _response(answer)
@@ -73,7 +73,7 @@ def _call(inputs: GraphqlQueryInputs) -> Call:
 
 
 def _response(answer: Answer) -> Mapping[str, Any]:
-    """The answer's body, if it is one of GraphQL; else StepError by its status."""
+    """Return the body of a GraphQL response; else raise StepError by its status."""
     body, _ = answer.parsed
     if isinstance(body, dict) and isinstance(body.get("errors") or [], list):
         if "data" in body or body.get("errors"):
@@ -104,7 +104,7 @@ def _failure(answer: Answer, errors: list[Any]) -> StepError:
 
 
 def _told(error: Any) -> dict[str, str]:
-    """An error's message, path and code; whatever it is, it becomes short texts."""
+    """Return an error's message, path and code, each as a short text."""
     if not isinstance(error, Mapping):
         return {"message": str(error)[:SHOWN_CHARACTERS], "path": "", "code": ""}
     path = error.get("path")
@@ -126,7 +126,7 @@ def _is_passing(error: Any) -> bool:
 
 
 def _code(error: Mapping[str, Any]) -> str:
-    """Apollo and most others put it into `extensions`, GitHub into `type`."""
+    """Return the code: Apollo and most others put it into `extensions`, GitHub into `type`."""
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, Mapping) else None
     return str(code or error.get("type") or "")

@@ -1,4 +1,4 @@
-"""What `http.request` sends for its inputs, and what it makes of the answer."""
+"""Build the request of `http.request` from its inputs, and its outputs from the response."""
 
 import hashlib
 import time
@@ -13,7 +13,7 @@ from valkyr_plugins.connectors.network.response import ResponseTooLarge, request
 
 
 def http_exchange(inputs: HttpRequestInputs, ctx: StepContext) -> dict[str, Any]:
-    """Send the request and yield `HttpRequestOutputs` as a mapping; raises StepError."""
+    """Send the request and return `HttpRequestOutputs` as a mapping; raises StepError."""
     started = time.monotonic()
     call = _call(inputs, ctx)
     outputs = _kept(call, ctx, inputs) if inputs.save_to is not None else _told(call, ctx)
@@ -34,7 +34,7 @@ def _told(call: Call, ctx: StepContext) -> dict[str, Any]:
 
 
 def _kept(call: Call, ctx: StepContext, inputs: HttpRequestInputs) -> dict[str, Any]:
-    """Stream the body into a file; memory holds one piece of it at a time."""
+    """Stream the body into a file; only one piece of it is in memory at a time."""
     path, digest, size = inputs.save_to or "", hashlib.sha256(), 0
     with opened(call, ctx) as response, written_whole(path) as file:
         try:
@@ -76,7 +76,7 @@ def _call(inputs: HttpRequestInputs, ctx: StepContext) -> Call:
 
 
 def _body(inputs: HttpRequestInputs, ctx: StepContext) -> tuple[dict[str, Any], str]:
-    """Arguments of httpx for the body, and its type where httpx does not know it."""
+    """Return httpx's arguments for the body, and its type if httpx does not set it."""
     if inputs.body is not None:
         return request_parts.text_content(inputs.body), ""
     if inputs.body_base64 is not None:
@@ -84,7 +84,8 @@ def _body(inputs: HttpRequestInputs, ctx: StepContext) -> tuple[dict[str, Any], 
     if inputs.form is not None:
         return request_parts.form_content(inputs.form), ""
     if inputs.multipart is not None:
-        # Nobody knows the key before, so no content holds it; and a repeat sends the same bytes.
+        # The key is secret before the request, so no content holds it; and a retry sends the same
+        # bytes.
         boundary = ctx.idempotency_key[:32]
         return request_parts.parts_content(
             inputs.multipart

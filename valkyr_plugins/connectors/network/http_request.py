@@ -1,4 +1,4 @@
-"""`http.request`: what a step asks for and what it yields; the exchange itself is beside it."""
+"""`http.request`: inputs and outputs; http_exchange.py sends the request."""
 
 from typing import Any, ClassVar, Literal
 
@@ -13,7 +13,7 @@ from valkyr_plugins.connectors.network.request_parts import (
     target,
 )
 
-# What goes wrong with HTTP requests, and how it is told; the rows of `http.request`.
+# Bad inputs of HTTP requests and their messages: the rows of `http.request`.
 
 
 NOWHERE = "https://api.example.com/"
@@ -110,7 +110,7 @@ BODIES = {"json_body", "body", "body_base64", "form", "multipart"}
 
 
 class HttpRequestInputs(QueriedInputs):
-    """What to ask of whom."""
+    """The request."""
 
     method: Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] = Field(
         "GET",
@@ -175,7 +175,7 @@ class HttpRequestInputs(QueriedInputs):
 
 
 class SavedFile(ModuleOutputs):
-    """A body that went into a file."""
+    """A body that was written to a file."""
 
     path: str = Field(description="Below the files folder.")
     bytes: int = Field(description="Its size.")
@@ -183,7 +183,7 @@ class SavedFile(ModuleOutputs):
 
 
 class HttpRequestOutputs(ModuleOutputs):
-    """What was answered."""
+    """The response."""
 
     status: int = Field(description="The HTTP status.", examples=[200])
     headers: dict[str, str] = Field(description="The answer's headers, their names in lower case.")
@@ -197,12 +197,12 @@ class HttpRequestOutputs(ModuleOutputs):
 
 
 class HttpRequest(Module[HttpRequestInputs]):
-    """Sends an HTTP request and yields the answer.
+    """Sends an HTTP request and returns the response.
 
-    An answer of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and 5xx
-    are retried, after the answer's Retry-After. After a crash a request may be sent twice, with
-    the same Idempotency-Key. A credential of type bearer or basic becomes the Authorization
-    header, which no other origin gets to see. Private and special addresses are refused unless an
+    A status of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and 5xx
+    are retried, after the response's Retry-After. After a crash a request may be sent twice, with
+    the same Idempotency-Key. A credential of type bearer or basic becomes the Authorization header,
+    which is not sent to other origins. Private and special addresses are rejected unless an
     administrator allows their range.
     """
 
@@ -237,7 +237,7 @@ class HttpRequest(Module[HttpRequestInputs]):
         import valkyr_plugins.connectors.network.http_exchange  # noqa: F401 - loads httpx
 
     def execute(self, inputs: HttpRequestInputs, ctx: StepContext) -> Result:
-        # httpx takes a while to load, and most workers never send a request.
+        # httpx is slow to load, and most workers never send a request.
         from valkyr_plugins.connectors.network.http_exchange import http_exchange
 
         return Result(http_exchange(inputs, ctx))

@@ -1,4 +1,4 @@
-"""Reads the pages of an API, one after another until the last, a limit or a circle.
+"""Read the pages of an API in order until the last page, a limit or a cycle.
 
 The next page is named by a Link header, by a URL or cursor in the body, or by counting.
 """
@@ -29,13 +29,13 @@ from valkyr_plugins.connectors.network.response import TooLong
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A page's place: its URL, cursor, number or offset; None is what the inputs' URL gives."""
+    """A page's URL, cursor, number or offset; None means the URL of the inputs."""
 
     value: str | int | None
 
 
 def first_position(inputs: HttpPaginateInputs) -> Position:
-    """Where to begin."""
+    """Return the first position."""
     if inputs.start is None and inputs.strategy in ("page", "offset"):
         return Position(1 if inputs.strategy == "page" else 0)
     return Position(inputs.start if inputs.start != "" else None)
@@ -44,7 +44,7 @@ def first_position(inputs: HttpPaginateInputs) -> Position:
 def following(
     position: Position, answer: Answer, body: Any, items: int, inputs: HttpPaginateInputs
 ) -> Position | None:
-    """The next page's place after a page of so many items, or None after the last."""
+    """Return the position after a page with `items` items, or None after the last."""
     if inputs.more is not None and not select(inputs.more, body, "more", None):
         return None
     match inputs.strategy:
@@ -72,7 +72,7 @@ def _url(answer: Answer, found: Any) -> Position | None:
         url = answer.response.url.join(found)
     except httpx.InvalidURL as error:
         raise StepError(f"the next page of {answer.name} is at no URL: {error}") from error
-    # The part after # never reaches a server, so it is no page of its own.
+    # The part after # never reaches a server, so it does not make another page.
     return Position(str(url.copy_with(fragment=None)))
 
 
@@ -95,11 +95,11 @@ INSTEAD = "end the pages before that with more or maxPages"
 def call_for(
     inputs: HttpPaginateInputs, position: Position, max_bytes: int, *, guarded: bool
 ) -> Call:
-    """What to send for the page at that place; raises StepError.
+    """Return the request for the page at a position; raises StepError.
 
-    A page of another origin is asked for without headers that may be credentials, and with
-    `guarded` (the step uses secrets) without a body, so by GET alone. No page carries an
-    Idempotency-Key: one key for all pages would bring the first page again.
+    A page of another origin is requested without headers that may be credentials, and with
+    `guarded` (the step uses secrets) without a body, so only by GET. Pages carry no
+    Idempotency-Key: one key for all pages would return the first page again.
     """
     url, query, body = inputs.url, dict(inputs.query), inputs.json_body
     elsewhere = False
@@ -138,7 +138,7 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _with(body: Any, path: str, value: str | int) -> Any:
-    """A copy of the object with a value at `a.b.c`; objects on the way are made."""
+    """Return a copy of the object with a value at `a.b.c`; creates missing objects."""
     changed = copy.deepcopy(body)
     *way, last = path.split(".")
     place = changed
@@ -150,10 +150,10 @@ def _with(body: Any, path: str, value: str | int) -> Any:
     return changed
 
 
-# What one attempt at reading pages leaves to the next: where it was and what it had.
+# The progress that one attempt at reading pages leaves to the next.
 #
-# It travels as the details of the heartbeat, which hold little and lose secrets that occur in them.
-# So it carries a seal: a bookmark that came back changed, or of another step, is none.
+# It is stored in the details of the heartbeat, which are small and from which secrets are removed.
+# So it carries a seal: a changed bookmark, or one of another step, is invalid.
 
 
 MAX_BYTES = 48 * 1024
@@ -161,7 +161,10 @@ MAX_BYTES = 48 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """`position` is the next page's, None after the last; the rest was read before it."""
+    """A resume point; `position` is the next page's, None after the last.
+
+    The rest was read before.
+    """
 
     position: Position | None
     pages: int
@@ -170,7 +173,7 @@ class Bookmark:
 
 
 def keep_bookmark(ctx: StepContext, mark: Bookmark) -> None:
-    """Leave it, where it is small enough; else the last one that was stays."""
+    """Store a bookmark if it is small enough; else the previous one stays."""
     last = mark.position is None
     held = {
         "next": None if mark.position is None else mark.position.value,
@@ -186,7 +189,7 @@ def keep_bookmark(ctx: StepContext, mark: Bookmark) -> None:
 
 
 def kept_bookmark(ctx: StepContext) -> Bookmark | None:
-    """What the attempt before left, or None."""
+    """Return the bookmark of the previous attempt, or None."""
     found = ctx.last_details
     if not isinstance(found, dict) or "seal" not in found:
         return None
@@ -201,12 +204,12 @@ def kept_bookmark(ctx: StepContext) -> Bookmark | None:
 
 
 def _seal(held: dict[str, Any], ctx: StepContext) -> str:
-    """Raises PayloadError for what is too large."""
-    # The key follows from the step and its inputs: other inputs, another bookmark.
+    """Return the seal of a bookmark; raises PayloadError if it is too large."""
+    # The key depends on the step and its inputs: other inputs make another bookmark.
     return payloads.digest(f"{ctx.idempotency_key}{payloads.dump(held, 'bookmark', MAX_BYTES)}")
 
 
-# Turns the pages of an API: asks for one after another until the last, a limit or a circle.
+# Read the pages of an API in order until the last page, a limit or a cycle.
 
 
 KINDS = {
@@ -220,7 +223,7 @@ KINDS = {
 
 @dataclass
 class Reading:
-    """How far it got: `position` is the next page's, None once there is none."""
+    """The progress: `position` is the next page's, None after the last."""
 
     position: Position | None
     pages: int = 0
@@ -231,7 +234,7 @@ class Reading:
 
 
 def all_pages(inputs: HttpPaginateInputs, ctx: StepContext) -> dict[str, Any]:
-    """Read page after page and yield `HttpPaginateOutputs` as a mapping; raises StepError."""
+    """Read page after page and return `HttpPaginateOutputs` as a mapping; raises StepError."""
     started = time.monotonic()
     reading = _begun(inputs, ctx)
     while reading.position is not None and not _at_limit(reading, inputs):
@@ -254,7 +257,7 @@ def all_pages(inputs: HttpPaginateInputs, ctx: StepContext) -> dict[str, Any]:
 
 
 def _begun(inputs: HttpPaginateInputs, ctx: StepContext) -> Reading:
-    """Where the attempt before stopped, or the beginning."""
+    """Return where the previous attempt stopped, or the beginning."""
     kept = kept_bookmark(ctx)
     if kept is None:
         return Reading(first_position(inputs))
@@ -265,7 +268,7 @@ def _begun(inputs: HttpPaginateInputs, ctx: StepContext) -> Reading:
 def _turn(
     reading: Reading, position: Position, inputs: HttpPaginateInputs, ctx: StepContext
 ) -> bool:
-    """Read the page there; False where it does not fit into `maxBytes` any more."""
+    """Read the page there; return False if it does not fit into `maxBytes` any more."""
     if position in reading.seen:
         raise StepError(
             f"the page at {inputs.strategy} {_short(position)} was read already: the pages go in "
@@ -282,7 +285,7 @@ def _turn(
 def _page(
     reading: Reading, position: Position, inputs: HttpPaginateInputs, ctx: StepContext
 ) -> Answer | None:
-    """The page, or None where it would go past `maxBytes` although others fitted."""
+    """Return the page, or None if it would exceed `maxBytes` after earlier pages."""
     left = inputs.max_bytes - reading.size
     if left <= 0:
         return None
@@ -346,7 +349,7 @@ def _limit_said(reading: Reading, inputs: HttpPaginateInputs) -> str:
 
 
 def _short(position: Position) -> str:
-    """Enough to find it by; a whole cursor may be a credential of its own."""
+    """Return enough to identify a position; a whole cursor may be a credential of its own."""
     text = str(position.value)
     if len(text) <= 12:
         return repr(text)

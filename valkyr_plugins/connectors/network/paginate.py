@@ -1,4 +1,4 @@
-"""`http.paginate`: what a step asks for and what it yields; the requests are in pages.py."""
+"""`http.paginate`: inputs and outputs; pages.py makes the requests."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -17,14 +17,13 @@ from valkyr_plugins.connectors.data.bounds import MAX_BYTES
 from valkyr_plugins.connectors.data.jmespath_query import compiled
 from valkyr_plugins.connectors.network.request_parts import MEBIBYTE, QueriedInputs, target
 
-# JMESPath expressions of HTTP steps: checked when publishing, applied to answers.
+# JMESPath expressions of HTTP steps: checked at publication, applied to responses.
 #
-# They are evaluated in a thread of a process that runs the steps of others, so their work is
-# bounded.
+# They are evaluated in a thread of a process that runs other steps too, so their work is bounded.
 
 
 def parsed(expression: str) -> str:
-    """The expression as it is; ValueError where it is none."""
+    """Return the expression unchanged; raises ValueError if it is invalid."""
     compiled(expression)
     return expression
 
@@ -33,9 +32,9 @@ Expression = Annotated[str, AfterValidator(parsed)]
 
 
 def select(expression: str, data: Any, field: str, most: int | None = MAX_BYTES) -> Any:
-    """What the expression of that input selects; StepError where it does not fit the data.
+    """Return the selection of that input's expression; raises StepError if it does not fit.
 
-    `most` bounds the bytes of its JSON; None bounds only what is built on the way.
+    `most` limits the bytes of its JSON; None limits only intermediate values.
     """
     try:
         return compiled(expression)(data, most)
@@ -48,7 +47,7 @@ Strategy = Literal["link", "next", "cursor", "page", "offset"]
 
 
 class HttpPaginateInputs(QueriedInputs):
-    """Where the first page is, and how each tells of the next."""
+    """The first page, and how to find the next one."""
 
     method: Literal["GET", "POST"] = Field("GET", description="The HTTP method.")
     json_body: Any = Field(
@@ -127,12 +126,12 @@ class HttpPaginateInputs(QueriedInputs):
 
     @property
     def carrier(self) -> str:
-        """The name of the parameter."""
+        """Return the name of the parameter."""
         return self.parameter or USUAL_PARAMETER.get(self.strategy, "")
 
 
 class HttpPaginateOutputs(ModuleOutputs):
-    """What all pages held."""
+    """The items of all pages."""
 
     items: list[Any] = Field(description="The items of all pages, in their order.")
     count: int = Field(description="How many items.")
@@ -143,13 +142,13 @@ class HttpPaginateOutputs(ModuleOutputs):
 
 
 class HttpPaginate(Module[HttpPaginateInputs]):
-    """Reads a JSON API page by page and yields the items of all pages.
+    """Reads a JSON API page by page and returns the items of all pages.
 
     It ends with the last page or at a limit. A page that leads back to one already read fails the
     step. A failed page is retried with the step. The next attempt continues at that page if the
-    collected items are small (48 KiB), else it starts again. To keep more, read a few pages a
-    step (`maxPages`) in a loop and hand `next` on to `start`. Headers and the credential go to
-    the first page's origin alone.
+    collected items are small (48 KiB), else it starts again. To keep more, read a few pages a step
+    (`maxPages`) in a loop and pass `next` to `start`. Headers and the credential go to the first
+    page's origin alone.
     """
 
     type = "http.paginate"

@@ -1,4 +1,4 @@
-"""The parts of a request that HTTP steps share: URL, headers, query, time limit and body."""
+"""Common parts of HTTP requests: URL, headers, query, time limit and body."""
 
 import base64
 import binascii
@@ -15,11 +15,11 @@ from pydantic import Field, field_validator, model_validator
 from runners.public.modules import ModuleInputs, StepError
 from valkyr_plugins.connectors.files.root import folder_of, open_file
 
-# Files below the files folder that requests take from and answers go to.
+# Files below the files folder for the bodies of requests and responses.
 
 
 def read_file(path: str, limit: int) -> bytes:
-    """The whole file; StepError where it is missing or holds more than `limit` bytes."""
+    """Return the whole file; raises StepError if it is missing or larger than `limit` bytes."""
     with folder_of(path, create=False) as (folder, name):
         handle = open_file(folder, name, path, os.O_RDONLY)
     with os.fdopen(handle, "rb") as file:
@@ -31,7 +31,7 @@ def read_file(path: str, limit: int) -> bytes:
 
 @contextmanager
 def written_whole(path: str) -> Iterator[BinaryIO]:
-    """A new file that takes its place when the block ends well, and leaves nothing else.
+    """Yield a new file that replaces `path` if the block succeeds, and is deleted otherwise.
 
     Readers see the old file or the new one, never a part.
     """
@@ -55,13 +55,13 @@ def written_whole(path: str) -> Iterator[BinaryIO]:
 MEBIBYTE = 1024 * 1024
 MAX_URL = 8_192
 Scalar = str | bool | int | float
-# Who writes these by hand can say one thing to us and another to the server.
+# An author who sets these by hand can make us and the server read the request differently.
 FORBIDDEN_HEADERS = frozenset({"content-length", "transfer-encoding", "connection", "upgrade"})
 USUAL_PORTS = {"http": 80, "https": 443}
 
 
 class AddressedInputs(ModuleInputs):
-    """An address, and what goes with every request to it."""
+    """An address, with the headers and options of every request to it."""
 
     url: str = Field(
         description="The address, http or https.",
@@ -106,18 +106,18 @@ class QueriedInputs(AddressedInputs):
 
 
 def http_url(url: str) -> str:
-    """The URL as it is; ValueError where it is not of http or https or names no host."""
+    """Return the URL unchanged; raises ValueError if it is not HTTP(S) or names no host."""
     parts = urlsplit(url)
-    # Reading the port raises ValueError where it is no number.
+    # Reading the port raises ValueError if it is not a number.
     if parts.port == 0 or parts.scheme.lower() not in USUAL_PORTS or not parts.hostname:
         raise ValueError("expected a URL that begins with http:// or https:// and names a host")
     return url
 
 
 def target(url: str, word: str = "http.request") -> str:
-    """The target of a circuit breaker: `word:host`, with the port where it is not the usual one.
+    """Return the target of a circuit breaker: `word:host`, with an unusual port.
 
-    Steps of several types that call one host share its circuit: it is the host that rests.
+    Steps of several types that call one host share its circuit, because the host fails for all.
     """
     parts = urlsplit(url)
     usual = parts.port in (None, USUAL_PORTS.get(parts.scheme.lower()))
@@ -150,7 +150,7 @@ class MultipartPart(ModuleInputs):
 
 
 def json_content(value: Any) -> dict[str, bytes]:
-    """A JSON body. Written here because httpx takes a null for no body at all."""
+    """Return a JSON body, encoded here because httpx treats null as no body."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
@@ -159,22 +159,22 @@ def json_content(value: Any) -> dict[str, bytes]:
 
 
 def text_content(text: str) -> dict[str, bytes]:
-    """The text, in UTF-8."""
+    """Return the text, in UTF-8."""
     return {"content": _utf8(text, "body")}
 
 
 def bytes_content(encoded: str) -> dict[str, bytes]:
-    """The bytes that a Base64 text stands for."""
+    """Return the bytes of a Base64 text."""
     return {"content": _decoded(encoded, "bodyBase64")}
 
 
 def form_content(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A web form."""
+    """Return a web form."""
     return {"data": dict(fields)}
 
 
 def parts_content(parts: list[MultipartPart]) -> dict[str, Any]:
-    """Parts with files; all together at most 64 MiB, since a retry sends them again."""
+    """Return parts with files; at most 64 MiB in total, because a retry sends them again."""
     files, left = [], MAX_UPLOAD
     for part in parts:
         data = _part_bytes(part, left)

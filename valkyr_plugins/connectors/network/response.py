@@ -1,6 +1,6 @@
-"""An HTTP response: its body, read under a cap, and the error that a failed exchange becomes.
+"""An HTTP response: its body, read up to a limit, and the error of a failed exchange.
 
-Compressed bodies are unpacked here, never more than the cap at a time, so that a small answer
+Compressed bodies are unpacked here, never more than the limit at a time, so that a small response
 cannot unfold into gigabytes.
 """
 
@@ -28,7 +28,7 @@ from runners.public.modules import (
 
 ACCEPT_ENCODING = "gzip, deflate"
 PIECE_BYTES = 256 * 1024
-# Escapes that may stand for a NUL or a lone surrogate, which PostgreSQL stores in no JSON.
+# Escapes that may be a NUL or a lone surrogate, which PostgreSQL stores in no JSON.
 ESCAPED = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 MAX_CHECKED = 1 << 30
 GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
@@ -45,11 +45,11 @@ TEXT_TYPES = frozenset(
 
 
 class ResponseTooLarge(Exception):
-    """The body goes past the cap."""
+    """The body exceeds the limit."""
 
 
 def read_body(response: httpx.Response, limit: int) -> bytes:
-    """The unpacked body; raises BodyTooLarge as soon as it is known to pass `limit` bytes."""
+    """Return the unpacked body; raises ResponseTooLarge as soon as it exceeds `limit` bytes."""
     body = bytearray()
     for piece in unpacked(response, limit):
         body += piece
@@ -57,9 +57,9 @@ def read_body(response: httpx.Response, limit: int) -> bytes:
 
 
 def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
-    """The unpacked body piece by piece; raises BodyTooLarge where it passes `limit` bytes.
+    """Yield the unpacked body in pieces; raises ResponseTooLarge above `limit` bytes.
 
-    A piece is what one read of the connection brought, unpacked: never more than `limit` and one.
+    A piece is the unpacked data of one read of the connection: at most `limit` + 1 bytes.
     """
     left, unpacker = limit, _unpacker(response)
     for chunk in response.iter_raw():
@@ -72,7 +72,7 @@ def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
 
 
 def read_start(response: httpx.Response, limit: int) -> bytes:
-    """The body's first `limit` bytes, or what can be had of them; for error messages."""
+    """Return up to `limit` bytes of the body, as far as they can be read; for error messages."""
     start = bytearray()
     try:
         unpacker = _unpacker(response)
@@ -87,7 +87,7 @@ def read_start(response: httpx.Response, limit: int) -> bytes:
 
 
 def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
-    """The body as a JSON-able value, and how it was read: json, text, base64 or none."""
+    """Return the body as a JSON-able value, and how it was read: json, text, base64 or none."""
     if not body:
         return None, "none"
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -95,7 +95,7 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
         try:
             return storable_json(body), "json"
         except (ValueError, RecursionError, PayloadError):
-            # Announced as JSON and none, or none that can be stored: the text shows what it is.
+            # Announced as JSON but invalid, or not storable: the text shows what it is.
             pass
     text = _text(response, media_type, body)
     # PostgreSQL stores no NUL in JSON.
@@ -105,7 +105,7 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
 
 
 def storable_json(body: bytes) -> Any:
-    """The body parsed; ValueError, RecursionError or PayloadError where no row could hold it."""
+    """Return the parsed body; raises ValueError, RecursionError or PayloadError if not storable."""
     value = json.loads(body, parse_constant=_refuse_constant)
     if ESCAPED.search(body):
         payloads.dump(value, limit=MAX_CHECKED)
@@ -147,9 +147,9 @@ class _Unpacker:
         self._fed = False
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
-        """The chunk unpacked, never more than PIECE_BYTES at a time."""
+        """Yield the unpacked chunk, at most PIECE_BYTES at a time."""
         piece = b""
-        # A full piece may have left something inside, also where all of the chunk was taken.
+        # A full piece may leave data inside, even after the whole chunk was consumed.
         while chunk or len(piece) == PIECE_BYTES:
             if self._member.eof:
                 if not chunk:
@@ -190,20 +190,20 @@ def _unpacker(response: httpx.Response) -> _Plain | _Unpacker:
     )
 
 
-# How a failed HTTP exchange is told: which request it was, what happened, may it be repeated.
+# The error of a failed HTTP exchange: the request, what happened, and whether to retry.
 
 
 SHOWN_BODY_BYTES = 2_000
 
 
 class TooLong(StepError):
-    """The answer's body goes past the cap."""
+    """The response's body exceeds the limit."""
 
 
 def request_name(request: httpx.Request, shown: str = "") -> str:
-    """Method and address, without the query and user, which may be secret.
+    """Return method and address, without query and user, which may be secret.
 
-    `shown` stands for an address that is secret as a whole.
+    `shown` replaces an address that is secret as a whole.
     """
     if shown:
         return f"{request.method} {shown}"
@@ -215,7 +215,7 @@ def request_name(request: httpx.Request, shown: str = "") -> str:
 def require_accepted(
     response: httpx.Response, accepted: Collection[int | str], shown: str = ""
 ) -> None:
-    """Raise StepError for an answer of 400 or more that `accepted` (404, `5xx`) does not list."""
+    """Raise StepError for a status of 400 or more that `accepted` (404, `5xx`) does not list."""
     status = response.status_code
     if status < 400 or {status, f"{status // 100}xx"}.intersection(accepted):
         return
@@ -224,7 +224,7 @@ def require_accepted(
 
 
 def refused(response: httpx.Response, body: bytes, name: str, why: str = "") -> StepError:
-    """The failure that an answer of 400 or more is; `body` is its beginning, `why` its reason."""
+    """Return the failure for a status of 400 or more; `body` is the start, `why` the reason."""
     status = response.status_code
     said = f"{name} answered {status} {_phrase(status)}".rstrip()
     return StepError(
@@ -236,13 +236,13 @@ def refused(response: httpx.Response, body: bytes, name: str, why: str = "") -> 
 
 
 def retry_after(response: httpx.Response) -> float | None:
-    """What the answer's Retry-After asks for, in seconds from now."""
+    """Return the response's Retry-After, in seconds from now."""
     return parse_retry_after(response.headers.get("retry-after"), datetime.now(UTC))
 
 
 @contextmanager
 def named_errors(request: httpx.Request, shown: str = "") -> Iterator[None]:
-    """Tell which request failed: httpx's own messages do not."""
+    """Name the failed request in errors: httpx's own messages do not."""
     try:
         yield
     except httpx.LocalProtocolError as error:

@@ -1,4 +1,4 @@
-"""`rss.read`: what a step asks for and what it yields; reading is in feed.py."""
+"""`rss.read`: inputs and outputs; feed.py reads the feed."""
 
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ from valkyr_plugins.connectors.network.request_parts import MEBIBYTE, AddressedI
 
 
 class RssReadInputs(AddressedInputs):
-    """Which feed, and what is known of it already."""
+    """The feed, and the validators of the last read."""
 
     limit: int = Field(100, ge=1, le=1_000, description="Maximum number of entries.")
     etag: str | None = Field(
@@ -33,7 +33,7 @@ class RssReadInputs(AddressedInputs):
 
 
 class FeedSaid(ModuleOutputs):
-    """What a feed says of itself."""
+    """A feed's description of itself."""
 
     title: str = Field(description="Its title.")
     link: str = Field(description="The page it belongs to.")
@@ -43,7 +43,7 @@ class FeedSaid(ModuleOutputs):
 
 
 class Enclosure(ModuleOutputs):
-    """A file that belongs to an entry, such as a podcast's sound."""
+    """A file that belongs to an entry, such as a podcast's audio."""
 
     url: str = Field(description="Where it is.")
     type: str = Field(description="Its media type.")
@@ -51,7 +51,7 @@ class Enclosure(ModuleOutputs):
 
 
 class FeedEntry(ModuleOutputs):
-    """An entry of a feed. A text that is not given is empty, a time null."""
+    """An entry of a feed. A missing text is empty, a missing time null."""
 
     id: str = Field(description="What tells it from others: its id, or else its link.")
     title: str = Field(description="Its title.")
@@ -84,15 +84,15 @@ class RssReadOutputs(ModuleOutputs):
 class RssRead(Module[RssReadInputs]):
     """Reads an RSS, Atom or RDF feed.
 
-    Given `etag` and `modified` of the last read, a feed that has not changed is not sent again.
-    HTML in the entries is made harmless: scripts, styles, forms and handlers are taken out.
-    Entities and external parts of the XML are never followed.
+    With `etag` and `modified` of the last read, an unchanged feed is not sent again. HTML in the
+    entries is sanitised: scripts, styles, forms and handlers are removed. Entities and external
+    parts of the XML are never followed.
     """
 
     type = "rss.read"
     title = "RSS and Atom"
     category = "network"
-    # Its parser may be held up by a hostile feed, in C: not in a process of others' steps.
+    # A hostile feed may stall its parser, in C: not in a process with other steps.
     queue = "default"
     computes = True
     effect = "none"

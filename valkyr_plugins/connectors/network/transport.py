@@ -1,8 +1,8 @@
-"""Connections of HTTP steps: the address that was checked is the one connected to.
+"""Connections of HTTP steps: the checked address is the one connected to.
 
-A name is resolved once, each address is checked, and the socket is opened to one that passed;
-the name itself stays in the Host header and in TLS. Every read and write ends at the step's
-deadline, however slowly the other side drips.
+A name is resolved once, each address is checked, and the socket is opened to one that passed; the
+name itself stays in the Host header and in TLS. Every read and write ends at the step's deadline,
+however slowly the server sends.
 """
 
 import os
@@ -23,12 +23,13 @@ import httpx
 from runners.public.modules import StepError, judge, restricted
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
 
-# Open connections between two uses: taken by one request at a time, given back when it is read.
+# A pool of open connections: each is used by one request at a time, and returned when its response
+# is read.
 #
-# httpcore's own pool looks at each of its connections several times a request, some of it squared,
-# and closes idle ones as soon as more are open than may idle: at 256 calls in flight that is most
-# of what a call costs, and few connections are used twice. Here a request looks at the idle ones
-# once. How many are in use is bounded by the threads that send.
+# httpcore's own pool checks each of its connections several times per request, partly in quadratic
+# time, and closes idle ones as soon as more are open than may idle: with 256 calls in flight that
+# is most of a call's cost, and few connections are reused. Here a request checks the idle ones
+# once. The number in use is bounded by the threads that send.
 
 
 Connection = httpcore.HTTPConnection
@@ -37,7 +38,7 @@ Place = tuple[bytes, bytes, int]
 
 
 class Connections:
-    """A pool of HTTP/1.1 connections, safe for threads; `make` opens a new one to an origin."""
+    """A thread-safe pool of HTTP/1.1 connections; `make` opens a new one to an origin."""
 
     def __init__(self, make: Callable[[httpcore.Origin], Connection], most_idle: int) -> None:
         self._make = make
@@ -46,7 +47,7 @@ class Connections:
         self._idle: list[tuple[Place, Connection]] = []  # the longest idle first
 
     def handle_request(self, request: httpcore.Request) -> httpcore.Response:
-        """Send a request; its connection comes back once the response is closed."""
+        """Send a request; its connection returns to the pool once the response is closed."""
         if request.url.scheme not in (b"http", b"https"):
             raise httpcore.UnsupportedProtocol(
                 f"expected http or https, found {request.url.scheme.decode('ascii', 'replace')!r}"
@@ -71,16 +72,16 @@ class Connections:
         self.close()
 
     def close(self) -> None:
-        """Close what is idle."""
+        """Close idle connections."""
         with self._lock:
             idle, self._idle = self._idle, []
         for _, connection in idle:
             connection.close()
 
     def _taken(self, place: Place) -> Connection | None:
-        """The connection to that place that was used last and is still open."""
+        """Return the most recently used connection to that place that is still open."""
         while (connection := self._newest(place)) is not None:
-            # Also true where the other side has closed it meanwhile.
+            # Also True if the server has closed it meanwhile.
             if not connection.has_expired():
                 return connection
             connection.close()
@@ -104,7 +105,7 @@ class Connections:
             too_old.close()
 
     def _left_too_long(self) -> list[Connection]:
-        """Those from the front that are too many, or have idled too long; under the lock."""
+        """Return the first connections that are too many, or idle for too long; under the lock."""
         old: list[Connection] = []
         while len(self._idle) > self._most_idle or self._idle[0][1].has_expired():
             old.append(self._idle.pop(0)[1])
@@ -114,7 +115,7 @@ class Connections:
 
 
 class _Body:
-    """A response's body that gives its connection back when it is closed, once."""
+    """A response's body that returns its connection when it is closed, once."""
 
     def __init__(self, stream: object, done: Callable[[], None]) -> None:
         self._stream = stream
@@ -139,34 +140,37 @@ class _Body:
 
 
 CONNECT_SECONDS = 10.0
-# As many as an io worker has threads, and a few more: steps that call one host again and again
-# find their connections open.
+# As many as an io worker has threads, and a few more: steps that call one host repeatedly find
+# their connections open.
 MAX_IDLE_CONNECTIONS = 300
 IDLE_SECONDS = 15.0
 WRITE_BYTES = 65_536
 USUAL_PORTS = {"http": 80, "https": 443}
 PORT = re.compile(r":\d*$")
 
-# Many threads may ask for the client at once, and reading the certificates takes a while.
+# Many threads may request the client at once, and loading the certificates is slow.
 _making = threading.Lock()
-# When the request that this thread makes must be over, on time.monotonic().
+# When the request of this thread must end, on time.monotonic().
 request_deadline: ContextVar[float] = ContextVar("request_deadline")
 
 
 def client() -> httpx.Client:
-    """This process's client. It follows no redirects, keeps no cookies and ignores proxies."""
+    """Return this process's client.
+
+    It follows no redirects, keeps no cookies and ignores proxies.
+    """
     with _making:
         return _client(os.getpid())
 
 
 @lru_cache(maxsize=1)
 def _client(pid: int) -> httpx.Client:
-    # By process: connections that a parent opened must not be shared with its children.
+    # Per process: connections that a parent opened must not be shared with its children.
     return httpx.Client(
         transport=GuardedTransport(),
         follow_redirects=False,
         trust_env=False,
-        # One workflow's cookies are no business of the next one's.
+        # Workflows must not share cookies.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
     )
 
@@ -174,11 +178,12 @@ def _client(pid: int) -> httpx.Client:
 class GuardedTransport(httpx.HTTPTransport):
     """httpx's transport over connections that go only to permitted addresses.
 
-    Each request is judged by the boundaries of the step's credentials, on open connections too.
+    Each request is checked against the boundaries of the step's credentials, even on open
+    connections.
     """
 
     def __init__(self) -> None:
-        # SSL_CERT_FILE and SSL_CERT_DIR, which an administrator sets, are heeded.
+        # Respects SSL_CERT_FILE and SSL_CERT_DIR, which an administrator may set.
         context = httpx.create_ssl_context(trust_env=True)
         super().__init__(verify=context, trust_env=False)
         backend = GuardedBackend()
@@ -192,7 +197,7 @@ class GuardedTransport(httpx.HTTPTransport):
         self._pool = Connections(connection, MAX_IDLE_CONNECTIONS)  # type: ignore[assignment]
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request; HostRefused where a credential of the step may not go there."""
+        """Send the request; raises HostRefused if a credential of the step may not go there."""
         if restricted():
             _judge(request)
         return super().handle_request(request)
@@ -204,7 +209,7 @@ def _judge(request: httpx.Request) -> None:
     judge(url.raw_host.decode("ascii"), port)
     named = request.headers.get("host", "")
     if named.encode() != url.netloc:
-        # A server of many sites hands the request to the one that this header names.
+        # A server with many sites selects one by this header.
         judge(PORT.sub("", named), port)
 
 
@@ -236,7 +241,10 @@ class GuardedBackend(httpcore.NetworkBackend):
 
 
 def permitted_addresses(host: str, port: int) -> list[str]:
-    """The addresses of `host` that may be connected to; StepError when there are others only."""
+    """Return the addresses of `host` that may be connected to.
+
+    Raises StepError if there is none.
+    """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -253,17 +261,17 @@ def permitted_addresses(host: str, port: int) -> list[str]:
 
 
 class DeadlineStream(httpcore.NetworkStream):
-    """A connection whose every operation ends at the deadline of the request that uses it."""
+    """A connection whose every operation ends at the deadline of its request."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Up to `max_bytes`, or ReadTimeout at the deadline."""
+        """Return up to `max_bytes`; raises ReadTimeout at the deadline."""
         return self._stream.read(max_bytes, _left(httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send it all, or WriteTimeout at the deadline."""
+        """Send all data; raises WriteTimeout at the deadline."""
         for start in range(0, len(buffer), WRITE_BYTES):
             piece = buffer[start : start + WRITE_BYTES]
             self._stream.write(piece, _left(httpcore.WriteTimeout))
@@ -275,12 +283,12 @@ class DeadlineStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        """The same connection under TLS, which is checked against the name, not the address."""
+        """Return the same connection under TLS, checked against the name, not the address."""
         seconds = min(CONNECT_SECONDS, _left(httpcore.ConnectTimeout))
         return DeadlineStream(self._stream.start_tls(ssl_context, server_hostname, seconds))
 
     def get_extra_info(self, info: str) -> Any:
-        """What httpcore asks of a connection, such as whether it is readable."""
+        """Return what httpcore asks of a connection, such as whether it is readable."""
         return self._stream.get_extra_info(info)
 
 

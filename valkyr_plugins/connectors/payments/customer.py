@@ -1,4 +1,4 @@
-"""`stripe.customer`: who pays, as Stripe knows them."""
+"""`stripe.customer`: the customer of a payment, as Stripe knows them."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -22,7 +22,7 @@ FACTS = frozenset({"email", "name", "phone", "description", "payment_method", "m
 
 
 class CustomerInputs(StripeInputs):
-    """Whom, and what to know of them."""
+    """The operation, the customer, and the data to store."""
 
     operation: Literal["create", "update", "retrieve"] = Field("create", description="What to do.")
     customer: CustomerId | None = Field(
@@ -60,7 +60,7 @@ class CustomerInputs(StripeInputs):
 
 
 class CustomerOutputs(ModuleOutputs):
-    """The customer as Stripe knows them now."""
+    """The customer's present data at Stripe."""
 
     id: str = Field(description="The customer.", examples=["cus_NffrFeUfNV2Hib"])
     email: str | None = Field(None, description="Their address.")
@@ -111,7 +111,7 @@ class Customer(StripeModule[CustomerInputs]):
     )
 
     def execute(self, inputs: CustomerInputs, ctx: StepContext) -> Result:
-        # stripe takes a while to load, and most workers never need it.
+        # stripe is slow to load, and most workers never need it.
         from valkyr_plugins.connectors.payments.stripe_client import connect, told
 
         customers, customer = connect(ctx).v1.customers, inputs.customer or ""

@@ -21,7 +21,7 @@ from valkyr_plugins.connectors.payments.stripe_module import (
 
 Operation = Literal["create", "confirm", "capture", "cancel", "retrieve"]
 CREATING = ("currency", "customer", "description", "confirm", "capture_method", "metadata")
-# What each operation takes beside those of all.
+# The inputs of each operation in addition to the common ones.
 TAKES: Mapping[str, frozenset[str]] = {
     "create": frozenset({"amount", "payment_method", "return_url", "off_session", *CREATING}),
     "confirm": frozenset({"payment_intent", "payment_method", "return_url", "off_session"}),
@@ -33,7 +33,7 @@ ALWAYS = frozenset({"operation", "stripe_account", "on_decline"})
 
 
 class PaymentIntentInputs(StripeInputs):
-    """Which payment, and what to do with it."""
+    """The operation and the payment."""
 
     operation: Operation = Field(
         "create",
@@ -121,7 +121,7 @@ class PaymentIntentInputs(StripeInputs):
 
 
 class PaymentIntentOutputs(ModuleOutputs):
-    """The payment as it stands now."""
+    """The payment's present state."""
 
     id: str = Field(description="The payment intent.", examples=["pi_3MtwBwLkdIwHu7ix28a3tqPa"])
     status: str = Field(
@@ -149,11 +149,11 @@ class PaymentIntentOutputs(ModuleOutputs):
 class PaymentIntent(StripeModule[PaymentIntentInputs]):
     """Creates, confirms, captures, cancels or reads a payment at Stripe.
 
-    Each attempt sends the same idempotency key, so Stripe makes one payment, for 24 hours at
-    least. A payment that needs its customer's consent is a success with the status
-    `requires_action`: continue with an event or a webhook. A declined card fails the step
-    permanently, or is the outcome `declined` with `onDecline: branch`. Stripe's client secret is
-    not part of the output; a page that needs it asks Stripe by the id.
+    Each attempt sends the same idempotency key, so Stripe makes one payment, for 24 hours at least.
+    A payment that needs its customer's consent is a success with the status `requires_action`:
+    continue with an event or a webhook. A declined card fails the step permanently, or is the
+    outcome `declined` with `onDecline: branch`. Stripe's client secret is not part of the output; a
+    page that needs it fetches it from Stripe by the id.
     """
 
     type = "stripe.payment_intent"
@@ -216,7 +216,7 @@ class PaymentIntent(StripeModule[PaymentIntentInputs]):
     )
 
     def execute(self, inputs: PaymentIntentInputs, ctx: StepContext) -> Result:
-        # stripe takes a while to load, and most workers never send a payment.
+        # stripe is slow to load, and most workers never send a payment.
         from valkyr_plugins.connectors.payments.payment_requests import pay
 
         return pay(inputs, ctx)

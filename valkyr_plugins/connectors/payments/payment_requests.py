@@ -1,4 +1,4 @@
-"""The requests of `stripe.payment_intent`, and its output made of their answers."""
+"""The requests of `stripe.payment_intent`, and its outputs from the responses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from valkyr_plugins.connectors.payments.stripe_module import given, id_of, optio
 
 
 def pay(inputs: PaymentIntentInputs, ctx: StepContext) -> Result:
-    """Do the operation; a declined card is an outcome where the step asks for that."""
+    """Do the operation; a declined card is an outcome if the step asks for that."""
     client = connect(ctx)
     branches = inputs.on_decline == "branch"
     try:
@@ -85,7 +85,7 @@ def _output(intent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _declined(inputs: PaymentIntentInputs, details: Mapping[str, Any]) -> dict[str, Any]:
-    """The payment of a declined card, as far as the error tells of it."""
+    """Return the payment of a declined card, as far as the error contains it."""
     return _written(
         id=details.get("paymentIntent") or inputs.payment_intent or "",
         status="requires_payment_method",

@@ -1,4 +1,4 @@
-"""`stripe.refund`: give money back."""
+"""`stripe.refund`: refund a payment."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -22,7 +22,7 @@ from valkyr_plugins.connectors.payments.stripe_module import (
 
 
 class RefundInputs(StripeInputs):
-    """What to give back, and how much of it."""
+    """The payment and the amount to refund."""
 
     payment_intent: PaymentIntentId | None = Field(
         None,
@@ -62,10 +62,10 @@ class RefundOutputs(ModuleOutputs):
 
 
 class Refund(StripeModule[RefundInputs]):
-    """Gives a payment back at Stripe, all of it or a part.
+    """Refunds a payment at Stripe, in full or in part.
 
-    Each attempt sends the same key, so Stripe refunds the money once: it recognises the step's
-    idempotency key. More than is left of the payment is refused, and fails the step permanently.
+    Each attempt sends the step's idempotency key, so Stripe refunds the money once. A refund above
+    the rest of the payment is rejected, and fails the step permanently.
     """
 
     type = "stripe.refund"
@@ -94,7 +94,7 @@ class Refund(StripeModule[RefundInputs]):
     )
 
     def execute(self, inputs: RefundInputs, ctx: StepContext) -> Result:
-        # stripe takes a while to load, and most workers never give money back.
+        # stripe is slow to load, and most workers never refund.
         from valkyr_plugins.connectors.payments.stripe_client import connect, told
 
         client = connect(ctx)

@@ -1,8 +1,8 @@
-"""Stripe's own client over our guarded connections, and what its errors mean for a step.
+"""Stripe's own client over our guarded connections, and the meaning of its errors.
 
-One try, the step's deadline, bounded answers.
+One attempt, the step's deadline, bounded responses.
 
-The library writes the requests and knows the errors; retrying is the engine's business.
+The library writes the requests and knows the errors; the engine retries.
 """
 
 import os
@@ -34,7 +34,7 @@ ENDLESS = "Stripe's API answered with more than 5 MiB, which is no answer of its
 
 
 class GuardedClient(stripe.HTTPClient):
-    """What the library sends through: our transport, which checks addresses and deadlines."""
+    """The library's HTTP client over our transport, which checks addresses and deadlines."""
 
     name = "valkyr"
 
@@ -46,7 +46,7 @@ class GuardedClient(stripe.HTTPClient):
         post_data: Any = None,
         **unused: Any,
     ) -> tuple[str, int, Mapping[str, str]]:
-        """The body as text, the status and the headers; raises StepError."""
+        """Return the body as text, the status and the headers; raises StepError."""
         try:
             request = client().build_request(
                 method.upper(), url, headers=dict(headers or {}), content=post_data or None
@@ -62,19 +62,19 @@ class GuardedClient(stripe.HTTPClient):
         except httpx.HTTPError as error:
             said = f"{type(error).__name__}: {error}".rstrip(": ")
             raise StepError(f"{urlsplit(url).netloc}: {said}", error_type_of(error)) from error
-        # httpx's headers find their names in any case, as the library presumes.
+        # httpx's headers ignore case, as the library expects.
         return body.decode("utf-8", "replace"), response.status_code, response.headers
 
     def request_stream(self, *arguments: Any, **named: Any) -> NoReturn:
-        """Never asked for: none of the operations used here streams."""
+        """Raise NotImplementedError: none of the operations used here streams."""
         raise NotImplementedError("Stripe's answers are not streamed here")
 
     def close(self) -> None:
-        """The connections belong to the process, not to one step."""
+        """Do nothing: the connections belong to the process, not to one step."""
 
 
 def connect(ctx: StepContext) -> stripe.StripeClient:
-    """A client with the step's key, whose requests end a little before the step's deadline."""
+    """Return a client with the step's key, whose requests end just before the step's deadline."""
     remaining = ctx.remaining()
     request_deadline.set(time.monotonic() + remaining - min(0.2, remaining * 0.05))
     return stripe.StripeClient(
@@ -105,19 +105,19 @@ def _key(credential: Mapping[str, str] | None) -> str:
     return key
 
 
-# What Stripe's errors mean for a step: may it be tried again, and what people are told.
+# The meaning of Stripe's errors for a step: whether to retry, and the message to users.
 #
 # Only codes, ids and Stripe's own sentence are passed on; card data never is.
 
 
 TRANSIENT, PERMANENT = ErrorType.TRANSIENT, ErrorType.PERMANENT
 LONGEST = 500
-# Another request with the same key is under way, or Stripe holds a lock on the object.
+# Another request with the same key is being processed, or Stripe holds a lock on the object.
 PASSING_CODES = frozenset({"idempotency_key_in_use", "lock_timeout", "rate_limit"})
 
 
 class Declined(StepError):
-    """The card or its bank said no; `details` holds the codes and the payment intent."""
+    """The card or its bank declined; `details` holds the codes and the payment intent."""
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def _sentence(error: stripe.StripeError) -> str:
     said = str(error.user_message or "no message")[:LONGEST]
     status = f" with {error.http_status}" if error.http_status else ""
     if isinstance(error, stripe.AuthenticationError):
-        # Stripe quotes the key, in part.
+        # Stripe quotes part of the key.
         return f"Stripe refused the key{status}: check the credential's api_key"
     if isinstance(error, stripe.PermissionError):
         return f"the key may not do this{status}: a restricted key needs the permission"
@@ -163,7 +163,7 @@ def _class(error: stripe.StripeError) -> ErrorType:
     passing = isinstance(error, stripe.RateLimitError | stripe.APIConnectionError)
     if passing or error.code in PASSING_CODES or error.http_status == 409:
         return TRANSIENT
-    # An answer that could not be read may yet have worked: its key makes a repeat harmless.
+    # A response that could not be read may have succeeded: its key makes a retry harmless.
     status = error.http_status or 0
     return TRANSIENT if status < 400 else status_error_type(status)
 

@@ -1,4 +1,4 @@
-"""What Stripe's modules share: their base class, fields for money and ids, the API's address."""
+"""Common parts of Stripe's modules: a base class, fields for money and ids, the API's address."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from runners.public.modules import Module, ModuleInputs, StepError
 from valkyr_plugins.connectors.conf import settings
 
-# Where Stripe's API is: its own address, unless an administrator names another.
+# The address of Stripe's API: its own, unless an administrator sets another.
 
 
 API_BASE = "VALKYR_STRIPE_API_BASE"
@@ -17,7 +17,7 @@ STRIPE = "https://api.stripe.com"
 
 
 def api_base() -> str:
-    """The address without a slash at its end; raises StepError for a setting that is none."""
+    """Return the address without a trailing slash; raises StepError for an invalid setting."""
     base = settings().stripe_api_base.rstrip("/") or STRIPE
     if not _is_address(base):
         raise StepError(
@@ -28,11 +28,11 @@ def api_base() -> str:
 
 
 def stripe_circuit() -> str | None:
-    """What breakers of Stripe's steps count by, such as `stripe:api.stripe.com`."""
+    """Return the target of Stripe's circuit breaker, such as `stripe:api.stripe.com`."""
     try:
         return f"stripe:{urlsplit(api_base()).netloc}"
     except StepError:
-        return None  # the step itself says what is wrong
+        return None  # the step itself reports the error
 
 
 def _is_address(text: str) -> bool:
@@ -43,7 +43,7 @@ def _is_address(text: str) -> bool:
         return False
 
 
-# Stripe's own largest amount, in the currency's smallest unit: eight digits, twelve for a few.
+# Stripe's largest amount, in the currency's smallest unit: eight digits, twelve for a few.
 MAX_AMOUNT = 999_999_999_999
 MAX_METADATA = 50
 
@@ -75,7 +75,7 @@ def _id_of(*prefixes: str) -> Any:
     return AfterValidator(checked)
 
 
-# Strict: neither "12.50" nor 12.5 nor true may become a number of cents.
+# Strict: "12.50", 12.5 and true must not become a number of cents.
 Amount = Annotated[int, Field(strict=True, ge=1, le=MAX_AMOUNT)]
 Currency = Annotated[str, AfterValidator(_currency)]
 Metadata = Annotated[dict[str, str], AfterValidator(_metadata)]
@@ -89,7 +89,7 @@ METADATA_HELP = "Kept with the object at Stripe, for your own use: texts only, n
 
 
 class StripeInputs(ModuleInputs):
-    """What every request to Stripe can say."""
+    """Inputs of every request to Stripe."""
 
     stripe_account: AccountId | None = Field(
         None,
@@ -102,7 +102,7 @@ InputsT = TypeVar("InputsT", bound=BaseModel)
 
 
 class StripeModule(Module[InputsT]):
-    """What Stripe's modules have in common."""
+    """The base of Stripe's modules."""
 
     category: ClassVar[str] = "payments"
     queue: ClassVar[str] = "io"
@@ -119,18 +119,18 @@ class StripeModule(Module[InputsT]):
 
 
 def options(inputs: StripeInputs, idempotency_key: str | None) -> Any:
-    """The options of one request: the key of this step (none for reading), and for whom."""
+    """Return the options of one request: the step's key (none for reading), and the account."""
     found = {"idempotency_key": idempotency_key, "stripe_account": inputs.stripe_account}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def given(**params: Any) -> Any:
-    """The parameters that have a value; the rest are Stripe's to decide."""
+    """Return the parameters that have a value; Stripe decides the rest."""
     return {name: value for name, value in params.items() if value not in (None, {})}
 
 
 def plain(found: Any, what: str) -> Mapping[str, Any]:
-    """Stripe's answer as a mapping; StepError for something that is no object of its API."""
+    """Return Stripe's answer as a mapping; raises StepError if it is not an object of its API."""
     value = found.to_dict() if hasattr(found, "to_dict") else found
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
         raise StepError(f"Stripe's answer is no {what}: expected an object with an id")
@@ -138,6 +138,6 @@ def plain(found: Any, what: str) -> Mapping[str, Any]:
 
 
 def id_of(value: Any) -> str | None:
-    """The id of something that Stripe gives as its id, or whole."""
+    """Return the id of an object that Stripe returns as an id or in full."""
     found = value.get("id") if isinstance(value, Mapping) else value
     return found if isinstance(found, str) else None

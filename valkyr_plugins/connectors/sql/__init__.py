@@ -1,1 +1,1 @@
-"""Modules that ask and change PostgreSQL databases, with bound parameters only."""
+"""Modules that query and change PostgreSQL databases, with bound parameters only."""

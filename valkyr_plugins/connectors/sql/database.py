@@ -1,8 +1,8 @@
-"""Which database a step's credential names, and whether steps may reach it.
+"""The database of a step's credential, and whether steps may reach it.
 
-Whoever makes a credential may be a tenant. So a database is reached at public addresses and those
-HTTP steps may reach; at others only where an administrator names its host. The server that holds
-the engine's own tables is reached only where host, port and database are written out.
+The author of a credential may be a tenant. So a database is reached at public addresses and those
+that HTTP steps may reach; at others only if an administrator names its host. The server with the
+engine's own tables is reached only if the setting names host, port and database.
 """
 
 import socket
@@ -19,7 +19,7 @@ from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_co
 ALLOWED_HOSTS = "VALKYR_SQL_ALLOWED_HOSTS"
 FORM = "postgresql://user:password@host:5432/database"
 SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
-# What libpq would also take can name files, sockets and other servers than the one judged here.
+# Other options of libpq can name files, sockets and servers that were not checked here.
 OPTIONS = frozenset({"sslmode", "sslrootcert", "channel_binding", "target_session_attrs"})
 PORT = 5432
 LOOPBACK = "127.0.0.1"
@@ -27,7 +27,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A credential's URL, taken apart; `options` are libpq's."""
+    """The parsed URL of a credential; `options` are libpq's."""
 
     host: str
     port: int
@@ -38,7 +38,7 @@ class Database:
 
     @property
     def label(self) -> str:
-        """What is shown to people: neither user nor password."""
+        """Return the name for display, without user and password."""
         return f"{self.host}:{self.port}/{self.name}"
 
     def __repr__(self) -> str:
@@ -46,7 +46,7 @@ class Database:
 
 
 def database_of(credential: Mapping[str, str] | None) -> Database:
-    """The database a credential of type database names; StepError where it names none."""
+    """Return the database of a credential of type database; raises StepError if it has none."""
     if credential is None or "url" not in credential:
         raise StepError(f"a SQL step needs a credential of type database: {FORM}")
     # The URL holds a password, so no message may quote it.
@@ -79,11 +79,11 @@ CIRCUIT_TARGET = "`sql:` with the database's host, port and name"
 
 
 def circuit_of(credential: Mapping[str, str] | None) -> str | None:
-    """The target of the database a credential names; None where it names none."""
+    """Return the target of the database in a credential; None if it names none."""
     try:
         return f"sql:{database_of(credential).label}"
     except StepError:
-        return None  # the step itself tells
+        return None  # the step itself reports the error
 
 
 def _options(given: Mapping[str, list[str]]) -> tuple[tuple[str, str], ...]:
@@ -93,14 +93,14 @@ def _options(given: Mapping[str, list[str]]) -> tuple[tuple[str, str], ...]:
             f"the credential's url sets {', '.join(unknown)[:200]}, which SQL steps do not take; "
             f"allowed: {', '.join(sorted(OPTIONS))}"
         )
-    # A path would make the worker read a file of its own.
+    # A path would make the worker read one of its own files.
     if given.get("sslrootcert", ["system"]) != ["system"]:
         raise StepError("the credential's url may set sslrootcert to 'system' only")
     return tuple(sorted((key, values[-1]) for key, values in given.items()))
 
 
 def reachable(database: Database) -> list[str]:
-    """The addresses to connect to, each judged; StepError where there is none."""
+    """Return the addresses to connect to, each checked; raises StepError if there is none."""
     addresses = _resolved(database.host, database.port)
     entries = set(_entries())
     full = f"{database.host}:{database.port}/{database.name}".lower()
@@ -124,7 +124,7 @@ def reachable(database: Database) -> list[str]:
 
 
 def _entries() -> Iterator[str]:
-    """Hosts, `host:port` and `host:port/database` of the setting."""
+    """Yield hosts, `host:port` and `host:port/database` of the setting."""
     yield from (part.lower() for part in settings().sql_allowed_hosts)
 
 
@@ -143,7 +143,7 @@ def _resolved(host: str, port: int) -> list[str]:
 
 
 def _is_own(addresses: list[str], port: int) -> bool:
-    """Whether the engine's own server is there: same port, same machine."""
+    """Return whether the engine's own server is there: same port, same machine."""
     return any(
         own_port == port and same_machine(_quietly_resolved(own_host, own_port), addresses)
         for own_host, own_port in _own_servers()

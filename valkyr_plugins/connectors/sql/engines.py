@@ -1,7 +1,8 @@
-"""Connections to the databases of steps: a small pool a database and process, closed when idle.
+"""Connections to the databases of steps: a small pool per database and process.
 
-Every connection goes to an address that was judged when it was opened, and is given back as if it
-were new (`DISCARD ALL`): no lock, setting or temporary table of one step reaches the next.
+Every connection goes to an address that was checked when it was opened, and is reset when it is
+returned (`DISCARD ALL`): no lock, setting or temporary table of one step reaches the next. Idle
+pools are closed.
 """
 
 import atexit
@@ -21,14 +22,14 @@ from runners.public.modules import judge
 from valkyr_plugins.connectors.sql.database import Database, reachable
 
 MAX_ENGINES = 16
-KEPT = 2  # connections a pool keeps
-MORE = 3  # connections it may open beside those, under load
+KEPT = 2  # connections that a pool keeps
+MORE = 3  # connections that it may open in addition, under load
 IDLE_SECONDS = 120.0
 RECYCLE_SECONDS = 600
-WAIT_SECONDS = 10.0  # for a place in the pool
+WAIT_SECONDS = 10.0  # for a connection of the pool
 CONNECT_SECONDS = 10.0
 
-# When the step that connects must be done, on time.monotonic().
+# When the connecting step must be done, on time.monotonic().
 connect_deadline: ContextVar[float] = ContextVar("connect_deadline")
 
 LIBPQ: dict[str, Any] = {
@@ -37,12 +38,12 @@ LIBPQ: dict[str, Any] = {
     "passfile": "/dev/null",
     "gssencmode": "disable",
     "require_auth": "!gss,!sspi",
-    # A server that is gone is noticed within half a minute.
+    # A lost server is detected within 30 s.
     "keepalives_idle": 15,
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
-    # psycopg then prepares each statement, and the server refuses several statements in one.
+    # psycopg then prepares each statement, and the server rejects several statements in one.
     "prepare_threshold": 0,
 }
 
@@ -69,8 +70,8 @@ _pools = Pools(os.getpid())
 
 @contextmanager
 def connected(database: Database, seconds: float, *, read_only: bool) -> Iterator[Connection]:
-    """A connection in a transaction, committed at the end of the block, rolled back on an error."""
-    # Here, as a connection that is open already is not connected again.
+    """Open a transaction for the block: committed at its end, rolled back on an error."""
+    # Here, because an open connection is not connected again.
     judge(database.host, database.port)
     mark = connect_deadline.set(time.monotonic() + seconds)
     try:
@@ -102,7 +103,7 @@ def _engine(database: Database) -> Engine:
 
 
 def _leave_behind_the_parents() -> None:
-    """Connections that a parent opened are not ours to use, nor to close."""
+    """Drop connections that a parent opened, without closing them."""
     if _pools.pid == os.getpid():
         return
     for kept in _pools.engines.values():
@@ -112,7 +113,7 @@ def _leave_behind_the_parents() -> None:
 
 
 def _close_idle(wanted: Database) -> None:
-    """Close what nobody used for a while, and the longest unused of too many."""
+    """Close connections that were idle for a while, and the longest idle of too many."""
     spare = len(_pools.engines) - MAX_ENGINES + (wanted not in _pools.engines)
     for number, database in enumerate(_idle(wanted)):
         kept = _pools.engines[database]
@@ -122,7 +123,7 @@ def _close_idle(wanted: Database) -> None:
 
 
 def _idle(wanted: Database) -> list[Database]:
-    """Databases of which no connection is in use, the longest unused first."""
+    """Return databases without a connection in use, the longest idle first."""
     found = [
         (kept.used_at, database)
         for database, kept in _pools.engines.items()
@@ -159,7 +160,7 @@ def _made(database: Database) -> Engine:
 
     @event.listens_for(engine, "do_connect")
     def judge(dialect: Any, record: Any, arguments: Any, named: dict[str, Any]) -> None:
-        """Connect only to what was judged; the name stays for TLS."""
+        """Connect only to checked addresses; the name stays for TLS."""
         addresses = reachable(database)
         left = connect_deadline.get() - time.monotonic()
         named["host"] = ",".join([database.host] * len(addresses))

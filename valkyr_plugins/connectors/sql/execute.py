@@ -17,7 +17,7 @@ Params = dict[str, Any] | Annotated[list[dict[str, Any]], Field(max_length=MAX_S
 
 
 class SqlStatement(ModuleInputs):
-    """One statement of several."""
+    """One of several statements."""
 
     statement: str = Field(
         description="With parameters as :name; it holds no templates.",
@@ -33,7 +33,7 @@ class SqlStatement(ModuleInputs):
 
 
 class SqlExecuteInputs(ModuleInputs):
-    """What to do: either `statement`, or `statements`."""
+    """The statements: either `statement`, or `statements`."""
 
     statement: str | None = Field(
         None,
@@ -80,7 +80,7 @@ class SqlExecuteInputs(ModuleInputs):
 
 
 class SqlDone(ModuleOutputs):
-    """What one statement did."""
+    """The result of one statement."""
 
     row_count: int | None = Field(
         description="How many rows it touched; null for one such as CREATE TABLE."
@@ -89,7 +89,7 @@ class SqlDone(ModuleOutputs):
 
 
 class SqlExecuteOutputs(ModuleOutputs):
-    """What was done."""
+    """The results of the statements."""
 
     row_count: int = Field(description="How many rows all statements touched.")
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
@@ -101,8 +101,8 @@ class SqlExecuteOutputs(ModuleOutputs):
 class SqlExecute(Module[SqlExecuteInputs]):
     """Changes a PostgreSQL database: one statement or several, in one transaction.
 
-    After a crash it may be done twice, unless `once` is set. Private addresses are refused unless
-    an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
+    After a crash it may run twice, unless `once` is set. Private addresses are rejected unless an
+    administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
     """
 
     type = "sql.execute"

@@ -1,4 +1,4 @@
-"""`sql.query`: rows of a PostgreSQL database, read in a transaction that cannot write."""
+"""`sql.query`: read rows of a PostgreSQL database in a read-only transaction."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ from executions.public.definitions import ConfigProblem
 from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
 from valkyr_plugins.connectors.sql.database import CIRCUIT_TARGET, circuit_of
 
-# Refuses templates in the text of a statement, when a workflow is published.
+# Reject templates in the text of a statement, when a workflow is published.
 
 
 MARKS = ("{{", "{%")
@@ -20,7 +20,7 @@ SENTENCE = (
 
 
 def template_problems(config: Mapping[str, Any]) -> Iterator[ConfigProblem]:
-    """A problem for each text of a statement in a `with` that holds a template."""
+    """Yield a problem for each statement text in a `with` that holds a template."""
     if _has_template(config.get("statement")):
         yield ConfigProblem(("statement",), "template_not_allowed", SENTENCE)
     statements = config.get("statements")
@@ -43,7 +43,7 @@ MAX_STATEMENT = 100_000
 
 
 class SqlQueryInputs(ModuleInputs):
-    """What to ask."""
+    """The statement and its parameters."""
 
     statement: str = Field(
         description=(
@@ -69,7 +69,7 @@ class SqlQueryInputs(ModuleInputs):
 
 
 class SqlQueryOutputs(ModuleOutputs):
-    """What was found."""
+    """The rows."""
 
     rows: list[dict[str, Any]] = Field(
         description=(
@@ -84,8 +84,8 @@ class SqlQueryOutputs(ModuleOutputs):
 class SqlQuery(Module[SqlQueryInputs]):
     """Reads rows of a PostgreSQL database.
 
-    It runs in a read-only transaction, which the database ends with the step's time. Private
-    addresses are refused unless an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
+    It runs in a read-only transaction, which the database ends at the step's timeout. Private
+    addresses are rejected unless an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
     """
 
     type = "sql.query"

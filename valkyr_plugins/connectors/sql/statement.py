@@ -1,7 +1,7 @@
-"""A statement's text, the parameters bound to it, and the values that come back as JSON.
+"""A statement's text, its bound parameters, and the conversion of values to JSON.
 
-A template in the text would let data become SQL, so publishing refuses one. A text is one
-statement; the server itself refuses several, because psycopg prepares it.
+A template in the text would let data become SQL, so publishing rejects it. A text is one statement;
+the server itself rejects several, because psycopg prepares it.
 """
 
 import base64
@@ -22,10 +22,10 @@ from runners.public.modules import StepError
 
 COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/|\(")
 WORD = re.compile(r"[A-Za-z]+")
-# They can be read a part at a time, through a cursor.
+# They can be read in parts, through a cursor.
 STREAMED = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 READING = STREAMED | {"SHOW", "EXPLAIN"}
-# The step's own transaction ends when all of it is done, and copying goes past the parameters.
+# The step's own transaction ends after all statements, and COPY bypasses the parameters.
 NOT_A_STEPS = frozenset(
     (
         *("BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"),
@@ -35,7 +35,7 @@ NOT_A_STEPS = frozenset(
 
 
 def first_word(statement: str) -> str:
-    """The word a statement begins with, in capitals, past comments and brackets."""
+    """Return the first word of a statement, in capitals, after comments and brackets."""
     at = 0
     while found := COMMENT.match(statement, at):
         at = found.end()
@@ -44,7 +44,7 @@ def first_word(statement: str) -> str:
 
 
 def require_reading(statement: str) -> str:
-    """The first word of a statement that reads; StepError for another."""
+    """Return the first word of a reading statement; raises StepError for another."""
     word = first_word(statement)
     if word not in READING:
         raise StepError(
@@ -55,7 +55,7 @@ def require_reading(statement: str) -> str:
 
 
 def require_a_steps(statement: str) -> None:
-    """StepError for what would end the step's transaction, or begins with no word."""
+    """Raise StepError for a statement that would end the step's transaction, or has no word."""
     word = first_word(statement)
     if not word or word in NOT_A_STEPS:
         raise StepError(
@@ -65,7 +65,7 @@ def require_a_steps(statement: str) -> None:
 
 
 def bound(statement: str, rows: Sequence[Mapping[str, Any]]) -> TextClause:
-    """The statement for these rows of parameters; StepError where names do not fit.
+    """Return the statement for these rows of parameters; raises StepError if names do not match.
 
     An object, or a list that holds one, is bound as jsonb; another list as an array.
     """
@@ -97,9 +97,9 @@ def _is_document(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-# What PostgreSQL's values become in JSON: nothing loses precision on the way.
+# The JSON forms of PostgreSQL's values, without loss of precision.
 #
-# Decimals are text, times ISO 8601, bytes Base64; what JSON knows stays what it is.
+# Decimals are text, times ISO 8601, bytes Base64; JSON's own types stay unchanged.
 
 
 MAX_BYTES = 5 * 1024 * 1024  # of an output
@@ -107,7 +107,7 @@ MAX_BYTES = 5 * 1024 * 1024  # of an output
 
 @singledispatch
 def json_value(value: Any) -> Any:
-    """A value that JSON can hold; text for what neither JSON nor this file knows."""
+    """Return a JSON value; text for types that neither JSON nor this file knows."""
     return str(value)
 
 
@@ -133,7 +133,7 @@ def _time(value: Any) -> str:
 
 @json_value.register
 def _duration(value: timedelta) -> str:
-    """ISO 8601, in days and seconds: P1DT3600S."""
+    """Return ISO 8601, in days and seconds: P1DT3600S."""
     sign, value = ("-", -value) if value < timedelta(0) else ("", value)
     seconds = format(Decimal(value.seconds) + Decimal(value.microseconds) / 1_000_000, "f")
     return f"{sign}P{value.days}DT{seconds}S"
@@ -155,7 +155,7 @@ def _list(value: Any) -> list[Any]:
 
 
 class Rows:
-    """Rows as a step's output, counted as they come."""
+    """Rows as a step's output, counted as they arrive."""
 
     def __init__(self, columns: Sequence[str], most: int) -> None:
         repeated = sorted({name for name in columns if list(columns).count(name) > 1})
@@ -170,7 +170,7 @@ class Rows:
         self._bytes = 0
 
     def add(self, found: Iterable[Sequence[Any]]) -> None:
-        """Keep more rows; StepError past `most` rows, or past 5 MiB."""
+        """Add rows; raise StepError above `most` rows, or above 5 MiB."""
         for values in found:
             if len(self.rows) == self._most:
                 raise StepError(

@@ -1,4 +1,4 @@
-"""Runs statements: reads rows a hundred at a time, or writes in one transaction, once if asked."""
+"""Run statements: read rows in batches of 100, or write in one transaction, once if asked."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -21,12 +21,12 @@ from valkyr_plugins.connectors.sql.statement import (
     require_reading,
 )
 
-# What a failure of a database means, in a message that holds no parameter and no password.
+# The meaning of a database's errors, in messages without parameters or passwords.
 
 
 READ_ONLY = "25006"
 SEVERAL = "42601"
-# The server's last words before it lets anybody in come without an SQLSTATE.
+# Errors before a session begins, which have no SQLSTATE.
 REFUSALS = (
     "authentication failed",
     "does not exist",
@@ -40,7 +40,7 @@ REFUSALS = (
 
 @contextmanager
 def told(database: Database, *, read_only: bool = False) -> Iterator[None]:
-    """Make of every error of the database in the block a StepError."""
+    """Turn every error of the database in the block into a StepError."""
     try:
         yield
     except PoolTimeout as error:
@@ -50,7 +50,7 @@ def told(database: Database, *, read_only: bool = False) -> Iterator[None]:
     except DBAPIError as error:
         raise _failure(error, database, read_only) from error
     except SQLAlchemyError as error:
-        # Its own text holds the statement, which is no secret, and no parameters.
+        # Its own text holds the statement, which is not secret, and no parameters.
         raise StepError(f"{database.label}: {str(error)[:500]}") from error
 
 
@@ -79,14 +79,14 @@ def _first_line(original: Any) -> str:
     return lines[0] if lines else ""
 
 
-# The database ends a statement with the step's time, also where nobody listens any more.
+# The database ends a statement at the step's timeout, even if the client is gone.
 
 
-IDLE_SECONDS = 60  # a worker that froze in a transaction holds its locks no longer
+IDLE_SECONDS = 60  # a worker that froze in a transaction no longer holds its locks
 
 
 def seconds_left(ctx: StepContext) -> float:
-    """Seconds until a little before the step's end, which could not tell what took so long."""
+    """Return the seconds until just before the step's end, whose error would not name the cause."""
     seconds = ctx.remaining()
     seconds -= min(0.2, seconds * 0.05)
     if seconds <= 0:
@@ -95,7 +95,7 @@ def seconds_left(ctx: StepContext) -> float:
 
 
 def limit_time(connection: Connection, ctx: StepContext) -> None:
-    """Let statements of this transaction take what is left of the step's time."""
+    """Limit statements of this transaction to the rest of the step's time."""
     milliseconds = max(1, int(1000 * seconds_left(ctx)))
     connection.execute(text(f"SET LOCAL statement_timeout = {milliseconds}"))
     connection.execute(
@@ -103,11 +103,10 @@ def limit_time(connection: Connection, ctx: StepContext) -> None:
     )
 
 
-# Exactly once: a step's key and result, kept in the target database with what the step did there.
+# Exactly once: a step's key and result are kept in the target database with the step's changes.
 #
 # The key is inserted first, in the step's own transaction. Another attempt of the same step waits
-# at it until this one ends: after a commit it finds the result, after a roll-back it goes on
-# itself.
+# for it until this one ends: after a commit it finds the result, after a roll-back it runs itself.
 
 
 TABLE = text("SELECT to_regclass('valkyr_effects') IS NOT NULL")
@@ -120,12 +119,12 @@ EARLIER = text("SELECT result FROM valkyr_effects WHERE key = :key")
 NOTE = text("UPDATE valkyr_effects SET result = :result WHERE key = :key").bindparams(
     bindparam("result", type_=JSONB)
 )
-# Two steps that make it at once collide in the catalogue; it is there then.
+# Two steps that create it at once collide in the catalogue; it exists then.
 MADE_MEANWHILE = frozenset({"42P07", "23505", "42710"})
 
 
 def make_table(database: Database, ctx: StepContext) -> None:
-    """Make the table where it is missing, in a transaction of its own."""
+    """Create the table if it is missing, in a transaction of its own."""
     try:
         with connected(database, seconds_left(ctx), read_only=False) as connection:
             limit_time(connection, ctx)
@@ -137,7 +136,7 @@ def make_table(database: Database, ctx: StepContext) -> None:
 
 
 def begin_once(connection: Connection, key: str) -> dict[str, Any] | None:
-    """Take the key, or give the result of the attempt that had it before."""
+    """Insert the key, or return the result of the attempt that inserted it before."""
     if connection.execute(BEGIN, {"key": key}).rowcount:
         return None
     found: Any = connection.execute(EARLIER, {"key": key}).scalar()
@@ -145,7 +144,7 @@ def begin_once(connection: Connection, key: str) -> dict[str, Any] | None:
 
 
 def note_result(connection: Connection, key: str, result: dict[str, Any]) -> None:
-    """Keep the result beside the key."""
+    """Store the result with the key."""
     connection.execute(NOTE, {"key": key, "result": result})
 
 
@@ -153,7 +152,7 @@ AT_ONCE = 100
 
 
 def read(statement: str, params: Mapping[str, Any], most: int, ctx: StepContext) -> Rows:
-    """The rows of a statement that reads; raises StepError."""
+    """Return the rows of a statement that reads; raises StepError."""
     database = database_of(ctx.credential)
     word = require_reading(statement)
     clause = bound(statement, [params])
@@ -179,7 +178,7 @@ def _kept(result: CursorResult[Any], most: int, ctx: StepContext) -> Rows:
     return found
 
 
-# Runs statements in one transaction, and notes their result in it where they may run once only.
+# Run statements in one transaction, and store their result in it if they may run only once.
 
 
 Params = Mapping[str, Any] | Sequence[Mapping[str, Any]]
@@ -187,7 +186,7 @@ Work = Sequence[tuple[str, Params]]
 
 
 def write(work: Work, ctx: StepContext, *, once: bool, most: int) -> dict[str, Any]:
-    """Do it all or nothing; `SqlExecuteOutputs` as a mapping. Raises StepError."""
+    """Run all statements or none; return `SqlExecuteOutputs` as a mapping; raises StepError."""
     database = database_of(ctx.credential)
     for statement, _ in work:
         require_a_steps(statement)

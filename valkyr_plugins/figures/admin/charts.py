@@ -11,7 +11,7 @@ from valkyr_plugins.figures.admin.drawing import Chart, grid, line, linear, loga
 from valkyr_plugins.figures.reading import Figures
 from valkyr_plugins.figures.tally import Histogram, Tally
 
-# (counter, word), from the bottom up: what is wrong stands on top, where it is seen.
+# (counter, word), from the bottom up: failures are at the top, where they are visible.
 STATES = (
     ("succeeded", lazy("succeeded")),
     ("cancelled", lazy("cancelled")),

@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-# From numbers to places in a drawing, and the labels beside it. Pure.
+# Convert numbers to positions in a drawing, with the labels beside it. Pure.
 
 
 MOST_DECADES = 6
-# What is measured here is milliseconds and counts: below a picosecond there is nothing to draw.
+# The values are milliseconds and counts: below a picosecond there is nothing to draw.
 TINY = 1e-9
 
 
@@ -129,7 +129,7 @@ def stacked(columns: Sequence[Sequence[tuple[str, int, str]]], scale: Scale) -> 
 
 
 def line(word: str, kind: str, values: Sequence[float | None], scale: Scale) -> Line:
-    """A line through the slots' centres, with gaps for missing values and dots for single ones."""
+    """Return a line through the slots' centres; gaps are missing values, dots single ones."""
     step = WIDTH / max(1, len(values))
     pieces: list[list[tuple[float, float]]] = [[]]
     for place, value in enumerate(values):

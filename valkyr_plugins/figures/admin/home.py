@@ -17,7 +17,7 @@ from valkyr_plugins.figures.admin.charts import charts, percent, summary, throug
 from valkyr_plugins.figures.ranges import RANGES, Range, range_named
 from valkyr_plugins.figures.reading import Figures, read
 
-# What ended, on the home page and a workflow's page: cards, banners, a line of numbers.
+# Ended executions, on the home page and a workflow's page: cards, banners, a line of numbers.
 
 
 NOT_AVAILABLE = lazy("not available")

@@ -34,7 +34,7 @@ from valkyr_plugins.figures.breakdowns import StepTable, newest, step_table, ver
 from valkyr_plugins.figures.ranges import Range
 from valkyr_plugins.figures.reading import read
 
-# What a workflow's page of figures shows, as plain rows; each within bounds and in time.
+# A workflow's figures as plain rows; each within limits of size and time.
 
 
 Facts = dict[str, Any]
@@ -194,5 +194,5 @@ def _facts(workflow: Workflow, wanted: Range) -> Facts:
     return kept
 
 
-# Their admin is of an app below, which knows nothing of dead letters.
+# Their admin is in a lower app, which does not know dead letters.
 WorkflowAdmin.show("figures", lazy("Figures"), "monitoring", figures_page)

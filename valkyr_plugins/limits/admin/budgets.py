@@ -1,4 +1,4 @@
-"""Budgets, what was spent and on what, for users who configure a workspace."""
+"""Budgets and their spending, for users who configure a workspace."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -82,30 +82,30 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("budget"))
     def limit(self, row: Budget) -> str:
-        """The amount and the period."""
+        """Return the amount and the period."""
         a = gettext("in total") if row.period == "total" else f"a {row.period}"
         return f"{amount(row.amount, row.currency)} {a}"
 
     @display(description=lazy("spent"))
     def spent(self, row: Budget) -> Any:
-        """The spent part, with a bar."""
+        """Return the spent part, with a bar."""
         use = _use(row)
         return bar(min(use.percent, 100), 100, f"{plain(use.spent)} ({use.percent} %)")
 
     @display(description=lazy("resets"))
     def begins_anew(self, row: Budget) -> Any:
-        """The end of the current period."""
+        """Return the end of the current period."""
         ends_at = _use(row).ends_at
         return marks.EMPTY if ends_at is None else marks.ago(ends_at)
 
     @display(description=lazy("kill switch"))
     def switch(self, row: Budget) -> str:
-        """Whether it cancels executions under way."""
+        """Return whether it cancels executions under way."""
         return gettext("on") if row.kill_switch else gettext("off")
 
     @display(description=lazy("spent on"))
     def by_model(self, row: Budget) -> Any:
-        """The most expensive models in the current period, with their costs."""
+        """Return the most expensive models in the current period, with their costs."""
         found = totals(self._entries(row), "model")[:FEW]
         lines = (
             (each.key or gettext("no model"), plain(each.amount), each.currency, f"{each.tokens:,}")
@@ -123,7 +123,7 @@ class BudgetAdmin(LimitAdmin):
 
 
 def _use(row: Budget) -> Use:
-    """Return what was spent, looked up once per row."""
+    """Return the spending, looked up once per row."""
     found: Use | None = getattr(row, "present_use", None)
     if found is None:
         found = uses_of([row])[row.pk]
@@ -139,7 +139,7 @@ SHOWN = 8
 
 
 def _gather(request: HttpRequest) -> list[tuple[Budget, Use]]:
-    """Return those that are spent, or past their alert threshold."""
+    """Return the budgets that are spent, or past their alert threshold."""
     rows = scoped(request, Budget.objects.select_related("workspace", "user"), Permission.CONFIGURE)
     chosen = list(rows[:READ])
     uses = uses_of(chosen)

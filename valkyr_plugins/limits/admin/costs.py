@@ -42,31 +42,31 @@ class CostEntryAdmin(FactAdmin):
 
     @display(description=lazy("model"))
     def model_name(self, row: CostEntry) -> str:
-        """The name that the module reports."""
+        """Return the name that the module reports."""
         return marks.clipped(row.model) if row.model else row.module
 
     @display(description=lazy("amount"))
     def money(self, row: CostEntry) -> str:
-        """The amount of money."""
+        """Return the amount of money."""
         return amount(row.amount, row.currency)
 
     @display(description=lazy("tokens"))
     def all_tokens(self, row: CostEntry) -> str:
-        """The input and output tokens."""
+        """Return the input and output tokens."""
         return f"{row.tokens:,}"
 
     @display(description=lazy("run"))
     def step(self, row: CostEntry) -> Any:
-        """The attempt that spent it."""
+        """Return the attempt that spent it."""
         return links.to("runners_run", row.run_id, row.module)
 
     @display(description=lazy("at"))
     def at(self, row: CostEntry) -> Any:
-        """When it was recorded."""
+        """Return when it was recorded."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """One entry."""
+        """Return the page of an entry."""
         execution = links.to("executions_workflowexecution", obj.execution_id, obj.execution_id)
         return Page(
             [self.money(obj)],

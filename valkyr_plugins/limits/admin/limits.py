@@ -94,12 +94,12 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("limits"))
     def whose(self, row: SpenderLimit) -> str:
-        """The user, or the whole workspace."""
+        """Return the user, or the whole workspace."""
         return str(row.user) if row.user_id else gettext("the whole workspace")
 
     @display(description=lazy("since"))
     def since(self, row: SpenderLimit) -> Any:
-        """Its age."""
+        """Return its age."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
@@ -120,11 +120,11 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
         return super().get_form(request, obj, change, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid it: the operation records a reason."""
+        """Forbid deletion here: the operation records a reason."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:
-        """Create it, or set other values."""
+        """Create the limit, or set other values."""
         actor, data = Actor.of_request(request), form.cleaned_data
         facts = {name: data[name] for name in self.kind.changeable}
         if change:

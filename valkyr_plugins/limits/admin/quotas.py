@@ -48,7 +48,7 @@ HELD_BY[WaitKind.QUOTA] = quotas.described_hold
 
 
 class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """Limits at once, per hour and per day."""
+    """Limits on concurrent, hourly and daily use."""
 
     class Meta:
         model = Quota
@@ -56,7 +56,7 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         help_texts = HELP
 
     def clean(self) -> dict[str, Any]:
-        """Report what such a quota cannot limit."""
+        """Check the form, and report what such a quota cannot limit."""
         data = super().clean() or {}
         if not self.errors:
             what = {"resource": self.instance.resource, "target": self.instance.target}
@@ -113,22 +113,22 @@ class QuotaAdmin(LimitAdmin):
 
     @display(description=lazy("of"))
     def what(self, row: Quota) -> str:
-        """Executions, steps of a module type, or tokens."""
+        """Return executions, steps of a module type, or tokens."""
         return described(row)
 
     @display(description=lazy("at once"))
     def at_once(self, row: Any) -> Any:
-        """The number of held slots and the limit."""
+        """Return the number of held slots and the limit."""
         return _bar(row.held, row.max_concurrent)
 
     @display(description=lazy("this hour"))
     def this_hour(self, row: Any) -> Any:
-        """The use of the hourly limit."""
+        """Return the use of the hourly limit."""
         return _bar(row.used_hour, row.max_per_hour)
 
     @display(description=lazy("today (UTC)"))
     def today(self, row: Any) -> Any:
-        """The use of the daily limit."""
+        """Return the use of the daily limit."""
         return _bar(row.used_day, row.max_per_day)
 
 

@@ -14,7 +14,7 @@ from valkyr_plugins.limits.api.limits import LimitEndpoint, LimitQuery, LimitSha
 from valkyr_plugins.limits.budgets import BUDGETS, FIELDS, Use, uses_of
 from valkyr_plugins.limits.models import Budget, BudgetPeriod
 
-# Budgets as JSON, with what is spent of them. Amounts are decimal numbers in strings.
+# Budgets as JSON, with their spending. Amounts are decimal numbers in strings.
 
 
 PERIODS = [(period.value, period.value) for period in BudgetPeriod]

@@ -14,7 +14,7 @@ from valkyr_plugins.limits.api.limits import MOST, LimitEndpoint, LimitQuery, Li
 from valkyr_plugins.limits.models import Quota, Resource
 from valkyr_plugins.limits.quotas import LIMITS, MAX_TARGET, QUOTAS, QuotaUses, uses_of
 
-# Quotas as JSON, with what is used of them.
+# Quotas as JSON, with their use.
 
 
 MOST_COUNTED = 2**53 - 1  # what JSON's readers can tell apart
@@ -134,7 +134,7 @@ class Quotas(QuotaEndpoint):
     def post(self, request: Request) -> Response:
         """Limit what a workspace, or a member, may use.
 
-        That is executions they start, steps of one module type, or tokens of language models.
+        The resource is executions, steps of one module type, or tokens of language models.
         """
         given = self.body(NewQuota)
         facts = {name: given[name] for name in ("resource", "target", *LIMITS) if name in given}

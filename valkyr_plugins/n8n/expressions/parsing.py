@@ -102,7 +102,7 @@ Tree = (
 )
 
 
-# Cuts JavaScript into words, signs, texts and numbers; what is not for us is refused.
+# Split JavaScript into words, signs, texts and numbers; unsupported syntax is rejected.
 
 
 MAX_TOKENS = 2_000

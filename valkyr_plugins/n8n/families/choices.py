@@ -8,7 +8,7 @@ from valkyr_plugins.n8n.expressions.parsing import Untranslatable
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, below, family
 from valkyr_plugins.n8n.texts import Texts, is_expression
 
-# n8n's conditions, of both forms it has had, as one expression.
+# n8n's conditions, in both of their formats, as one expression.
 
 
 Operator = Callable[[str, str], str]
@@ -90,7 +90,7 @@ def _old(given: Mapping[str, Any]) -> Iterator[Condition]:
 def condition(
     texts: Texts, given: list[Condition], combinator: str, *, caseless: bool = False
 ) -> str:
-    """Return one expression for all; raises Untranslatable, naming the condition."""
+    """Return one expression for all conditions; raises Untranslatable, naming the condition."""
     written = [_one(texts, one, caseless=caseless) for one in given]
     if len(written) == 1:
         return written[0]

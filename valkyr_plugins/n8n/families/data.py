@@ -150,7 +150,7 @@ def rss(work: NodeWork) -> Made:
 
 @family("xml")
 def xml(work: NodeWork) -> Made:
-    """`data.xml_parse`."""
+    """Build `data.xml_parse`."""
     if work.word("mode", "xmlToJson") != "xmlToJson":
         raise Left("it writes XML; write it as the text of a data.template")
     text = _field(work, work.word("dataPropertyName", "data"))

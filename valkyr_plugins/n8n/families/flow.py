@@ -100,7 +100,7 @@ def _callback(work: NodeWork) -> Made:
 
 @family("stopAndError")
 def stop_and_error(work: NodeWork) -> Made:
-    """`flow.fail`."""
+    """Build `flow.fail`."""
     if work.word("errorType") == "errorObject":
         raw = work.get("errorObject", "{}")
         try:

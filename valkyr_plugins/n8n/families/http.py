@@ -210,7 +210,7 @@ def _shape(work: NodeWork) -> Shape:
         )
     body = f"{work.output}.body"
     shape = one(body)
-    # A page that is no JSON is handed on under a name.
+    # A page that is not JSON is passed on under a name.
     name = work.word(
         "options.response.response.outputPropertyName", work.word("dataPropertyName", "data")
     )

@@ -1,5 +1,5 @@
-"""What a workflow's function may call beside its steps: branches, bodies, waits, variables.
+"""The functions that a workflow may call besides steps: branches, bodies, waits, variables.
 
-Each is typed as the value that it stands for, so that a type checker reads a workflow as the
-function it looks like. Outside of a trace all but steps raise TracingError.
+Each is typed as the value that it represents, so that a type checker reads a workflow as an
+ordinary function. Outside of a trace, all except steps raise TracingError.
 """

@@ -33,7 +33,7 @@ def each(
     """Run a body once for each item, in parallel; return the results in the items' order.
 
     `body` is a step, or a function of the item (and its number, from 0) that calls steps and
-    returns a value. `at_most` (100) run at once. A failed item fails the whole, unless
+    returns a value. `at_most` (100) run at once. A failed item fails the step, unless
     `on_item_error` is `continue`: then its result is `{"error": …}`.
     """
     trace, given = tracing(), CallOptions.of(options)
@@ -86,27 +86,30 @@ class TracedTurns:
 
     @property
     def index(self) -> int:
-        """The number of the iteration, from 0."""
+        """Return the number of the iteration, from 0."""
         return cast("int", self._loop("index", int))
 
     @property
     def iteration(self) -> int:
-        """The number of the iteration, from 1."""
+        """Return the number of the iteration, from 1."""
         return cast("int", self._loop("iteration", int))
 
     @property
     def previous(self) -> Any:
-        """The outputs of the previous iteration, by task; None in the first."""
+        """Return the outputs of the previous iteration, by task; None in the first."""
         return self._loop("previous", Any)
 
     @property
     def iterations(self) -> int:
-        """After the loop: the number of iterations."""
+        """Return the number of iterations, after the loop."""
         return cast("int", output_of(self._task).iterations)
 
     @property
     def last(self) -> Any:
-        """After the loop: the outputs of the last iteration, by task; None without iterations."""
+        """Return the outputs of the last iteration, by task, after the loop.
+
+        None without iterations.
+        """
         return output_of(self._task).last
 
     def until(self, condition: object) -> None:
@@ -140,8 +143,8 @@ def repeat(
     """Run the steps in the block repeatedly; `with` returns the iteration.
 
     It ends after `count` iterations, or by a condition: `until` and `while_` here, or
-    `turn.until(…)` and `turn.while_(…)` in the block, where the steps are known. More than
-    `at_most` (1,000) iterations are a failure.
+    `turn.until(…)` and `turn.while_(…)` in the block, which can read its steps. More than `at_most`
+    (1,000) iterations fail the step.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")
@@ -169,7 +172,7 @@ def _condition(condition: Any) -> Any:
 
 
 def history(result: T) -> list[T]:
-    """In a loop: a step's results in earlier iterations, newest last."""
+    """Return a step's results in earlier iterations of a loop, newest last."""
     from valkyr_plugins.python_workflows.tracing.trace import address_of, task_of
 
     task = task_of(result)
@@ -180,7 +183,7 @@ def history(result: T) -> list[T]:
 def sub(
     workflow: Any, *, wait: bool = True, version: int | None = None, **options: Any
 ) -> Callable[..., Any]:
-    """Another workflow as a step: `sub(ship_order)(order.id)`, or by its slug and input by name.
+    """Return another workflow as a step: `sub(ship_order)(order.id)`, or by slug and input.
 
     The result is the child's; with `wait=False` the caller continues at once, without a result.
     """

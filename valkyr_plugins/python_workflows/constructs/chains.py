@@ -1,4 +1,4 @@
-"""Chains: several modules as one task, which fails and is tried as a whole."""
+"""Chains: several modules as one task, which fails and is retried as a whole."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,9 +31,9 @@ class TracedChain:
 
 @contextmanager
 def chain(**options: Any) -> Iterator[Any]:
-    """Run the steps under it one after another as one task.
+    """Run the steps in the block one after another as one task.
 
-    Each reads the output before it. The chain has no inner edges: it fails as a whole.
+    Each reads the previous output. The chain has no inner edges: it fails as a whole.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "chain")
@@ -62,7 +62,7 @@ def add_module(
     shape: Any,
     facts: Mapping[str, Any],
 ) -> ValueHandle:
-    """The next module of a chain, or the one step of an undo."""
+    """Return the next module of a chain, or the only step of an undo."""
     scope = trace.scope
     if options.after is not None or options.join or options.undo is not None:
         raise TracingError("a step of a chain has no edges and no undo; give them to chain(…)")

@@ -24,7 +24,7 @@ def record(
     kwargs: dict[str, Any],
     given: Mapping[str, Any],
 ) -> ValueHandle:
-    """A call of a `@step` function, as a task of its module."""
+    """Record a call of a `@step` function as a task of its module; return the handle."""
     config = _bound(step, args, kwargs)
     return call(
         step.type,
@@ -47,7 +47,7 @@ def call(
     shape: Any = Any,
     facts: Mapping[str, Any] | None = None,
 ) -> ValueHandle:
-    """A task of a module, or the next module of a chain; the handle of its output."""
+    """Record a task of a module, or the next module of a chain; return the handle of its output."""
     trace = tracing()
     if trace.scope.kind in ("chain", "undo"):
         from valkyr_plugins.python_workflows.constructs.chains import add_module
@@ -102,11 +102,11 @@ class ModuleCall:
         return ModuleCall(f"{self._path}.{word}" if self._path else word)
 
     def options(self, **options: Any) -> "ModuleCall":
-        """The module with options of one place in a workflow, such as `retry`."""
+        """Return the module with options of one place in a workflow, such as `retry`."""
         return ModuleCall(self._path, options)
 
     def __call__(self, *args: Any, with_: Mapping[str, Any] | None = None, **inputs: Any) -> Any:
-        """Record a task of this module; the handle is its output."""
+        """Record a task of this module; return the handle of its output."""
         if args or "." not in self._path:
             raise TracingError(
                 f"modules.{self._path} takes inputs by name, and a module has two words, as in "
@@ -131,5 +131,5 @@ modules = ModuleCall()
 
 
 def options_of(given: Mapping[str, Any]) -> CallOptions:
-    """The options that a construct was given."""
+    """Return the options that a construct was given."""
     return CallOptions.of(given) if given else NONE

@@ -16,10 +16,10 @@ from valkyr_plugins.python_workflows.tracing.trace import Trace, output_of
 def undo_of(
     trace: Trace, task: TracedTask, undo: Any, config: Mapping[str, Any], shape: Any = Any
 ) -> dict[str, Any]:
-    """The `undo` of a task's document.
+    """Return the `undo` of a task's document.
 
-    `undo` is a step, whose parameters are filled by name from the inputs of the task (`config`) and
-    of which one more takes the task's result; or a function of the result that calls one step.
+    `undo` is a step, whose parameters are filled by name from the inputs of the task (`config`),
+    and another of which takes the task's result; or a function of the result that calls one step.
     """
     result = output_of(task, shape=shape)
     scope = TracedScope("undo", around=trace.scope)

@@ -1,4 +1,4 @@
-"""Values in a workflow: variables, filters, conditions, secrets, and what is known of the run."""
+"""Values in a workflow: variables, filters, conditions, secrets, and facts about the execution."""
 
 from typing import Any, TypeVar, cast
 
@@ -37,7 +37,7 @@ class Variables:
         return self.set_with()(**values)
 
     def set_with(self, **options: Any) -> Any:
-        """`set` with options, such as `id=`."""
+        """Return `set` with options, such as `id=`."""
 
         def call(**values: Any) -> Any:
             trace = tracing()
@@ -88,22 +88,22 @@ def first_of(*values: T | None) -> T:
 
 
 def contains(container: object, item: object) -> bool:
-    """`item in container`."""
+    """Return the expression `item in container`."""
     return cast("bool", compared(item, "in", container))
 
 
 def not_(condition: object) -> bool:
-    """`not condition`."""
+    """Return the expression `not condition`."""
     return cast("bool", unary("not ", _NOT, condition))
 
 
 def is_missing(value: object) -> bool:
-    """`value is None`."""
+    """Return the expression `value is None`."""
     return cast("bool", is_none(value))
 
 
 def expr(source: str) -> Any:
-    """A template expression, for what Python cannot express: `expr("x if y else z")`.
+    """Return a template expression, for what Python cannot express: `expr("x if y else z")`.
 
     The expression names steps by their ids.
     """

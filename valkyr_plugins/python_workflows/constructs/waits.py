@@ -1,6 +1,6 @@
-"""Waits: for a time, a person, an event, or a call from outside.
+"""Waits: for a time, a person, an event, or a call from another system.
 
-Each is a line: it comes after all that stands above it, and what stands below comes after it.
+Each is a line: it runs after everything above it, and everything below runs after it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from valkyr_plugins.python_workflows.tracing.trace import address_of, output_of,
 
 
 class Waited:
-    """What a wait came to; its output can be read by name."""
+    """The result of a wait; its output can be read by name."""
 
     def __init__(self, task: TracedTask) -> None:
         self._task = task
@@ -35,7 +35,7 @@ class Waited:
 
     @property
     def timed_out(self) -> bool:
-        """The branch if nothing arrives in time."""
+        """Return the branch if nothing arrives in time."""
         return self._ended("timeout")
 
 
@@ -44,17 +44,17 @@ class TracedApproval(Waited):
 
     @property
     def approved(self) -> bool:
-        """The branch for an approval; later tasks follow it by default."""
+        """Return the branch for an approval; later tasks follow it by default."""
         return self._ended("approved")
 
     @property
     def rejected(self) -> bool:
-        """The branch for a rejection."""
+        """Return the branch for a rejection."""
         return self._ended("rejected")
 
     @property
     def expired(self) -> bool:
-        """The branch if nobody decides in time."""
+        """Return the branch if nobody decides in time."""
         return self._ended("expired")
 
 
@@ -105,7 +105,7 @@ class TracedCallback(Waited):
 
     @property
     def url(self) -> str:
-        """The address; it is known before the wait begins."""
+        """Return the address; it is known before the wait begins."""
         return cast("str", ValueHandle(HandleFacts(f"{address_of(self._task)}.callbackUrl")))
 
     def wait(self) -> "TracedCallback":
@@ -115,7 +115,7 @@ class TracedCallback(Waited):
 
 
 def callback(title: str = "", *, within: Span | None = None, **options: Any) -> TracedCallback:
-    """An address for another system to call."""
+    """Return an address for another system to call."""
     given = {"title": title or None, "timeoutSeconds": seconds(within)}
     kept = {key: value for key, value in given.items() if value is not None}
     chosen = CallOptions.of(options)

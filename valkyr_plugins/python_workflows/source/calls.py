@@ -1,6 +1,6 @@
-"""One task as the call that records it: which construct, with which arguments and options.
+"""One task as the call that records it: its construct, arguments and options.
 
-What a construct cannot hold is a call of the built-in module by its name.
+A task that no construct can express is a call of the built-in module by its name.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ OPTIONS = {
 
 @dataclass(slots=True)
 class SourceCall:
-    """How a task is written. `read` is what it reads at its place, `later` what the body does.
+    """The call of a task. `read` is what it reads at its place, `later` what its body does.
 
     `head` and `arguments` make the call; `form` is `assign`, `with` for a block, or `map`.
     """
@@ -50,7 +50,7 @@ class SourceCall:
     def write(
         self, name: str, options: Mapping[str, Any], lines: list[str], depth: int
     ) -> list[str]:
-        """The statement, with the lines of its body."""
+        """Return the statement, with the lines of its body."""
         inner = depth + 1
         options = {"id": name, **options} if self.tail == ".wait()" else options
         given = [f"{key}={_option(key, one, inner)}" for key, one in options.items()]
@@ -94,7 +94,7 @@ def _option(key: str, value: Any, depth: int) -> str:
 
 
 def options_of(document: Document, depth: int = 1) -> dict[str, Any]:
-    """The options of a task or module that its document has."""
+    """Return the options of a task or module that its document has."""
     found = {name: document[key] for key, name in OPTIONS.items() if key in document}
     cache = found.get("cache")
     if isinstance(cache, Mapping) and set(cache) == {"ttlSeconds"}:
@@ -110,7 +110,7 @@ def options_of(document: Document, depth: int = 1) -> dict[str, Any]:
 
 
 def by_name(use: str, config: Document) -> SourceCall:
-    """A built-in module, or a step of a project, by its type."""
+    """Return a call of a built-in module, or of a project's step, by its type."""
     words = [
         f"{word}_" if iskeyword(word) or word == "options" else word for word in use.split(".")
     ]
@@ -136,7 +136,7 @@ def by_name(use: str, config: Document) -> SourceCall:
 
 
 def call_of(task: Document) -> SourceCall:
-    """How a task is written."""
+    """Return the call for a task."""
     if "modules" in task:
         return _chain(task)
     config = task.get("with") or {}
@@ -160,7 +160,7 @@ def _chain(task: Document) -> SourceCall:
 
 
 def modules_of_chain(task: Document, depth: int) -> list[str]:
-    """The statements of a chain's block."""
+    """Return the statements of a chain's block."""
     written: list[str] = []
     for module in task["modules"]:
         chosen = by_name(module["use"], module.get("with") or {})

@@ -19,10 +19,10 @@ _MAIN = {"CRON": "schedule", "WEBHOOK": "", "EVENT": "event", "QUEUE": "queue"}
 
 
 def python_source(document: Mapping[str, Any], slug: str = "") -> str:
-    """The source of a Python module with this workflow; tracing it gives an equal graph.
+    """Return the source of a Python module with this workflow; tracing it gives an equal graph.
 
-    `document` is sound, as publishing asks for. What only the studio looks at (`ui`) is left out.
-    Raises ValueError where it is not sound.
+    `document` must be valid, as for publishing. The part for the studio only (`ui`) is left out.
+    Raises ValueError if it is invalid.
     """
     normal = normalise(dict(document))
     slug = slug or identifier_slug(str(normal["name"]))
@@ -60,7 +60,7 @@ def python_source(document: Mapping[str, Any], slug: str = "") -> str:
 
 
 def identifier_slug(name: str) -> str:
-    """A slug for a name that people read."""
+    """Return a slug for a display name."""
     words = "".join(one if one.isalnum() and one.isascii() else " " for one in name).split()
     return "-".join(words).lower() or "workflow"
 

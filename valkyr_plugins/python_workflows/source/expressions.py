@@ -1,7 +1,7 @@
 """Templates as Python over handles: `{{ tasks.paid.output.number }}` is `paid.number`.
 
-Paths, comparisons and arithmetic are written so, where the handle's own template means the same;
-all other templates stay the texts that they are.
+Paths, comparisons and arithmetic are converted if the handle's own template means the same; all
+other templates stay text.
 """
 
 import ast
@@ -30,16 +30,16 @@ class _RawTemplateError(Exception):
 
 @dataclass(slots=True)
 class KnownNames:
-    """The Python names at a place: of the roots of templates, and of a task's result by its id.
+    """The Python names that replace the roots of templates, and a task's result by its id.
 
-    `task` gives "" where templates name another task by that id there, or none.
+    `task` returns "" if templates name another task by that id there, or none.
     """
 
     roots: Mapping[str, str]
     task: Callable[[str], str]
 
     def shown(self, value: Any) -> Any:
-        """A JSON value with source in the place of templates that can be written so."""
+        """Return a JSON value with source in place of the templates that can be converted."""
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, Mapping):
@@ -49,7 +49,7 @@ class KnownNames:
         return value
 
     def _text(self, text: str) -> str:
-        parts = _TEMPLATE.split(text)  # text and template in turns
+        parts = _TEMPLATE.split(text)  # text and template alternately
         if len(parts) == 1 or "{%" in text or "{#" in text:
             return text
         try:
@@ -102,7 +102,7 @@ class KnownNames:
         raise _RawTemplateError
 
     def _root(self, node: ast.expr) -> Written | None:
-        """`input`, `vars`, `item`, or a task's output; None for what is none of them."""
+        """Return `input`, `vars`, `item`, or a task's output; None for anything else."""
         text = ast.unparse(node)
         name = self.roots.get(text, "")
         if text.startswith("tasks.") and text.endswith(".output"):
@@ -111,7 +111,7 @@ class KnownNames:
 
 
 def _formatted(texts: list[str], found: list[str]) -> Source | None:
-    """An f-string; None where its quotes or escapes would be in the way."""
+    """Return an f-string; None if its quotes or escapes prevent it."""
     if any(mark in one for one in [*texts, *found] for mark in ('"', "\\", "\n")):
         return None
     if any("'" in one for one in found):

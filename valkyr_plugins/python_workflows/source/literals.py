@@ -1,4 +1,4 @@
-"""Values and calls as Python source, broken into lines of at most 100 characters."""
+"""Values and calls as Python source, wrapped at 100 characters."""
 
 import json
 import keyword
@@ -17,7 +17,7 @@ class Source(str):
 
 
 def literal(value: Any, depth: int = 0, used: int = 0) -> str:
-    """A JSON value as source, for a line of this indentation that has `used` characters already."""
+    """Return a JSON value as source, for a line of this indentation with `used` characters."""
     flat = _flat(value)
     if "\n" not in flat and len(INDENT) * depth + used + len(flat) <= WIDTH:
         return flat
@@ -34,7 +34,7 @@ def literal(value: Any, depth: int = 0, used: int = 0) -> str:
 
 
 def text(value: str) -> str:
-    """A text as source; one of several lines stands between three quotes."""
+    """Return a text as source; a text of several lines in triple quotes."""
     plain = '"""' not in value and "\\" not in value and not value.endswith('"')
     if "\n" in value and plain and all(one.isprintable() or one == "\n" for one in value):
         return f'"""\\\n{value}"""'
@@ -42,7 +42,7 @@ def text(value: str) -> str:
 
 
 def call(name: str, arguments: Iterable[str], depth: int, used: int = 0) -> str:
-    """A call of `name` with arguments that are source already."""
+    """Return a call of `name` with arguments that are source already."""
     parts = list(arguments)
     flat = f"{name}({', '.join(parts)})"
     if "\n" not in flat and len(INDENT) * depth + used + len(flat) <= WIDTH:
@@ -51,12 +51,12 @@ def call(name: str, arguments: Iterable[str], depth: int, used: int = 0) -> str:
 
 
 def keywords(values: Mapping[str, Any], depth: int) -> list[str]:
-    """Arguments by name."""
+    """Return arguments by name."""
     return [f"{key}={literal(one, depth + 1, len(key) + 2)}" for key, one in values.items()]
 
 
 def identifier(wanted: str, taken: Iterable[str] = ()) -> str:
-    """A name of Python's for a word, which is not taken."""
+    """Return a free Python identifier for a word."""
     found = re.sub(r"\W", "_", wanted, flags=re.ASCII)
     if not found or found[0].isdigit() or found[0] == "_":
         found = f"t{found}"
@@ -67,7 +67,7 @@ def identifier(wanted: str, taken: Iterable[str] = ()) -> str:
 
 
 def may_be_named(key: str) -> bool:
-    """Whether an input can be given by its name; `with_` gives those that cannot."""
+    """Return whether an input can be passed by name; `with_` passes the others."""
     return (
         key != "with"
         and key.isidentifier()

@@ -1,7 +1,7 @@
-"""The tasks of a scope as statements, in an order in which each stands below what it reads.
+"""The tasks of a scope as statements, each below what it reads.
 
-Each is put into a graph as its call will be, so that what the order of the lines says by itself is
-known: only edges that it does not say are written as `after=`.
+Each is put into a graph as its call will be, so that the edges implied by the order of the lines
+are known: only the other edges are written as `after=`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ class SourceWriter:
     results: dict[TracedTask, str] = field(default_factory=dict)
 
     def body(self, document: Document, depth: int) -> list[str]:
-        """The statements of a normal `{tasks, edges}`; the scope that is open is its own."""
+        """Return the statements of a normal `{tasks, edges}`; the open scope must be its own."""
         incoming: dict[str, list[tuple[str, str]]] = {one["id"]: [] for one in document["tasks"]}
         for edge in document.get("edges", []):
             incoming[edge["to"]].append((edge["from"], edge["on"]))
@@ -70,7 +70,7 @@ class SourceWriter:
         return shown.write(name, options, lines, depth)
 
     def _shown(self, document: Document) -> SourceCall:
-        """The task as it is written: with names in the place of what its templates read."""
+        """Return the call of a task, with names in place of what its templates read."""
         config = document.get("with")
         if "modules" in document or not isinstance(config, Mapping):
             return call_of(document)
@@ -78,7 +78,7 @@ class SourceWriter:
         return call_of({**document, "with": {**self.shown(config), **later}})
 
     def shown(self, value: Any) -> Any:
-        """A value with the names of this place in it; see `KnownNames`."""
+        """Return a value with this place's names in it; see `KnownNames`."""
         scope = self.trace.scope
         inner = {"item": "item"} if any(one.kind == "map" for one in scope.scopes()) else {}
 
@@ -110,7 +110,7 @@ class SourceWriter:
         incoming: list[tuple[str, str]],
         inner: TracedScope | None,
     ) -> dict[str, Any]:
-        """The options that say the edges, where the order of the lines does not."""
+        """Return the options for the edges that the order of the lines does not imply."""
         trace = self.trace
         inputs = trace.read(chosen.read)
         reads = trace.local([*inputs.tasks, *(inner.outside if inner else ())])
@@ -137,7 +137,7 @@ class SourceWriter:
 
 
 def _in_order(tasks: list[Document], incoming: Incoming) -> Iterator[Document]:
-    """The tasks, each below those that lead to it, else in the document's order."""
+    """Yield the tasks, each after its predecessors, otherwise in the document's order."""
     left = {task["id"]: task for task in tasks}
     while left:
         ready = next(

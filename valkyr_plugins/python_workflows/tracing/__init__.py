@@ -1,4 +1,4 @@
-"""From a function to a document: handles, the graph under construction, and what it is written as.
+"""Convert a function to a document: handles, the graph under construction, and the output.
 
-Pure: no Django, no database. Calls that a graph cannot hold raise TracingError at once.
+Pure: no Django, no database. Calls that a graph cannot express raise TracingError at once.
 """

@@ -1,4 +1,4 @@
-"""A finished trace as a document: keys in one order, edges in their short form."""
+"""A finished trace as a document: keys in a fixed order, edges in their short form."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ _ORDER = (
 
 
 def tasks_of(scope: TracedScope) -> list[dict[str, Any]]:
-    """The tasks of a scope, in the order of their calls."""
+    """Return the tasks of a scope, in the order of their calls."""
     return [_task(task) for task in scope.tasks]
 
 
@@ -40,7 +40,7 @@ def _edge(edge: TracedEdge) -> str:
 
 
 def body_result(scope: TracedScope, result: Any) -> bool:
-    """Whether a body's result is what the engine takes: the output of its only last task."""
+    """Return whether a body's result is valid for the engine: the output of its only last task."""
     from valkyr_plugins.python_workflows.tracing.handles import facts_of
 
     facts = facts_of(result)

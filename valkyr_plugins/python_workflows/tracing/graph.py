@@ -1,8 +1,8 @@
-"""The graph under construction: tasks, the scopes they have their ids in, and blocks of lines.
+"""The graph under construction: tasks, the scopes of their ids, and blocks of lines.
 
-A *scope* is the workflow, a body, or a chain: templates see the tasks of theirs and of those
-around. A *block* is a run of lines in a scope, such as those under one `with when(…)`. A *line* is
-what comes after all that stands above it in its block, and before all that stands below.
+A *scope* is the workflow, a body, or a chain: templates see the tasks of their scope and of the
+enclosing ones. A *block* is a sequence of lines in a scope, such as those under one `with when(…)`.
+A *line* runs after everything above it in its block, and before everything below.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,9 +16,9 @@ SUCCESS = "success"
 
 @dataclass(eq=False, slots=True)
 class TracedTask:
-    """A task; `document` is all of it but id, name, edges and body.
+    """A task; `document` is all of it except id, name, edges and body.
 
-    `leads_on` are the outcomes on which what reads it goes on, mostly `success` alone.
+    `leads_on` are the outcomes after which its readers continue, usually only `success`.
     """
 
     id: str
@@ -32,7 +32,7 @@ class TracedTask:
     block: "Block | None" = None
 
     def before(self) -> "set[TracedTask]":
-        """All tasks of its scope that end before it starts."""
+        """Return all tasks of its scope that end before it starts."""
         found: set[TracedTask] = set()
         pending = [edge.source for edge in self.edges]
         while pending:
@@ -43,20 +43,20 @@ class TracedTask:
         return found
 
     def is_open_in(self, block: "Block") -> bool:
-        """Whether it stands in this block, or one around it."""
+        """Return whether it is in this block or an enclosing one."""
         around: Block | None = block
         while around is not None and around is not self.block:
             around = around.around
         return around is not None
 
     def goes_on(self) -> "list[TracedEdge]":
-        """Edges from it to what follows."""
+        """Return the edges from it to what follows."""
         return [TracedEdge(self, outcome) for outcome in self.leads_on]
 
 
 @dataclass(frozen=True, slots=True)
 class TracedEdge:
-    """From a task that ended with an outcome."""
+    """An edge from a task that ended with an outcome."""
 
     source: TracedTask
     on: str
@@ -64,26 +64,29 @@ class TracedEdge:
 
 @dataclass(eq=False, slots=True)
 class TracedScope:
-    """Tasks with ids of their own; `kind` is "", `loop`, `map`, `chain` or `undo`."""
+    """Tasks with their own ids; `kind` is "", `loop`, `map`, `chain` or `undo`."""
 
     kind: str = ""
     around: "TracedScope | None" = None
     tasks: list[TracedTask] = field(default_factory=list)
-    outside: set[TracedTask] = field(default_factory=set)  # read from here, of scopes around
+    outside: set[TracedTask] = field(default_factory=set)  # read from here, of enclosing scopes
     within: set["TracedScope"] = field(
         default_factory=set
     )  # whose `item` or `loop` is read from here
     taken: set[str] = field(default_factory=set)
 
     def scopes(self) -> "Iterator[TracedScope]":
-        """This scope and those around it."""
+        """Yield this scope and the enclosing ones."""
         scope: TracedScope | None = self
         while scope is not None:
             yield scope
             scope = scope.around
 
     def new_id(self, wanted: str) -> str:
-        """A free id: the wanted one, or numbered. One that a scope around has would hide that."""
+        """Return a free id: the wanted one, or a numbered one.
+
+        An id of an enclosing scope would be hidden.
+        """
         taken = {one for scope in self.scopes() for one in scope.taken}
         number = 1
         while (found := wanted if number == 1 else f"{wanted}_{number}") in taken:
@@ -92,7 +95,7 @@ class TracedScope:
         return found
 
     def named(self, task_id: str) -> TracedTask | None:
-        """The task that a template means by an id."""
+        """Return the task that a template refers to by an id."""
         for scope in self.scopes():
             for task in scope.tasks:
                 if task.id == task_id:
@@ -102,14 +105,14 @@ class TracedScope:
 
 @dataclass(eq=False, slots=True)
 class TracedFork:
-    """A decision whose branches meet again below: the outcomes, and the ends of those written."""
+    """A decision whose branches join below: its outcomes, and the ends of the written branches."""
 
     task: TracedTask
     outcomes: list[str]
     ends: dict[str, list[TracedEdge]] = field(default_factory=dict)
 
     def exits(self) -> list[TracedEdge]:
-        """What leads on below: the branches' ends, and the outcomes that have no branch."""
+        """Return the edges that continue below: the branches' ends, and outcomes without branch."""
         found: list[TracedEdge] = []
         for outcome in self.outcomes:
             found += self.ends.get(outcome, [TracedEdge(self.task, outcome)])
@@ -118,7 +121,7 @@ class TracedFork:
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """Lines under each other. `entry` leads to what stands after the last line; `segment` is that.
+    """Consecutive lines. `entry` leads to the line after the last one, which is `segment`.
 
     `joins_all`: every edge of the entry must be taken. `parallel`: its lines do not wait.
     """
@@ -132,7 +135,7 @@ class Block:
     parallel: bool = False
 
     def ends(self) -> list[TracedEdge]:
-        """What leads on from the last tasks of the block."""
+        """Return the edges from the last tasks of the block."""
         if not self.segment:
             return list(self.entry)
         followed = {
@@ -144,7 +147,7 @@ class Block:
         return [edge for task in self.segment if task not in followed for edge in task.goes_on()]
 
     def needs_all(self, edges: Sequence[TracedEdge]) -> bool:
-        """Whether all these ends must be taken, as none of them excludes another."""
+        """Return whether all these ends must be taken, because none of them excludes another."""
         if not self.segment:
             return self.joins_all
         return len({edge.source for edge in edges}) == len(edges)
@@ -152,10 +155,10 @@ class Block:
     def joined(
         self, entry: Sequence[TracedEdge], joins_all: bool, reads: Sequence[TracedTask]
     ) -> "tuple[list[TracedEdge], bool]":
-        """The edges of a task that reads these, and whether all of them must be taken.
+        """Return the edges of a task that reads these, and whether all of them must be taken.
 
-        Results of branches that are closed may be there or not, so that any edge will do. Raises
-        TracingError where some must be there beside one of several.
+        The results of closed branches may be missing, so that any edge is enough. Raises
+        TracingError if some results are required together with one of several.
         """
         needed = unreached(reads, entry, self)
         own = {done for one in needed if one.block is self for done in (one, *one.before())}
@@ -171,16 +174,16 @@ class Block:
         return [*entry, *edges], sure and (joins_all or bool(needed))
 
     def draw_line(self, entry: list[TracedEdge], *, joins_all: bool = False) -> None:
-        """Let what is written from here on come after these."""
+        """Make the lines from here on follow these edges."""
         self.entry, self.joins_all, self.segment, self.fork = entry, joins_all, [], None
 
 
 def unreached(
     tasks: Iterable[TracedTask], edges: Sequence[TracedEdge], block: Block | None = None
 ) -> list[TracedTask]:
-    """Those of the tasks that no edge's source is or comes after, without those before others.
+    """Return the tasks that no edge's source equals or follows, without predecessors of others.
 
-    A task of a branch that is closed for `block` may not run, so that what is before it stays.
+    A task of a branch that is closed for `block` may not run, so its predecessors stay.
     """
     reached: set[TracedTask] = set()
     for edge in edges:
@@ -192,7 +195,7 @@ def unreached(
 
 
 def refuse_cycle(earlier: TracedTask, later: TracedTask) -> None:
-    """Raise TracingError where the later one comes before the earlier one already."""
+    """Raise TracingError if the later task already precedes the earlier one."""
     if earlier is later or later in earlier.before():
         raise TracingError(
             f"{earlier.id!r} cannot come before {later.id!r}, which it comes after already"

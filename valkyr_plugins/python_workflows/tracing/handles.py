@@ -1,7 +1,8 @@
-"""Handles: values that will be there when the workflow runs, and expressions over them.
+"""Handles: values that exist when the workflow runs, and expressions over them.
 
-A handle is the text of one template expression and what it reads. Operators make larger ones; what
-Python would have to decide while tracing raises TracingError, which says what to write instead.
+A handle holds the text of one template expression and what it reads. Operators build larger ones;
+an operation that Python would evaluate during tracing raises TracingError, which says what to write
+instead.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from typing import Any, NoReturn
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 from valkyr_plugins.python_workflows.tracing.shapes import member, plain
 
-# How tightly an expression binds, as Jinja parses it; a looser one needs parentheses in a tighter.
+# The precedence of expressions in Jinja; a looser one needs parentheses within a tighter one.
 CHOICE, OR, AND, NOT, COMPARE, ADD, JOIN, MULTIPLY, POWER, FILTER, ATOM = range(11)
 
 IF = "a handle has no value while the workflow is traced, so Python cannot decide by it; "
@@ -30,12 +31,12 @@ INSTEAD = {
 
 @dataclass(frozen=True, slots=True)
 class HandleFacts:
-    """What is known of a handle.
+    """The facts about a handle.
 
     `reads` are the tasks whose results it needs, `within` the bodies whose `item` or `loop` it
-    reads, `follows` the module of a chain that it is the output of. `task` is the task it is the
-    whole output of; `outcomes` make it a branch of `source` (see `when`). `shape` is the value's
-    annotation, `external` says that it came from outside, so that defaults may be missing.
+    reads, `follows` the module of a chain whose output it is. `task` is the task whose whole output
+    it is; `outcomes` make it a branch of `source` (see `when`). `shape` is the value's annotation,
+    `external` means that it comes from outside, so that defaults may be missing.
     """
 
     source: str
@@ -50,7 +51,7 @@ class HandleFacts:
 
 
 class ValueHandle:
-    """A value that is there when the workflow runs."""
+    """A value that exists when the workflow runs."""
 
     __slots__ = ("_valkyr",)
 
@@ -151,7 +152,10 @@ for _name, _symbol in (
 
 
 def facts_of(value: Any) -> HandleFacts | None:
-    """What is known of a handle, or of a construct that stands for one; None for other values."""
+    """Return the facts of a handle, or of a construct that represents one.
+
+    None for other values.
+    """
     if isinstance(value, ValueHandle):
         found: HandleFacts = object.__getattribute__(value, "_valkyr")
         return found
@@ -208,7 +212,7 @@ class _Writer:
 
 
 def attribute(handle: Any, name: str) -> ValueHandle:
-    """`handle.name`, by the name that JSON has for it; a field that does not exist is refused."""
+    """Return `handle.name`, by its JSON name; raises TracingError for an unknown field."""
     facts = facts_of(handle)
     assert facts is not None
     found = member(facts.shape, name)
@@ -222,7 +226,7 @@ def attribute(handle: Any, name: str) -> ValueHandle:
 
 
 def element(handle: Any, key: Any) -> ValueHandle:
-    """`handle[key]`, a slice too."""
+    """Return `handle[key]`, also for a slice."""
     facts = facts_of(handle)
     assert facts is not None
     writer = _Writer()
@@ -238,21 +242,21 @@ def element(handle: Any, key: Any) -> ValueHandle:
 
 
 def item_shape(value: Any) -> Any:
-    """The annotation of a list's items."""
+    """Return the annotation of a list's items."""
     facts = facts_of(value)
     return Any if facts is None else _item(facts.shape)
 
 
 def unary(symbol: str, level: int, value: Any) -> ValueHandle:
-    """`-value`, `not value`."""
+    """Return `-value` or `not value`."""
     writer = _Writer()
     return writer.handle(f"{symbol}{writer.text(value, level)}", level)
 
 
 def binary(left: Any, symbol: str, right: Any, level: int) -> ValueHandle:
-    """`left symbol right`; a comparison of an outcome with a text is a branch too."""
+    """Return `left symbol right`; comparing an outcome with a text makes a branch too."""
     writer = _Writer()
-    # Comparisons do not associate; the others do to the left, and `and`, `+` and `*` either way.
+    # Comparisons are not associative; the others are left-associative, and `and`, `+` and `*` both.
     least = level + 1 if level in (COMPARE, POWER) else level
     source = f"{writer.text(left, least)} {symbol} {writer.text(right, level + 1)}"
     made = writer.handle(source, level)
@@ -269,7 +273,7 @@ def _facts(handle: ValueHandle) -> HandleFacts:
 
 
 def either(left: Any, right: Any) -> ValueHandle:
-    """`left or right`; two branches of one task are a branch that both lead to."""
+    """Return `left or right`; two branches of one task become one branch."""
     writer = _Writer()
     made = writer.handle(f"{writer.text(left, OR)} or {writer.text(right, OR)}", OR)
     one, other = facts_of(left), facts_of(right)
@@ -280,7 +284,7 @@ def either(left: Any, right: Any) -> ValueHandle:
 
 
 def conditional(condition: Any, then: Any, otherwise: Any) -> ValueHandle:
-    """`then if condition else otherwise`."""
+    """Return `then if condition else otherwise`."""
     writer = _Writer()
     source = (
         f"{writer.text(then, OR)} if {writer.text(condition, OR)} else {writer.text(otherwise)}"
@@ -289,7 +293,7 @@ def conditional(condition: Any, then: Any, otherwise: Any) -> ValueHandle:
 
 
 def compared(left: Any, words: str, right: Any) -> ValueHandle:
-    """`left in right`, `left is none`: an operator that is a word."""
+    """Return `left in right` or `left is none`: an operator that is a word."""
     writer = _Writer()
     tail = "" if right is _NOTHING else f" {writer.text(right, ADD)}"
     return writer.handle(f"{writer.text(left, ADD)} {words}{tail}", COMPARE)
@@ -299,12 +303,12 @@ _NOTHING = object()
 
 
 def is_none(value: Any) -> ValueHandle:
-    """`value is none`."""
+    """Return `value is none`."""
     return compared(value, "is none", _NOTHING)
 
 
 def filtered(value: Any, name: str, *args: Any, **kwargs: Any) -> ValueHandle:
-    """`value | name(…)`."""
+    """Return `value | name(…)`."""
     writer = _Writer()
     owner = writer.text(value, FILTER)
     given = _arguments(writer, args, kwargs)
@@ -312,7 +316,7 @@ def filtered(value: Any, name: str, *args: Any, **kwargs: Any) -> ValueHandle:
 
 
 def default(value: Any, other: Any) -> ValueHandle:
-    """The value, or another where it is missing: the filter `default`."""
+    """Return the value, or another if it is missing: the filter `default`."""
     facts = facts_of(value)
     made = filtered(value, "default", other)
     return (
@@ -323,7 +327,7 @@ def default(value: Any, other: Any) -> ValueHandle:
 
 
 def applied(value: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ValueHandle:
-    """A call of a method of the value."""
+    """Return a call of a method of the value."""
     writer = _Writer()
     owner = writer.text(value, ATOM) + name
     return writer.handle(f"{owner}({_arguments(writer, args, kwargs)})", ATOM)

@@ -1,4 +1,4 @@
-"""What may be said of one task beside its inputs: id, order, retry, time-out and the like."""
+"""The options of one task besides its inputs: id, order, retry, timeout and others."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ Span = float | str | timedelta
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """The options of one call; None and "" where nothing is said.
+    """The options of one call; None and "" if not given.
 
-    `id` and `title` are what programs and people call it. `after` are handles and branches that
-    lead to it, in place of what the code's order says; an empty list means at once. `join` is
-    `any` or `all`. `retry` is a policy's name, a number of attempts, or values of your own.
-    `timeout`, `cache` and `circuit_wait` are lengths of time; `cache` may be a mapping. `undo` is a
-    step, or a function of the task's result that calls one.
+    `id` and `title` name it for programs and users. `after` are handles and branches that lead to
+    it, in place of the code's order; an empty list means to start at once. `join` is `any` or
+    `all`. `retry` is a policy's name, a number of attempts, or your own values. `timeout`, `cache`
+    and `circuit_wait` are lengths of time; `cache` may be a mapping. `undo` is a step, or a
+    function of the task's result that calls one.
     """
 
     id: str = ""
@@ -41,7 +41,7 @@ class CallOptions:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "CallOptions":
-        """The options by their names; raises TracingError for one that there is not."""
+        """Return the options by name; raises TracingError for an unknown one."""
         known = [one.name for one in fields(cls)]
         for name in given:
             if name not in known:
@@ -53,7 +53,7 @@ class CallOptions:
         return cls(**{**given, "after": after if listed else [after]})
 
     def document(self) -> dict[str, Any]:
-        """The keys of a task that these options are."""
+        """Return the keys of a task that represent these options."""
         found: dict[str, Any] = {}
         if self.title:
             found["name"] = self.title
@@ -81,7 +81,7 @@ def _is_count(value: Any) -> bool:
 
 
 def seconds(span: Any) -> Any:
-    """A length of time in seconds; a handle, or a text with one, stays as it is."""
+    """Return a length of time in seconds; a handle, or a text with one, unchanged."""
     if isinstance(span, timedelta):
         return _whole(span.total_seconds())
     if not isinstance(span, str) or "{{" in span:
@@ -100,5 +100,5 @@ def _whole(value: float) -> float:
 
 
 def listed(value: Any) -> Sequence[Any]:
-    """A value as a list, unless it is one."""
+    """Return a value as a list, unless it is one."""
     return value if isinstance(value, list | tuple) else [value]

@@ -1,7 +1,7 @@
-"""Where a call stands in the user's code: the line for messages, the variable for a task's id.
+"""The place of a call in the user's code: the line for messages, the variable for a task's id.
 
-The variable is read from the byte code after the call, which needs no source and costs one pass a
-function. Where there is none, a task is named after its step.
+The variable is read from the byte code after the call, which needs no source and costs one pass per
+function. Without a variable, a task is named after its step.
 """
 
 import dis
@@ -21,24 +21,24 @@ class TracingError(TypeError):
 
 
 def here() -> str:
-    """`file:line` of the call in the user's code."""
+    """Return the call's place in the user's code, as `file:line`."""
     frame = user_frame()
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def line() -> int:
-    """The line of the call in the user's code."""
+    """Return the line of the call in the user's code."""
     return user_frame().f_lineno
 
 
 def variable() -> str:
-    """The name of the variable that the call is assigned to, "" for none."""
+    """Return the name of the variable that the call is assigned to, "" for none."""
     frame = user_frame()
     return assigned(frame.f_code).get(frame.f_lasti, "")
 
 
 def user_frame() -> FrameType:
-    """The innermost frame that is not the tracer's."""
+    """Return the innermost frame that is not the tracer's."""
     frame: FrameType = sys._getframe(1)  # noqa: SLF001 - the only way to the caller that costs nothing
     while frame.f_back is not None and _is_own(frame):
         frame = frame.f_back
@@ -51,9 +51,9 @@ def _is_own(frame: FrameType) -> bool:
 
 @lru_cache(maxsize=4096)
 def assigned(code: CodeType) -> dict[int, str]:
-    """The variable that each call's value is stored in, by the offsets of the call.
+    """Return the variable that stores each call's value, by the offsets of the call.
 
-    While it is called, a frame may stand at the call or at one of the cache entries after it.
+    During the call, a frame's offset may be at the call or at one of the cache entries after it.
     """
     found: dict[int, str] = {}
     call = -1
@@ -70,9 +70,9 @@ def assigned(code: CodeType) -> dict[int, str]:
 
 
 def identity_test(code: CodeType) -> int | None:
-    """The line of the first `is` in a function or the lambdas in it; None where there is none.
+    """Return the line of the first `is` in a function or its lambdas; None if there is none.
 
-    No object can answer `is`, so on a handle it would be false without a word.
+    No object can overload `is`, so it would silently be False on a handle.
     """
     for one in dis.get_instructions(code):
         if one.opname.replace("FORWARD_", "").replace("BACKWARD_", "") in _IDENTITY:

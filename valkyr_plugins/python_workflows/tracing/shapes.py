@@ -19,7 +19,7 @@ _PLAIN = (str, int, float, bool, NoneType)
 
 @dataclass(frozen=True, slots=True)
 class ShapeMember:
-    """One field: its key in JSON, its annotation, and the default it may be left out for."""
+    """One field: its key in JSON, its annotation, and the default if it is missing."""
 
     key: str
     shape: Any = Any
@@ -28,9 +28,9 @@ class ShapeMember:
 
 
 def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None:
-    """The field that a name means; a value that is not described has any; None where it has not.
+    """Return the field of a name; Any if the value is not described; None if there is none.
 
-    `by_key`: the name is the one in JSON, and no field need be described.
+    With `by_key`, the name is the one in JSON, and fields need not be described.
     """
     fields = described(_bare(shape))
     if fields is None:
@@ -41,12 +41,12 @@ def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None
 
 
 def names(shape: Any) -> list[str]:
-    """The names of a described value's fields."""
+    """Return the names of a described value's fields."""
     return list(described(_bare(shape)) or ())
 
 
 def _bare(shape: Any) -> Any:
-    """An annotation without `Annotated` and `| None`."""
+    """Return an annotation without `Annotated` and `| None`."""
     if get_origin(shape) is Annotated:
         return _bare(get_args(shape)[0])
     if get_origin(shape) in (Union, UnionType):
@@ -57,7 +57,7 @@ def _bare(shape: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def described(shape: Any) -> dict[str, ShapeMember] | None:
-    """The fields of a model, dataclass or TypedDict, by name; None for anything else."""
+    """Return the fields of a model, dataclass or TypedDict, by name; None for anything else."""
     if not isinstance(shape, type) or shape in _PLAIN:
         return None
     if issubclass(shape, BaseModel):
@@ -100,7 +100,7 @@ def _of_dataclass(shape: Any) -> Iterator[tuple[str, ShapeMember]]:
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - one a kind
-    """A value of Python's as JSON has it; handles, and what is JSON already, stay as they are."""
+    """Return a Python value as JSON; handles, and JSON values, unchanged."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -1,7 +1,7 @@
-"""One trace: runs a workflow's function and records what it calls as tasks with edges.
+"""One trace: run a workflow's function and record its calls as tasks with edges.
 
-A task comes after the tasks whose results it reads. Where it reads none since the last line above
-it, it comes after that line. `after=` says the edges instead.
+A task runs after the tasks whose results it reads. If it reads none since the last line above it,
+it runs after that line. `after=` sets the edges explicitly.
 """
 
 import re
@@ -34,7 +34,7 @@ _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
 def tracing() -> "Trace":
-    """The trace under way; raises TracingError where there is none."""
+    """Return the active trace; raises TracingError if there is none."""
     found = _CURRENT.get()
     if found is None:
         raise TracingError(
@@ -44,7 +44,7 @@ def tracing() -> "Trace":
 
 
 def is_tracing() -> bool:
-    """Whether a workflow is being traced."""
+    """Return whether a workflow is being traced."""
     return _CURRENT.get() is not None
 
 
@@ -59,7 +59,7 @@ class Trace:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """The block in which calls are recorded here."""
+        """Record calls here while the block runs."""
         from valkyr_plugins.python_workflows.constructs.steps import record
 
         trace, tracer = _CURRENT.set(self), TRACER.set(record)
@@ -71,7 +71,7 @@ class Trace:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
-        """The lines of another block, of this scope or one within."""
+        """Use another block, of this scope or an inner one, while the block runs."""
         was = self.scope, self.block
         self.scope, self.block = block.scope, block
         try:
@@ -92,10 +92,10 @@ class Trace:
         task: TracedTask | None = None,
         shape: Any = Any,
     ) -> TracedTask:
-        """A task of the module `use` with these inputs, after what it reads and what is above.
+        """Add a task of the module `use` with these inputs, after the tasks that it reads.
 
-        `name` is what its id is made of where neither `id=` nor a variable gives one. `task` is one
-        whose id was given out before, `shape` the annotation of its output.
+        `name` is the base of its id if neither `id=` nor a variable gives one. `task` is a reserved
+        task whose id is already in use, `shape` the annotation of its output.
         """
         made = task or self.reserve(options, name or use.rpartition(".")[2])
         inputs = self.read(config)
@@ -112,14 +112,14 @@ class Trace:
     def add_undo(
         self, task: TracedTask, options: CallOptions, config: Mapping[str, Any], shape: Any = Any
     ) -> None:
-        """Give a task that was placed the step that undoes it, if the call names one."""
+        """Give a placed task the step that undoes it, if the call names one."""
         from valkyr_plugins.python_workflows.constructs.undoing import undo_of
 
         if options.undo is not None:
             task.document["undo"] = undo_of(self, task, options.undo, config, shape)
 
     def reserve(self, options: CallOptions, name: str) -> TracedTask:
-        """A task with its id, which is in no block yet."""
+        """Return a task with its id, which is in no block yet."""
         wanted = options.id or self.name_of(name)
         if not _ID.fullmatch(wanted):
             raise TracingError(f"a task's id is letters, digits, _ and -; found {wanted!r}")
@@ -131,13 +131,13 @@ class Trace:
         return TracedTask(options.id or scope.new_id(wanted), scope, places.here())
 
     def name_of(self, name: str) -> str:
-        """What a task is called without `id=`: the variable it is assigned to, else `name`."""
+        """Return a task's name without `id=`: the variable it is assigned to, else `name`."""
         named = "" if self._caller is places.user_frame() else places.variable()
         return named or name
 
     @contextmanager
     def calling(self) -> Iterator[None]:
-        """The block in which a construct calls what it was given, on the line of its own call."""
+        """Let a construct call its body in the block, on the line of its own call."""
         was, self._caller = self._caller, places.user_frame()
         try:
             yield
@@ -159,7 +159,7 @@ class Trace:
     def natural_edges(
         self, reads: Sequence[TracedTask], *, line: bool
     ) -> tuple[list[TracedEdge], bool]:
-        """The edges that the code's order says, and whether all must be taken."""
+        """Return the edges that the code's order implies, and whether all must be taken."""
         block = self.block
         if not line or block.parallel:
             return block.joined(block.entry, block.joins_all, reads)
@@ -178,7 +178,7 @@ class Trace:
             block.draw_line(task.goes_on())
 
     def read(self, value: Any) -> Rendered:
-        """A value as the document has it, with the tasks that it reads; raises TracingError."""
+        """Return a value as in the document, with the tasks that it reads; raises TracingError."""
         found = rendered(value)
         scope = self.scope
         for text in found.texts:
@@ -211,7 +211,7 @@ class Trace:
             )
 
     def local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:
-        """Those of the tasks that are in this scope; those of scopes around are noted."""
+        """Return the tasks that are in this scope; note those of enclosing scopes."""
         scope, own = self.scope, dict.fromkeys(tasks)
         around = list(scope.scopes())
         for task in own:
@@ -225,13 +225,13 @@ class Trace:
         return [task for task in own if task.scope is scope]
 
     def note_reads(self, value: Any) -> Rendered:
-        """Read a value for a task that is placed later; what it reads of scopes around is kept."""
+        """Read a value for a task that is placed later; note what it reads of enclosing scopes."""
         found = self.read(value)
         self.local(found.tasks)
         return found
 
     def edges_from(self, value: Any) -> list[TracedEdge]:
-        """The edges that a handle, a branch or a list of them stands for."""
+        """Return the edges for a handle, a branch or a list of them."""
         if isinstance(value, list | tuple):
             return [edge for one in value for edge in self.edges_from(one)]
         facts = facts_of(value)
@@ -251,7 +251,7 @@ class Trace:
         return edges
 
     def precede(self, earlier: Any, later: Any) -> Any:
-        """`earlier >> later`: an edge more, in place of those from the line above."""
+        """Handle `earlier >> later`: add an edge, in place of those from the line above."""
         for one in later if isinstance(later, list | tuple) else [later]:
             facts = facts_of(one)
             if facts is None or facts.task is None:
@@ -268,7 +268,7 @@ class Trace:
 
 
 def output_of(task: TracedTask, *, shape: Any = Any, path: str = "output") -> ValueHandle:
-    """The handle of a task's output."""
+    """Return the handle of a task's output."""
     return ValueHandle(
         HandleFacts(
             f"{address_of(task)}.{path}",
@@ -280,12 +280,12 @@ def output_of(task: TracedTask, *, shape: Any = Any, path: str = "output") -> Va
 
 
 def address_of(task: TracedTask) -> str:
-    """How templates write a task."""
+    """Return a task's name in templates."""
     return f"tasks.{task.id}" if task.id.isidentifier() else f"tasks[{task.id!r}]"
 
 
 def task_of(value: Any) -> TracedTask:
-    """The task that a value is the result of; raises TracingError."""
+    """Return the task whose result a value is; raises TracingError."""
     facts = facts_of(value)
     if facts is None or facts.task is None:
         raise TracingError(f"expected what a step gave; found {value!r:.80}")

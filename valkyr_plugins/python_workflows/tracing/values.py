@@ -1,4 +1,4 @@
-"""Values of Python with handles in them, as a document has them."""
+"""Python values with handles in them, as in a document."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Rendered:
 
 
 def rendered(given: Any) -> Rendered:
-    """The value with templates in the place of handles; raises TracingError."""
+    """Return the value with templates in place of handles; raises TracingError."""
     found = Rendered()
     found.value = _value(given, found)
     return found
@@ -59,7 +59,7 @@ def _text_key(key: Any) -> str:
 
 
 def _expressions(text: str) -> Iterator[str]:
-    """The parts of a text between `{{` and `}}`."""
+    """Yield the parts of a text between `{{` and `}}`."""
     start = text.find("{{")
     while start >= 0:
         end = text.find("}}", start)

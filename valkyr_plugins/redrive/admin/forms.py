@@ -33,7 +33,7 @@ from valkyr_plugins.redrive.options import (
     scopes,
 )
 
-# More than so many are not started by a click alone: the number is typed.
+# To start more than this, the user must type the number.
 TYPED_ABOVE = 100
 
 
@@ -202,7 +202,7 @@ class StartForm(ReasonForm):
         return count
 
 
-# Which entries a redrive is to take and with what: one page, whoever chose them.
+# The entries and options of a redrive: one page, wherever the entries were selected.
 
 
 SHOWN = 5

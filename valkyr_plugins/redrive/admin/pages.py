@@ -48,7 +48,7 @@ MARKS: dict[str, tuple[str, str]] = {
 
 
 def _unless(target: str, *states: str) -> Callable[[Any], str]:
-    """Refuse rows that cannot move to `target` (or that are in none of `states`)."""
+    """Return a check that rejects rows which cannot move to `target` (or are not in `states`)."""
     allowed = states or sources(target)
 
     def refuse(row: Redrive) -> str:
@@ -166,14 +166,14 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         return [path("new/", view, name="valkyr_redrive_redrive_new"), *super().get_urls()]
 
     def new(self, request: HttpRequest) -> HttpResponse:
-        """Create one for a group's open entries (`?group=`), or for some (`?ids=a,b`)."""
+        """Create a redrive for a group's open entries (`?group=`), or for some (`?ids=a,b`)."""
         if not holds(request, Permission.REDRIVE):
             raise PermissionDenied(gettext("Redriving needs the permission redrive."))
         return ask(request, _named(request), sent=request.method == "POST")
 
     @display(description=lazy("what"))
     def what(self, row: Redrive) -> Any:
-        """Its group, or the number of entries."""
+        """Return its group, or the number of entries."""
         return (
             marks.clipped(str(row.group), 60)
             if row.group
@@ -182,33 +182,33 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Redrive) -> Any:
-        """The state's word, icon and colour."""
+        """Return the state's word, icon and colour."""
         icon, colour = MARKS[row.state]
         return marks.mark(str(RedriveState(row.state).label), icon, colour)
 
     @display(description=lazy("ended"))
     def bar(self, row: Redrive) -> Any:
-        """The share that has ended."""
+        """Return the share that has ended."""
         return panels.bar(row)
 
     @display(description=lazy("failed again"))
     def failed(self, row: Redrive) -> str:
-        """How many failed again."""
+        """Return how many failed again."""
         return f"{row.failed_again:,}"
 
     @display(description=lazy("by"))
     def who(self, row: Redrive) -> str:
-        """The user who created it."""
+        """Return the user who created it."""
         return row.created_by_name
 
     @display(description=lazy("why"))
     def why(self, row: Redrive) -> str:
-        """Its reason."""
+        """Return its reason."""
         return marks.clipped(row.reason, 60) or marks.EMPTY
 
     @display(description=lazy("made"))
     def created(self, row: Redrive) -> Any:
-        """Its age."""
+        """Return its age."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -134,7 +134,7 @@ def _pace(rate: float, left: float | None) -> str:
     return gettext("{rate:g} a second{rest}.").format(rate=rate, rest=rest)
 
 
-# What a draft would do, in panels.
+# The preview of a draft, in panels.
 
 
 def sections(request: HttpRequest, redrive: Redrive) -> list[PageSection]:

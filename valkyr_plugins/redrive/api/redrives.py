@@ -51,7 +51,7 @@ from valkyr_plugins.redrive.options import (
 )
 from valkyr_plugins.redrive.preview import preview
 
-# Which dead letters a caller may redrive of those that were chosen, and what that needs.
+# The selected dead letters that a caller may redrive, and the permissions for that.
 
 
 def make_permitted(
@@ -282,7 +282,10 @@ class StartRedrive(_Move):
 
     @_described("start")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Hold its entries and requeue them at its pace; skip those that another redrive holds."""
+        """Hold its dead letters and requeue them at the set rate.
+
+        Skip those held by another redrive.
+        """
         return self._moved(id, lifecycle.start, sends=True)
 
 

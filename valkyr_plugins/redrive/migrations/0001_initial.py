@@ -5,8 +5,8 @@ import uuid6
 from django.conf import settings
 from django.db import migrations, models
 
-# Whoever deletes these rows need not know of redrives, whose tables stay where the plugin is left out.
-# Table, constraint, column, the model that it names (else accounts), what follows a deletion.
+# Code that deletes these rows need not know of redrives, whose tables stay if the plugin is
+# removed. Table, constraint, column, the referenced model (else accounts), the action on deletion.
 KEYS = (
     ('dlq_redrive', 'redrive_created_by', 'created_by_id', '', 'SET NULL'),
     ('dlq_redrive', 'redrive_group', 'group_id', 'dlq.FailureGroup', 'SET NULL'),

@@ -35,7 +35,7 @@ from valkyr_plugins.timetravel.fork import Overrides, fork, replay
 from valkyr_plugins.timetravel.fork_changes import change_of, origins
 from valkyr_plugins.timetravel.rollback import roll_back
 
-# Rolling back, forking and replaying as JSON: what comes in, what goes out.
+# Roll-backs, forks and replays as JSON: requests and responses.
 
 
 MAX_STEPS = 100

@@ -7,8 +7,8 @@ import uuid6
 from django.conf import settings
 from django.db import migrations, models
 
-# Django's own constraints would refuse that the engine deletes an execution, or somebody an account,
-# where the plugin is left out and its table is still there.
+# Django's own constraints would prevent deleting an execution or an account if the plugin was
+# removed and its table remains.
 CASCADES = """
 ALTER TABLE executions_checkpoint
     ADD CONSTRAINT checkpoint_of_execution FOREIGN KEY (execution_id)

@@ -1,4 +1,4 @@
-"""A class: it talks to the outside, so it has a circuit, a credential and classed failures."""
+"""A class: it calls another system, so it has a circuit, a credential and classified failures."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ MOST_BYTES = 100_000
 
 
 class StockInputs(ModuleInputs):
-    """Which article, and where."""
+    """The article, and the warehouse."""
 
     warehouse: str = Field(
         description="The warehouse's address.",
@@ -29,7 +29,7 @@ class StockInputs(ModuleInputs):
 
 
 class StockOutputs(ModuleOutputs):
-    """What the warehouse says."""
+    """The warehouse's answer."""
 
     available: int = Field(description="How many there are.")
     article: str = Field(description="The article asked for.")
@@ -74,7 +74,7 @@ class Stock(Module[StockInputs]):
         if not address.startswith(("http://", "https://")):
             raise StepError(f"expected an address with http:// or https://, found {address!r:.80}")
         headers = {"Authorization": f"Bearer {ctx.credential['token']}"} if ctx.credential else {}
-        # What httpx raises is classed by its name; a time-out is tried again, for instance.
+        # httpx's exceptions are classified by name; a timeout is retried, for instance.
         answer = httpx.get(address, headers=headers, timeout=max(0.1, ctx.remaining()))
         if answer.status_code >= 500:
             raise StepError(f"the warehouse answered {answer.status_code}", ErrorType.TRANSIENT)

@@ -13,7 +13,7 @@ from executions.definition.templates import has_template, inspect_template
 from executions.definition.templating.expression import Reference
 
 CONDITIONS = ("while", "until")
-# What stays the same, or is reported elsewhere where it is no name at all.
+# Roots whose values do not change, or whose mistakes are reported elsewhere.
 STEADY = frozenset({"input", "execution", "item", "index"})
 
 

@@ -20,7 +20,7 @@ from executions.definition.templating.errors import Pointer
 # A circle of references that consume nothing of the payload would never end when it is validated.
 
 
-# Keywords whose schemas apply to the same value as the schema they stand in.
+# Keywords whose schemas apply to the same value as the enclosing schema.
 _LISTS = ("allOf", "anyOf", "oneOf")
 _SINGLE = ("not", "if", "then", "else")
 _REFERENCES = ("$ref", "$dynamicRef")

@@ -10,7 +10,7 @@ from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEn
 from executions.definition.templates import inspect_template
 from executions.definition.templating.errors import Pointer
 
-# The engine's own queue: a step there would hold up what mends everything else.
+# The engine's own queue: a step there would delay the repair of everything else.
 RESERVED_QUEUES = frozenset({"control"})
 
 
@@ -225,7 +225,7 @@ def _ours(spec: ModuleSpec) -> str:
     return "is done by the engine itself" if spec.inline else ""
 
 
-# A credential is named beside the module that takes it, and by no other.
+# Only the module that takes a credential names it.
 
 
 def credential_problems(body: BodyReading) -> Iterator[DefinitionProblem]:

@@ -13,7 +13,7 @@ from executions.definition.templating.errors import Pointer
 from executions.definition.templating.expression import Reference
 from executions.definition.templating.secrets import ROOT as SECRETS
 
-# What a template may refer to where it stands.
+# The names that a template may use at its place.
 
 
 HISTORY = "history"
@@ -273,7 +273,7 @@ class _Walk:
     ) -> Iterator[DefinitionProblem]:
         if module.config is None:
             return
-        # Of a module nobody knows, it cannot be told which keys see the body.
+        # For an unknown module, it is unknown which keys see the body.
         guessing = module.spec is None and task.body is not None
         takes = module.spec is None or module.spec.takes_secrets
         now = (

@@ -39,7 +39,7 @@ def _no_such_end(
     if other is None:
         hint = did_you_mean(name, reading.by_id)
         return problem(pointer, "unknown_task", f'there is no task "{name}"{hint}')
-    # The task of this body in which the other one stands, if it does.
+    # The task of this body that contains the other one, if any.
     way = (body.holder for body in other.around() if body.outside is reading)
     holder = next(way, None)
     if holder is not None:
@@ -113,7 +113,7 @@ def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
             ids[SHOWN_TASKS - 1 : -1] = ["…"]
         message = f"these tasks wait for each other: {' → '.join(ids)}; take out one of the edges"
         yield problem(reading.tasks[cycle[0]].pointer, "cycle", message)
-    # Of what is stuck, that which leads to no cycle is not to blame: it only comes after one.
+    # A stuck task that leads to no cycle is not the cause: it only follows one.
     backwards = [(target, source) for source, target in pairs]
     for index in sorted(stuck & set(topological_order(count, backwards))):
         task = reading.tasks[index]
@@ -121,13 +121,13 @@ def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
         yield problem(task.pointer, "unreachable", message)
 
 
-# Bodies: where they belong, how deep they may stand in each other, how long paths become.
+# Bodies: where they are allowed, how deep they may be nested, how long paths become.
 
 
 MAX_DEPTH = 8
 MAX_PATH = 900  # of a step; paths are indexed, and an index entry has its bounds
-INDEX_DIGITS = 7  # as many as an index of 1,000,000 has
-# Settings that would do nothing at a container, and what does what they are meant for.
+INDEX_DIGITS = 7  # as many digits as an index of 1,000,000 has
+# Settings without an effect on a container, and what to use instead.
 OF_STEPS = {
     "retry": (
         'give "retry" to the tasks of the body, since a container is never tried again as a whole'

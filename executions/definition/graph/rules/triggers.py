@@ -13,7 +13,8 @@ from executions.definition.graph.schema import shown
 from executions.definition.templates import one_expression
 from executions.definition.templating.errors import Pointer
 
-# CRON triggers: five fields that both schedulers read alike, that fire at all, in a known zone.
+# CRON triggers: five fields that both schedulers interpret alike, that match at least one time, in
+# a known zone.
 
 
 # No L, W, # or ?: croniter reads them and the scheduler that fires the tick does not.

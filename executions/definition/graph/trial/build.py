@@ -61,7 +61,7 @@ def trial(document: Mapping[str, Any], catalog: Catalog, asked: TrialRequest) ->
     """Return the definition of a test run of `document`, which may have problems of any kind."""
     kept = _without_company(document)
     untouched = asked.everything and not asked.pinned
-    # What is past the caps is not looked at; validation says so.
+    # Parts beyond the limits are not checked; validation reports them.
     if untouched or storage_problems(document) or count_tasks(document) > MAX_TASKS:
         return Trial(kept)
     reading = read_body(document, (), catalog)

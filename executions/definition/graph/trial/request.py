@@ -73,11 +73,11 @@ def _no_such_task(name: str, pointer: tuple[str, ...], reading: BodyReading) -> 
     return problem(pointer, "unknown_task", f'there is no task "{name}"{hint}')
 
 
-# What stands in place of a task with a given result, and how its value is kept from templates.
+# The replacement of a task with a given result, and how its value is protected from templates.
 
 
 PINNED = "flow.pinned"
-# What a task keeps: who it is, where it stands, when it starts.
+# The fields that a task keeps: its identity, its place, its start.
 KEPT = ("id", "name", "join", "ui")
 # A value deeper than this would come near the bound of a definition.
 DEEP = 32

@@ -65,7 +65,7 @@ class Section:
 
     @property
     def running(self) -> frozenset[int]:
-        """The tasks that run as they are written."""
+        """Return the tasks that run as written."""
         return self.kept - self.pinned
 
 
@@ -159,15 +159,15 @@ class _Ways:
         return frozenset(last | (set(range(len(self.following))) - set(self._order)))
 
     def leading_to(self, tasks: Iterable[int]) -> frozenset[int]:
-        """Return these tasks and all before them."""
+        """Return the given tasks and all their predecessors."""
         return _reached(tasks, self.preceding)
 
     def following_from(self, tasks: Iterable[int]) -> frozenset[int]:
-        """Return these tasks and all after them."""
+        """Return the given tasks and all their successors."""
         return _reached(tasks, self.following)
 
     def read_before(self, task: int, reads: Iterable[Read]) -> set[int]:
-        """Return those of the read tasks that come before; others have no result to read."""
+        """Return the read tasks that run earlier; others have no result to read."""
         known = self._reading.by_id
         found = {known[read.name] for read in reads if not read.called and read.name in known}
         return {other for other in found if self._before[task] >> other & 1}

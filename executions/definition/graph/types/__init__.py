@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Walks JSON Schemas the way a template walks values: what lies at a path, and of what kind.
+# Walk JSON Schemas as a template walks values: what is at a path, and of what type.
 #
 # Nothing is concluded from what a schema leaves open. Schemas are those that pydantic makes: an
-# object that lists its properties and says nothing of others has no others.
+# object that lists its properties and says nothing about others has no others.
 
 
 Key = str | int

@@ -62,7 +62,7 @@ REFUSED = (
 
 
 def main() -> NoReturn:
-    """Supervise one run; return the child's exit code, or 128 plus its signal."""
+    """Supervise one run; exit with the child's exit code, or 128 plus its signal."""
     request = json.loads(sys.stdin.buffer.read())
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
     try:
@@ -78,7 +78,7 @@ def main() -> NoReturn:
 
 def inside() -> NoReturn:
     """Run the code inside bubblewrap; return the exit code as `main` does."""
-    # Bubblewrap names its folder here, which is no part of what the code is given.
+    # Bubblewrap names its folder here, which the code must not get.
     os.environ.pop("PWD", None)
     _run(json.loads(sys.stdin.buffer.read()), _confine_inside)
 

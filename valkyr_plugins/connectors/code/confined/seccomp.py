@@ -79,7 +79,7 @@ ARCHITECTURES = {
     "aarch64": (0xC000_00B7, AARCH64 | EVERYWHERE),
 }
 SOCKETS = ("socket", "socketpair")
-# How a refused call fails, where EPERM would mislead: a C library asks for clone3 and then clone.
+# How a rejected call fails if EPERM would mislead: a C library tries clone3 and then clone.
 ERRORS = {
     "clone": errno.EAGAIN,
     "fork": errno.EAGAIN,

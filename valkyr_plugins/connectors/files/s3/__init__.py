@@ -1,1 +1,1 @@
-"""Files in S3 and what speaks like it, by s3fs, at addresses that steps may reach."""
+"""Files in S3 and compatible stores, through s3fs, at addresses that steps may reach."""

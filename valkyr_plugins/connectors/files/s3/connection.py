@@ -1,7 +1,7 @@
-"""A step's connection to S3: an s3fs filesystem of its own, guarded where the endpoint is not ours.
+"""A step's connection to S3: its own s3fs filesystem, guarded unless the endpoint is trusted.
 
-Nothing outlives the step, so that no key stays in memory and no connection crosses a fork; what
-takes long to load, the description of S3's protocol, is kept by process.
+Nothing outlives the step, so that no key stays in memory and no connection crosses a fork; only the
+description of S3's protocol, which is slow to load, is kept per process.
 """
 
 import os
@@ -28,19 +28,19 @@ from valkyr_plugins.connectors.files.store import FileLocation
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
 
 CONNECT_SECONDS = 10
-READ_SECONDS = 30  # of silence
+READ_SECONDS = 30  # without data
 CLOSE_SECONDS = 5
-ATTEMPTS = 2  # of one request; the step's own retries come on top
+ATTEMPTS = 2  # of one request, in addition to the step's own retries
 
 
 class Guard:
-    """Makes the sockets of a connection, and none to an address that steps may not reach."""
+    """Makes the sockets of a connection, except to addresses that steps must not reach."""
 
     def __init__(self) -> None:
         self.refused: list[str] = []
 
     def __call__(self, address: Any) -> socket.socket:
-        """A socket for an address that was resolved; PermissionError for a private one."""
+        """Return a socket for a resolved address; raises PermissionError for a private one."""
         family, kind, protocol, _, target = address
         if not may_connect(str(target[0])):
             self.refused.append(str(target[0]))
@@ -51,7 +51,7 @@ class Guard:
 
 
 class S3Connection:
-    """An open filesystem; `guard` knows which addresses it refused."""
+    """An open filesystem; `guard` records which addresses it refused."""
 
     def __init__(self, endpoint: S3Endpoint, credential: Mapping[str, str] | None) -> None:
         judge(*endpoint.address)
@@ -69,7 +69,7 @@ class S3Connection:
         self.filesystem.retries = 1  # botocore's own are enough
 
     def run(self, work: Callable[[], Any], seconds: float) -> Any:
-        """What a coroutine function gives, on fsspec's thread; TimeoutError past `seconds`."""
+        """Return the result of a coroutine function on fsspec's thread; raises TimeoutError."""
         return sync(self.filesystem.loop, work, timeout=seconds)
 
     def close(self) -> None:
@@ -85,7 +85,7 @@ def _session(pid: int) -> AioSession:
 
 
 def _keys(credential: Mapping[str, str] | None) -> dict[str, Any]:
-    """Without a credential nobody is asked for keys, least of all the machine's own role."""
+    """Return the keys; without a credential, use no keys, not even the machine's own role."""
     if credential is None:
         return {"anon": True}
     try:
@@ -102,39 +102,39 @@ def _config(endpoint: S3Endpoint, guard: Guard | None) -> dict[str, Any]:
         "connect_timeout": CONNECT_SECONDS,
         "read_timeout": READ_SECONDS,
         "retries": {"mode": "standard", "total_max_attempts": ATTEMPTS},
-        "proxies": {},  # a proxy would be connected to in place of what was checked
+        "proxies": {},  # a proxy would be connected to instead of the checked address
         "ignore_configured_endpoint_urls": True,
         "connector_args": {"socket_factory": guard, "use_dns_cache": False},
-        # Bucket names in host names would need wildcard DNS, which own servers seldom have.
+        # Bucket names in host names need wildcard DNS, which private servers rarely have.
         "s3": {"addressing_style": "path" if own else "auto"},
-        # Not every server knows Amazon's newer checksums.
+        # Not every server supports Amazon's newer checksums.
         "request_checksum_calculation": "when_required",
         "response_checksum_validation": "when_required",
     }
 
 
-# What a failure of S3 means: who refused what, and whether to ask again.
+# The meaning of S3's errors: what was rejected, and whether to retry.
 
 
 MISSING = 404
 PAST_END = 416
-CONFLICT = (409, 412)  # something is there, where nothing was to be
+CONFLICT = (409, 412)  # an object exists where none may be
 
 
 class ObjectMissing(StepError):
-    """There is no such object or bucket."""
+    """The object or bucket does not exist."""
 
 
 class ObjectExists(StepError):
-    """There is an object already."""
+    """An object exists already."""
 
 
 class PastEnd(StepError):
-    """The range begins past the end of the object."""
+    """The range begins after the end of the object."""
 
 
 def failure_of(error: Exception, place: FileLocation, connection: S3Connection) -> StepError:
-    """The failure in our words; what the server said is kept short, and holds no key."""
+    """Return the failure in our words; the server's text is shortened, and holds no key."""
     name, host = f"s3://{place.rest}", connection.endpoint.host
     if connection.guard is not None and connection.guard.refused:
         return StepError(
@@ -157,7 +157,7 @@ def failure_of(error: Exception, place: FileLocation, connection: S3Connection) 
 
 
 def _answer(error: BaseException | None) -> ClientError | None:
-    """The server's answer, which s3fs hides behind an error of Python's own."""
+    """Return the server's answer, which s3fs wraps in one of Python's errors."""
     while error is not None:
         if isinstance(error, ClientError):
             return error
@@ -179,7 +179,7 @@ def _refusal(answer: ClientError, name: str, host: str) -> StepError:
 
 
 def _class(status: int, code: str) -> ErrorType:
-    """By HTTP status; these two codes come with 400 and pass by themselves."""
+    """Return the class by HTTP status; these two codes come with 400 and are temporary."""
     if code in ("RequestTimeout", "SlowDown"):
         return ErrorType.TRANSIENT
     return status_error_type(status) if status >= 400 else ErrorType.PERMANENT

@@ -1,7 +1,7 @@
-"""Which S3 a step talks to: the one it names, the administrator's, or Amazon's.
+"""The S3 server that a step uses: its own, the administrator's, or Amazon's.
 
-An endpoint that a step names is somebody's word: only addresses that HTTP steps may reach are
-connected to. The administrator's own (`VALKYR_S3_ENDPOINT`) may stand in a private network.
+The endpoint in a step is not trusted: only addresses that HTTP steps may reach are used. The
+administrator's own (`VALKYR_S3_ENDPOINT`) may be in a private network.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ DEFAULT_REGION = "us-east-1"
 
 @dataclass(frozen=True, slots=True)
 class S3Endpoint:
-    """Where to; `url` is None for Amazon's own, `trusted` one that an administrator named."""
+    """The server; `url` is None for Amazon's own, `trusted` means that an administrator set it."""
 
     url: str | None
     region: str
@@ -26,7 +26,7 @@ class S3Endpoint:
 
     @property
     def host(self) -> str:
-        """The host, with the port where it is no usual one; shown to people."""
+        """Return the host, with an unusual port; shown to users."""
         if self.url is None:
             return f"s3.{self.region}.amazonaws.com"
         parts = urlsplit(self.url)
@@ -35,13 +35,13 @@ class S3Endpoint:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port."""
+        """Return host and port."""
         parts = urlsplit(self.url or f"https://{self.host}")
         return parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)
 
 
 def endpoint_of(url: str | None, region: str | None) -> S3Endpoint:
-    """What the inputs name, else the settings; StepError for a URL that is none."""
+    """Return the endpoint of the inputs, else of the settings; raises StepError for a bad URL."""
     region = region or settings().s3_region or DEFAULT_REGION
     if not region.replace("-", "").isalnum() or not region.isascii():
         raise StepError(f"region {region[:60]!r} is none: expected a name such as eu-central-1")
@@ -54,7 +54,10 @@ def endpoint_of(url: str | None, region: str | None) -> S3Endpoint:
 
 
 def _checked(url: str, name: str) -> str:
-    """The URL, if it is an origin; not quoted in the error, since it might hold a password."""
+    """Return the URL if it is an origin.
+
+    The error does not quote it, because it may hold a password.
+    """
     try:
         parts = urlsplit(url)
         plain = parts.port != 0 and not (parts.username or parts.password)
@@ -71,7 +74,7 @@ def _checked(url: str, name: str) -> str:
 
 
 def _is_plain_host(host: str) -> bool:
-    """Whether a host is a name or an address as it is usually written: 2130706433 is 127.0.0.1."""
+    """Return whether a host is written in the usual form; 2130706433 is 127.0.0.1."""
     if not host or (":" not in host and not host.replace(".", "").isdigit()):
         return bool(host)
     try:

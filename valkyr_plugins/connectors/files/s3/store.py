@@ -1,4 +1,4 @@
-"""S3 as a store. Requests are bounded by the step's time, answers by what may be kept."""
+"""S3 as a store; the step's time limits requests, the size limit responses."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -19,7 +19,7 @@ PAGE = 1_000
 
 
 class S3Store:
-    """Objects of buckets, at one endpoint and under one key."""
+    """Objects of buckets, at one endpoint and with one key."""
 
     def __init__(self, where: Where, remaining: Callable[[], float]) -> None:
         endpoint = endpoint_of(where.endpoint, where.region)
@@ -27,7 +27,7 @@ class S3Store:
         self._remaining = remaining
 
     def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
-        """At most so many bytes from byte `start` on; a range past the end is empty."""
+        """Return at most `most` bytes from byte `start` on; a range after the end is empty."""
         asked = {"Range": f"bytes={start}-{start + most - 1}"} if start else {}
         try:
             answer, data = self._ask(place, partial(self._read, place, most, asked))
@@ -40,7 +40,7 @@ class S3Store:
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Put an object, whole; `create` is decided by the server (If-None-Match)."""
+        """Write a whole object; for `create`, the server decides (If-None-Match)."""
         if mode == "append":
             raise StepError(f"s3://{place.rest}: objects of S3 cannot be appended to: overwrite it")
         asked: dict[str, Any] = {"Body": data}
@@ -55,7 +55,7 @@ class S3Store:
         return _facts(place, answer, len(data))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
-        """Objects below a prefix that ends at a '/', and the folders that their names suggest."""
+        """Yield the objects below a prefix that ends with '/', and the folders in their names."""
         prefix = f"{place.key.strip('/')}/" if place.key.strip("/") else ""
         asked: dict[str, Any] = {"Prefix": prefix, "MaxKeys": PAGE}
         if not recursive:
@@ -65,7 +65,7 @@ class S3Store:
             for found in answer.get("CommonPrefixes", []):
                 yield Facts(f"s3://{place.bucket}/{found['Prefix'].rstrip('/')}", kind="folder")
             for found in answer.get("Contents", []):
-                if not found["Key"].endswith("/"):  # a marker that some tools leave for a folder
+                if not found["Key"].endswith("/"):  # a marker that some tools create for a folder
                     yield _facts(
                         FileLocation(place.scheme, f"{place.bucket}/{found['Key']}"), found
                     )
@@ -74,7 +74,7 @@ class S3Store:
             asked["ContinuationToken"] = answer["NextContinuationToken"]
 
     def delete(self, place: FileLocation) -> bool:
-        """Delete an object; S3 itself does not tell whether it was there, so it is asked first."""
+        """Delete an object; S3 does not report whether it existed, so that is queried first."""
         try:
             self._call(place, "head_object")
         except ObjectMissing:
@@ -87,7 +87,7 @@ class S3Store:
         self._connection.close()
 
     def _own(self, place: FileLocation, data: bytes) -> Facts:
-        """An equal object is what an earlier attempt of this step left: that is no conflict."""
+        """Return the facts of an equal object, which an earlier attempt of this step left."""
         found, facts = self.read(place, 0, len(data) + 1)
         if found != data:
             raise StepError(f"s3://{place.rest} exists already, with another content")
@@ -102,7 +102,7 @@ class S3Store:
     async def _read(
         self, place: FileLocation, most: int, asked: dict[str, Any]
     ) -> tuple[Any, bytes]:
-        """The answer and the beginning of its body; the rest of it is never received."""
+        """Return the response and the beginning of its body; the rest is never received."""
         answer = await self._connection.filesystem._call_s3(
             "get_object", Bucket=place.bucket, Key=place.key, **asked
         )

@@ -1,4 +1,4 @@
-"""Remove the second factor of a person who has lost the app and the recovery codes."""
+"""Remove the second factor of a user who has lost the app and the recovery codes."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Whose factor, and why."""
+        """Add the user and the reason."""
         parser.add_argument("username")
         parser.add_argument("--reason", default="", help="kept in the audit trail")
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Reset, and write it into the audit trail."""
+        """Reset the factor, and record it in the audit trail."""
         user = person_named(options["username"])
         if user is None:
             raise CommandError(f"There is no user {options['username']!r}.")

@@ -1,4 +1,4 @@
-"""Writes docs/reference/python-api.md and the types of built-in modules."""
+"""Write docs/reference/python-api.md and the types of built-in modules."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -15,7 +15,7 @@ STUB = PLUGIN / "built_in.pyi"
 
 
 class Command(BaseCommand):
-    """Describes every name for workflows in Python, to people and to type checkers."""
+    """Describes every name for workflows in Python, for users and for type checkers."""
 
     help = (
         "Write every name for workflows in Python into docs/reference/python-api.md, and the types "
@@ -23,11 +23,11 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Only to compare."""
+        """Add the option to compare only."""
         parser.add_argument("--check", action="store_true", help="Fail where one is not current.")
 
     def handle(self, *args: Any, check: bool, **options: Any) -> None:
-        """Write both."""
+        """Write both files."""
         for path, text in ((PAGE, page()), (STUB, module_types.stub())):
             if not check:
                 path.write_text(text)

@@ -1,4 +1,4 @@
-"""Send dead letters home from a shell, as a redrive: the same as in the admin and by the API."""
+"""Redrive dead letters from a shell, as in the admin and through the API."""
 
 import json
 import time
@@ -24,7 +24,7 @@ from valkyr_plugins.redrive.preview import Preview, preview
 from valkyr_plugins.redrive.progress import progress
 
 LOOK_SECONDS = 1.0
-# After so many looks at which nothing moved, it says who would have to move it.
+# After this many checks without progress, it reports what would have to continue.
 QUIET_LOOKS = 15
 # Entries whose inputs would not fit that a look ahead names.
 LISTED = 10
@@ -83,7 +83,7 @@ class Command(BaseCommand):
         parser.add_argument("--wait", action="store_true", help="print its progress until it ends")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Create it, then preview or start it."""
+        """Create the redrive, then preview or start it."""
         try:
             if options["dry_run"]:
                 self._look(options)
@@ -116,7 +116,7 @@ class Command(BaseCommand):
             raise CommandError(_ending(redrive))
 
     def _followed(self, redrive: Redrive) -> Iterator[str]:
-        """Print a line whenever something moved, until it is over."""
+        """Yield a line whenever the progress changes, until the redrive ends."""
         last, quiet = "", 0
         while True:
             redrive.refresh_from_db()
@@ -217,7 +217,7 @@ def _of_preview(found: Preview) -> Iterator[str]:
 
 
 def _of_progress(redrive: Redrive) -> str:
-    """Return one line, equal while nothing moves."""
+    """Return one line, which stays equal without progress."""
     now = progress(redrive)
     parts = [
         f"{now.queued:,} queued",

@@ -1,4 +1,4 @@
-"""Let a person of the identity provider sign in to an account that exists already."""
+"""Let a user of the identity provider sign in to an existing account."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ class Command(BaseCommand):
     help = "Link a local user with the provider's subject (the claim `sub`), under our issuer."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Who, and who they are at the provider."""
+        """Add the user name, and the subject at the provider."""
         parser.add_argument("username")
         parser.add_argument("subject")
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Link, and write it into the audit trail."""
+        """Link the account, and record it in the audit trail."""
         sso = configured()
         if sso is None:
             raise CommandError("VALKYR_OIDC_ISSUER is not set; there is nothing to link with.")
