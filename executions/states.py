@@ -41,18 +41,18 @@ class CapacityState(TextChoices):
     """Whether an execution under way counts against its workspace's limit."""
 
     HELD = "HELD", lazy("held")
-    FREE = "FREE", lazy("given up while everything in it waits")
-    WANTED = "WANTED", lazy("woken, and none is free yet")
-    ASKED = "ASKED", lazy("started within its caller's transaction, and not counted yet")
+    FREE = "FREE", lazy("released while all its steps wait")
+    WANTED = "WANTED", lazy("resumed; waiting for a free slot")
+    ASKED = "ASKED", lazy("started in its caller's transaction; not counted yet")
 
 
 class TickStatus(TextChoices):
     """What became of one fire time of a schedule."""
 
     FIRED = "FIRED", lazy("started an execution")
-    QUEUED = "QUEUED", lazy("waits for its turn")
+    QUEUED = "QUEUED", lazy("queued")
     SKIPPED = "SKIPPED", lazy("skipped")
-    MISSED = "MISSED", lazy("missed while nothing fired")
+    MISSED = "MISSED", lazy("missed during an outage")
     REFUSED = "REFUSED", lazy("could not be started")
 
 
@@ -84,8 +84,8 @@ class Role(TextChoices):
 class Permission(TextChoices):
     """What a role may or may not include; each can be given to a member by itself."""
 
-    VIEW_PAYLOADS = "view_payloads", lazy("see inputs, outputs and variables")
-    REVEAL = "reveal", lazy("reveal masked values, which is written down")
+    VIEW_PAYLOADS = "view_payloads", lazy("view inputs, outputs and variables")
+    REVEAL = "reveal", lazy("reveal masked values (recorded)")
     REDRIVE = "redrive", lazy("requeue and fix dead letters")
     REDRIVE_CHANGED = "redrive_with_overrides", lazy("requeue dead letters with other inputs")
     BULK = "bulk", lazy("act on many objects at once")
@@ -146,7 +146,7 @@ class SessionEnd(TextChoices):
 
     SIGNED_OUT = "SIGNED_OUT", lazy("signed out")
     REVOKED = "REVOKED", lazy("ended from the list of sessions")
-    REUSED = "REUSED", lazy("a used refresh token was presented again")
+    REUSED = "REUSED", lazy("a refresh token was reused")
     PASSWORD = "PASSWORD", lazy("the password changed")
-    SWITCHED_OFF = "SWITCHED_OFF", lazy("the account was switched off")
+    SWITCHED_OFF = "SWITCHED_OFF", lazy("the account was disabled")
     LOST_RIGHTS = "LOST_RIGHTS", lazy("the account lost a role or status")

@@ -45,7 +45,7 @@ class AttemptTime:
         every = [
             (gettext("backing off"), "backoff", self.backing_off),
             (gettext("waiting"), "waiting", self.waiting),
-            (gettext("at work"), "running", self.running),
+            (gettext("running"), "running", self.running),
         ]
         return [part for part in every if part[2] > 0]
 
@@ -111,7 +111,9 @@ HEADERS = (
 def sentence(entry: DeadLetterEntry) -> SafeString:
     """Return what failed, where, the number of attempts, since when and how long it is kept."""
     return format_html(
-        gettext("Step <strong>{}</strong> ({}) of {}, version {}, was given up {}, {}: {}. {}"),
+        gettext(
+            "Step <strong>{}</strong> ({}) of {}, version {}, failed permanently {}, {}: {}. {}"
+        ),
         entry.step_path,
         entry.module,
         links.to("executions_workflow", entry.workflow_id, entry.workflow),
@@ -146,12 +148,12 @@ def _allowed(entry: DeadLetterEntry) -> int | None:
 
 def _kept(entry: DeadLetterEntry) -> SafeString | str:
     if entry.pinned:
-        return gettext("It is pinned, so it is kept for good.")
+        return gettext("Pinned: never deleted.")
     if entry.resolution == Resolution.PENDING or entry.expires_at is None:
-        return gettext("It is kept until somebody resolves it.")
+        return gettext("Kept until it is resolved.")
     left = marks.span(max(entry.expires_at - timezone.now(), timedelta()))
     return format_html(
-        gettext("It is deleted {} (in {})."), f"{entry.expires_at:%Y-%m-%d %H:%M} UTC", left
+        gettext("Will be deleted on {} (in {})."), f"{entry.expires_at:%Y-%m-%d %H:%M} UTC", left
     )
 
 
@@ -217,7 +219,7 @@ def logs_section(run: Run, *, shown: bool) -> PageSection:
         gettext("Logs of the run"),
         headers=(gettext("After"), gettext("Level"), gettext("Message")),
         rows=rows,
-        empty=gettext("The step logged nothing."),
+        empty=gettext("No log messages."),
         folded=True,
         more=more,
     )

@@ -44,7 +44,7 @@ class EntryList(TriageList):
     list_filter = (ResolutionFilter, EntryFieldsFilter)
     list_defer = ("original_inputs", "original_config", "workflow__definition")
     ordering = ("-id",)
-    empty_text = lazy("Nothing in the dead-letter queue: no step was given up.")
+    empty_text = lazy("The dead-letter queue is empty.")
     search_ids = ("id", "execution_id", "run_id")
     search_texts = ("step_path", "failure_reason", "fingerprint")
 

@@ -72,7 +72,7 @@ class GroupsField(forms.CharField):
             found = [UUID(text) for text in (value or "").split(",") if text]
         except ValueError:
             raise ValidationError(
-                gettext("Expected ids of failure groups with commas between.")
+                gettext("Enter IDs of failure groups, separated by commas.")
             ) from None
         if len(found) > MANY:
             raise ValidationError(gettext("At most {number} groups at once.").format(number=MANY))
@@ -102,9 +102,9 @@ class EntryFilters(FiltersForm):
     target = forms.CharField(max_length=300, label=lazy("Target (host)"))
     worker = forms.CharField(max_length=200, label=lazy("Worker"))
     version = forms.IntegerField(min_value=0, max_value=LARGEST, label=lazy("Version"))
-    attempts = forms.IntegerField(min_value=0, max_value=LARGEST, label=lazy("Attempts, at least"))
-    redriven = forms.ChoiceField(choices=YES_NO, label=lazy("Redriven before"))
-    seen = forms.ChoiceField(choices=YES_NO, label=lazy("Looked at"))
+    attempts = forms.IntegerField(min_value=0, max_value=LARGEST, label=lazy("Minimum attempts"))
+    redriven = forms.ChoiceField(choices=YES_NO, label=lazy("Already redriven"))
+    seen = forms.ChoiceField(choices=YES_NO, label=lazy("Viewed"))
     pinned = forms.ChoiceField(choices=YES_NO, label=lazy("Pinned"))
     since = forms.ChoiceField(
         choices=[("", lazy("any")), *((key, title) for key, (title, _) in AGES.items())],
@@ -201,7 +201,7 @@ class InputsForm(forms.Form):
         max_length=path_conditions.MAX_VALUE,
         required=False,
         label=lazy("Value"),
-        help_text=lazy("JSON, or plain text."),
+        help_text=lazy("JSON or plain text."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -54,7 +54,7 @@ def check_entry_repair(entry_id: UUID, actor: Actor) -> None:
 # The form of "Fix with outputs…": a user gives the result of the step that failed.
 
 
-HELP = lazy("What the step's module would have given; later steps read it.")
+HELP = lazy("The step's result. Later steps read it.")
 
 
 class FixForm(NotesForm):
@@ -71,7 +71,7 @@ class FixForm(NotesForm):
         max_length=100,
         widget=TextInput(attrs={"autocomplete": "off"}),
         help_text=lazy(
-            "Only for a step that decides where to go on, such as flow.if: true or false."
+            "Only for a step that chooses the next step, such as flow.if: true or false."
         ),
         label=lazy("Outcome"),
     )
@@ -153,7 +153,9 @@ FIX = AdminOperation(
     title=lazy("Fix with outputs…"),
     icon="build",
     done=lazy("fixed"),
-    question=lazy("Takes these outputs as the step's result, without running it, and goes on."),
+    question=lazy(
+        "Uses these outputs as the step's result without running the step, and continues."
+    ),
     form=FixForm,
     bulk=False,
     destination=lambda run: links.page("executions_workflowexecution", run.execution_id),
@@ -164,8 +166,8 @@ SKIP = AdminOperation(
     icon="skip_next",
     done=lazy("skipped"),
     question=lazy(
-        "The execution goes on without the step. What depends on it alone is skipped too; "
-        "a join that takes any of several edges goes on with the others."
+        "Skips the step and continues the execution. Steps that depend only on this step are "
+        "skipped too. A join that needs any of several edges continues with the others."
     ),
     form=RequiredNotesForm,
     danger=True,
@@ -176,10 +178,7 @@ DISCARD = AdminOperation(
     title=lazy("Discard…"),
     icon="delete",
     done=lazy("discarded"),
-    question=lazy(
-        "Closes the dead letter without another try. The evidence is kept for 30 days, and "
-        "so long it can be restored."
-    ),
+    question=lazy("Closes the dead letter without a retry. You can restore it for 30 days."),
     form=RequiredNotesForm,
     danger=True,
 )
@@ -188,21 +187,21 @@ RESTORE = AdminOperation(
     title=lazy("Restore…"),
     icon="undo",
     done=lazy("restored"),
-    question=lazy("Takes the discard back: the dead letter is open again."),
+    question=lazy("Reopens the discarded dead letter."),
 )
 PIN = AdminOperation(
     operations.PIN,
     title=lazy("Pin…"),
     icon="keep",
     done=lazy("pinned"),
-    question=lazy("Keeps it for good: retention deletes no pinned dead letter."),
+    question=lazy("Retention never deletes a pinned dead letter."),
 )
 UNPIN = AdminOperation(
     operations.UNPIN,
     title=lazy("Unpin…"),
     icon="keep_off",
     done=lazy("unpinned"),
-    question=lazy("Retention deletes it when its time is over, as any other."),
+    question=lazy("Retention deletes the dead letter after its retention period."),
 )
 NOTE = AdminOperation(
     operations.NOTE,

@@ -76,13 +76,13 @@ def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
         (gettext("Version"), f"v{entry.version_number}"),
         (gettext("Module"), entry.module),
         (gettext("Group"), _group(entry)),
-        (gettext("Requeued before"), _follows(entry) if entry.redrives else ""),
-        (gettext("First looked at"), marks.ago(entry.seen_at)),
+        (gettext("Already requeued"), _follows(entry) if entry.redrives else ""),
+        (gettext("First viewed"), marks.ago(entry.seen_at)),
         (gettext("Resolved"), marks.ago(entry.resolved_at)),
         (gettext("Reviewed by"), str(entry.reviewed_by or "")),
-        (gettext("Went on as"), _went_on(entry)),
+        (gettext("Requeued as"), _went_on(entry)),
         (gettext("Kept until"), _kept(entry)),
-        (gettext("Id"), marks.copyable(entry.pk)),
+        (gettext("ID"), marks.copyable(entry.pk)),
     ]
 
 
@@ -97,7 +97,7 @@ def _follows(entry: DeadLetterEntry) -> SafeString | str:
     times = marks.times(entry.redrives)
     if entry.follows_id is None:
         return times
-    before = links.to("dlq_deadletterentry", entry.follows_id, gettext("the dead letter before"))
+    before = links.to("dlq_deadletterentry", entry.follows_id, gettext("the previous dead letter"))
     return format_html("{}, {}", times, before)
 
 
@@ -117,7 +117,7 @@ def _went_on(entry: DeadLetterEntry) -> SafeString | str:
 
 def _kept(entry: DeadLetterEntry) -> SafeString | str:
     if entry.pinned:
-        return gettext("pinned: for good")
+        return gettext("pinned: kept permanently")
     return marks.ago(entry.expires_at) if entry.expires_at else gettext("it is resolved")
 
 
@@ -142,7 +142,7 @@ def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:
             ]
             for run in runs
         ],
-        empty=gettext("No step of the execution has ended well."),
+        empty=gettext("No step of the execution has succeeded."),
         folded=True,
         more=gettext("The newest {number} steps; the others are on the execution's page.").format(
             number=STEPS

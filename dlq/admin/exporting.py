@@ -64,7 +64,7 @@ class ExportingAdmin(ScopedAdmin):
 
 
 COPY_URL_NAME = "dlq_deadletterentry_copy"
-SAID = lazy("Nothing secret stands in it: fill in what is named. Read it before you run it.")
+SAID = lazy("Contains no secrets. Fill in the named values. Read it before you run it.")
 
 
 def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
@@ -86,7 +86,7 @@ def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
         offered,
     )
     return PageSection(
-        gettext("Take it along"), body=format_html('<div class="vk-take">{}</div>', buttons)
+        gettext("Copy this failure"), body=format_html('<div class="vk-take">{}</div>', buttons)
     )
 
 
@@ -104,13 +104,13 @@ class CopyingAdmin(ScopedAdmin):
         wanted = kind_of(kind)
         if wanted is None:
             raise Http404(
-                gettext("Nothing is copied as {kind}; there are {join}.").format(
+                gettext("Cannot copy as {kind}. Choose one of {join}.").format(
                     kind=kind, join=", ".join(KINDS)
                 )
             )
         if wanted.payload and not may(request, row, Permission.VIEW_PAYLOADS):
             raise PermissionDenied(
-                gettext("That shows inputs, which needs the permission view_payloads.")
+                gettext("This shows inputs. You need the permission view_payloads.")
             )
         context: dict[str, Any] = {"dialog": {"title": gettext(wanted.title), "description": SAID}}
         try:

@@ -49,13 +49,11 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     ordering = ("-last_seen", "-id")
     orders = {
         "seen": (lazy("last seen"), ("last_seen", "id")),
-        "open": (lazy("open ones"), ("open", "id")),
-        "count": (lazy("all ever seen"), ("total", "id")),
-        "growth": (lazy("growth of 24 hours"), ("growth", "id")),
+        "open": (lazy("open dead letters"), ("open", "id")),
+        "count": (lazy("total"), ("total", "id")),
+        "growth": (lazy("growth in 24 hours"), ("growth", "id")),
     }
-    empty_text = lazy(
-        "No failures to look at: every step was done, or its failures are dealt with."
-    )
+    empty_text = lazy("No failures need attention.")
     search_ids = ("id",)
     search_texts = ("message", "exception", "place", "sample")
 
@@ -138,7 +136,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             marks.NO_BREAK,
         )
 
-    @display(description=lazy("seen, waiting"))
+    @display(description=lazy("dates"))
     def seen(self, row: Any) -> Any:
         """Return first and last failure, the age of the oldest open one, and the next deletion."""
         own: GroupFigures = row.figures

@@ -101,7 +101,7 @@ def _sum(hours: QuerySet[GroupHour]) -> Any:
     return Coalesce(total, 0, output_field=BigIntegerField())
 
 
-OWNERS = [("", lazy("anybody")), ("me", lazy("me")), ("nobody", lazy("nobody"))]
+OWNERS = [("", lazy("anyone")), ("me", lazy("me")), ("nobody", lazy("nobody"))]
 GROWTH = [
     ("", lazy("either way")),
     ("up", lazy("more than the day before")),

@@ -46,14 +46,14 @@ class SnoozeForm(ReasonForm):
     """Asks for the end of the snooze; the first condition that holds wakes the group."""
 
     nap = forms.ChoiceField(
-        label=lazy("For"),
+        label=lazy("Duration"),
         required=False,
         choices=[(key, title) for key, (title, _) in NAPS.items()],
         initial="1d",
         widget=Select,
     )
     more = _number(lazy("Number of further failures"), min_value=1)
-    version = _number(lazy("Until seen in a version later than"), min_value=0)
+    version = _number(lazy("Until a failure in a version later than"), min_value=0)
     field_order = ("nap", "more", "version", "reason")
 
     def clean(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class SnoozeForm(ReasonForm):
         nap = NAPS[given.get("nap") or ""][1]
         given["until"] = timezone.now() + nap if nap else None
         if not any(given.get(name) is not None for name in ("until", "more", "version")):
-            raise ValidationError(gettext("Say until when: a time, a count or a version."))
+            raise ValidationError(gettext("Enter an end: a time, a count or a version."))
         return given
 
 
@@ -72,7 +72,10 @@ class ResolveForm(ReasonForm):
     version = _number(
         lazy("Fixed in version"),
         min_value=1,
-        help_text=lazy("Seen in it or later, the group has regressed. Empty: seen at all."),
+        help_text=lazy(
+            "A failure in this version or later reopens the group as regressed. Leave empty for "
+            "any failure."
+        ),
     )
     field_order = ("version", "reason")
 
@@ -84,7 +87,7 @@ class AssignForm(ReasonForm):
         required=False,
         max_length=150,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text=lazy("A user's name; empty for nobody."),
+        help_text=lazy("A username. Leave empty for no owner."),
         label=lazy("Owner"),
     )
     field_order = ("owner", "reason")
@@ -136,7 +139,7 @@ class MergeForm(ReasonForm):
 class SplitForm(ReasonForm):
     """Asks for the facet to split by."""
 
-    by = forms.ChoiceField(choices=list(FACETS.items()), widget=Select, label=lazy("By"))
+    by = forms.ChoiceField(choices=list(FACETS.items()), widget=Select, label=lazy("Split by"))
     field_order = ("by", "reason")
 
 
@@ -157,7 +160,7 @@ OPERATIONS = (
         title=lazy("Acknowledge…"),
         icon="visibility",
         done=lazy("acknowledged"),
-        question=lazy("Says that somebody has seen it and takes care."),
+        question=lazy("Marks the group as seen and in progress."),
         primary=True,
     ),
     AdminOperation(
@@ -165,15 +168,15 @@ OPERATIONS = (
         title=lazy("Assign…"),
         icon="person",
         done=lazy("assigned"),
-        question=lazy("Says whose it is."),
+        question=lazy("Sets the owner."),
         form=AssignForm,
     ),
     AdminOperation(
         operations.NOTE,
         title=lazy("Note…"),
         icon="edit_note",
-        done=lazy("noted"),
-        question=lazy("Adds a line to its thread."),
+        done=lazy("annotated"),
+        question=lazy("Adds a note to the group."),
         form=NoteForm,
     ),
     AdminOperation(
@@ -182,7 +185,7 @@ OPERATIONS = (
         icon="snooze",
         done=lazy("snoozed"),
         question=lazy(
-            "Out of sight until a time, a count or a new version, whichever comes first."
+            "Hides the group until a time, a count or a new version, whichever comes first."
         ),
         form=SnoozeForm,
     ),
@@ -192,7 +195,7 @@ OPERATIONS = (
         icon="check_circle",
         done=lazy("resolved"),
         question=lazy(
-            "Says that it is fixed. Its open dead letters stay open: redrive or discard them."
+            "Marks the group as fixed. Open dead letters stay open: redrive or discard them."
         ),
         form=ResolveForm,
     ),
@@ -201,28 +204,28 @@ OPERATIONS = (
         title=lazy("Ignore…"),
         icon="visibility_off",
         done=lazy("ignored"),
-        question=lazy("Nobody is notified of it any more; it goes on being counted."),
+        question=lazy("Stops notifications for this group. Its failures are still counted."),
     ),
     AdminOperation(
         operations.REOPEN,
         title=lazy("Reopen…"),
         icon="undo",
         done=lazy("reopened"),
-        question=lazy("Takes it up again, as if it were new."),
+        question=lazy("Reopens the group as new."),
     ),
     AdminOperation(
         operations.MUTE,
         title=lazy("Mute alerts…"),
         icon="notifications_off",
         done=lazy("muted"),
-        question=lazy("Raises no alerts of it any more."),
+        question=lazy("Turns off alerts for this group."),
     ),
     AdminOperation(
         operations.UNMUTE,
         title=lazy("Unmute alerts…"),
         icon="notifications",
         done=lazy("unmuted"),
-        question=lazy("Raises alerts of it again."),
+        question=lazy("Turns on alerts for this group again."),
         bulk=False,
     ),
     AdminOperation(
@@ -230,7 +233,7 @@ OPERATIONS = (
         title=lazy("Merge into…"),
         icon="merge",
         done=lazy("merged"),
-        question=lazy("Its failures, so far and from now on, become those of another group."),
+        question=lazy("Moves all past and future failures of this group to another group."),
         form=MergeForm,
         danger=True,
         destination=_merged_into,
@@ -240,7 +243,7 @@ OPERATIONS = (
         title=lazy("Split by…"),
         icon="call_split",
         done=lazy("split"),
-        question=lazy("Tells its failures apart, so far and from now on: a group a value."),
+        question=lazy("Splits past and future failures into one group per value."),
         form=SplitForm,
         bulk=False,
     ),

@@ -84,7 +84,7 @@ def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
     """Return what fails, where, how often, and since when."""
     if group.merged_into_id:
         into = links.to(GROUPS, group.merged_into_id, gettext("another group"))
-        return format_html(gettext("Merged into {}: its failures are found there."), into)
+        return format_html(gettext("Merged into {}, which has its failures."), into)
     total = ngettext("{number:,} time", "{number:,} times", group.total).format(number=group.total)
     return format_html(
         gettext(
@@ -120,16 +120,19 @@ def terms(group: FailureGroup) -> SafeString | str:
         ends.append(marks.ago(group.snoozed_until))
     if group.snoozed_total is not None:
         ends.append(
-            gettext("when {snoozed_total:,} were seen").format(snoozed_total=group.snoozed_total)
+            gettext("after {snoozed_total:,} failures in total").format(
+                snoozed_total=group.snoozed_total
+            )
         )
     if group.snoozed_version is not None:
         ends.append(
-            gettext("when seen in a version later than {snoozed_version}").format(
+            gettext("after a failure in a version later than {snoozed_version}").format(
                 snoozed_version=group.snoozed_version
             )
         )
     return format_html(
-        gettext("It wakes {}."), format_html_join(gettext(", or "), "{}", ((end,) for end in ends))
+        gettext("The snooze ends {}."),
+        format_html_join(gettext(", or "), "{}", ((end,) for end in ends)),
     )
 
 
@@ -138,22 +141,22 @@ def facts_of(group: FailureGroup, figures: GroupFigures) -> list[tuple[str, Any]
     everything = links.listing(ENTRIES, group=group.pk, resolution="all")
     opened = links.link(
         links.listing(ENTRIES, group=group.pk),
-        gettext("{value:,} to work on").format(value=max(0, group.open)),
+        gettext("{value:,} open").format(value=max(0, group.open)),
     )
     return [
         (gettext("Open dead letters"), opened),
         (
             gettext("All dead letters"),
-            links.link(everything, gettext("{total:,} ever seen").format(total=group.total)),
+            links.link(everything, gettext("{total:,} in total").format(total=group.total)),
         ),
         (gettext("Owner"), str(group.owner or "")),
         (gettext("Workspace"), str(group.workspace)),
         (gettext("Alerts"), gettext("muted") if group.muted else gettext("as the rules say")),
         (gettext("Oldest open"), marks.ago(figures.oldest_open)),
-        (gettext("Next to expire"), marks.ago(figures.expires)),
-        (gettext("Told apart by"), group.split_on),
-        (gettext("In this status"), marks.ago(group.status_at)),
-        (gettext("Id"), marks.copyable(group.pk)),
+        (gettext("Next expiry"), marks.ago(figures.expires)),
+        (gettext("Split by"), group.split_on),
+        (gettext("In this status since"), marks.ago(group.status_at)),
+        (gettext("ID"), marks.copyable(group.pk)),
     ]
 
 
@@ -161,7 +164,7 @@ def sections(request: HttpRequest, group: FailureGroup, figures: GroupFigures) -
     """Return the panels below the facts."""
     return [
         _trend(figures),
-        text_section(gettext("A real message"), group.sample, error=True),
+        text_section(gettext("Sample message"), group.sample, error=True),
         _notes(group),
         *_breakdown(group),
         _versions(group),
@@ -174,8 +177,8 @@ def sections(request: HttpRequest, group: FailureGroup, figures: GroupFigures) -
 
 def _trend(figures: GroupFigures) -> PageSection:
     said = gettext(
-        "Failures an hour over 7 days: {all:,} in all, {hour:,} in the worst hour, "
-        "{day:,} in the last 24 hours."
+        "Failures per hour over 7 days: {all:,} in total, {hour:,} in the worst hour, {day:,} in "
+        "the last 24 hours."
     ).format(all=sum(figures.hours), hour=max(figures.hours), day=sum(figures.day))
     chart = sparkline(figures.hours, said, wide=True)
     return PageSection(
@@ -189,7 +192,7 @@ def _notes(group: FailureGroup) -> PageSection:
         gettext("Notes"),
         headers=(gettext("When"), gettext("Who"), gettext("Note")),
         rows=[[marks.ago(row.at), row.author_name, _lines(row.text)] for row in reversed(rows)],
-        empty=gettext("Nobody has written anything. Note… adds a line."),
+        empty=gettext("No notes. Add one with “Note…”."),
     )
 
 
@@ -212,7 +215,7 @@ def _breakdown(group: FailureGroup) -> list[PageSection]:
             parts.append((gettext("others"), f"{rest:,}"))
         rows.append([facet.label, format_html_join(SafeString("<br>"), "{}: {}", parts)])
     over = (
-        gettext("Of the newest {looked_at:,}; there are older ones.").format(
+        gettext("Of the newest {looked_at:,}. Older ones are not included.").format(
             looked_at=found.looked_at
         )
         if found.more
@@ -220,8 +223,8 @@ def _breakdown(group: FailureGroup) -> list[PageSection]:
     )
     return [
         PageSection(
-            gettext("By what they differ"),
-            headers=(gettext("Of"), gettext("How many")),
+            gettext("Facets"),
+            headers=(gettext("Of"), gettext("Count")),
             rows=rows,
             more=over,
         )
@@ -269,7 +272,7 @@ def _newest(request: HttpRequest, group: FailureGroup) -> PageSection:
             ]
             for row in shown[:SHOWN]
         ],
-        empty=gettext("None is left."),
+        empty=gettext("No dead letters left."),
     )
 
 
@@ -289,7 +292,7 @@ def _similar(request: HttpRequest, group: FailureGroup) -> PageSection:
         headers=(
             gettext("Failure"),
             gettext("Workflow, step"),
-            gettext("Alike in"),
+            gettext("Matches"),
             gettext("Open"),
             gettext("Last seen"),
             gettext("Status"),
@@ -305,7 +308,7 @@ def _similar(request: HttpRequest, group: FailureGroup) -> PageSection:
             ]
             for row in rows.order_by("-last_seen")[:SHOWN]
         ],
-        empty=gettext("None that fails like this elsewhere."),
+        empty=gettext("No similar groups."),
     )
 
 

@@ -45,7 +45,7 @@ def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSect
             ]
             for entry in found
         ],
-        empty=gettext("None: no step of this execution was given up."),
+        empty=gettext("No dead letters in this execution."),
     )
 
 
@@ -72,14 +72,12 @@ QUARANTINE = AdminOperation(
         name="quarantine",
         apply=_quarantine,
         needs=Action.OPERATE,
-        refuse=lambda run: (
-            "" if run.state in LIVE else gettext("Nothing to do: this run has ended.")
-        ),
+        refuse=lambda run: "" if run.state in LIVE else gettext("This run has ended."),
     ),
     title=lazy("Quarantine…"),
     icon="inbox",
     done=lazy("quarantined"),
-    question=lazy("Takes this live run out of the flow into the dead-letter queue."),
+    question=lazy("Moves this live run to the dead-letter queue."),
     form=QuarantineForm,
     danger=True,
     destination=lambda entry: links.page("dlq_deadletterentry", entry.pk),

@@ -28,9 +28,9 @@ from executions.states import Permission
 
 AGAINST = "against"
 GOOD, OTHER, NOW = (
-    lazy("Against the last good run"),
-    lazy("Against another failure"),
-    lazy("The definition now"),
+    lazy("Compared with the last successful run"),
+    lazy("Compared with another failure"),
+    lazy("Current definition"),
 )
 _MARKS = {
     DifferenceKind.ADDED: (lazy("added"), "add", "green"),
@@ -58,7 +58,7 @@ def _against_good(entry: DeadLetterEntry) -> PageSection:
             number=found.looked
         )
         text = gettext(
-            "No good run of this step in the last {times} of the workflow before it failed."
+            "This step did not succeed in the last {times} of the workflow before it failed."
         ).format(times=times)
         return PageSection(GOOD, body=text)
     good = found.good
@@ -72,7 +72,10 @@ def _against_good(entry: DeadLetterEntry) -> PageSection:
     )
     left = {"version": good.version, "inputs": good.run.inputs, "config": good.config}
     return table(
-        GOOD, compare(left, _told(entry)), note, (gettext("The good run"), gettext("This failure"))
+        GOOD,
+        compare(left, _told(entry)),
+        note,
+        (gettext("Successful run"), gettext("This failure")),
     )
 
 
@@ -82,15 +85,15 @@ def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     wanted = _uuid(asked)
     other = None if asked and wanted is None else other_of_group(entry, rows, wanted)
     if other is None:
-        text = gettext("There is no other entry of this group.") if not asked else (
-            gettext("No entry {asked} in this group that you may see.").format(asked=asked[:40])
+        text = gettext("This group has no other entries.") if not asked else (
+            gettext("This group has no entry {asked} that you may view.").format(asked=asked[:40])
         )  # fmt: skip
         return PageSection(OTHER, body=format_html('<span id="{}">{}</span>', AGAINST, text))
     address = links.page("dlq_deadletterentry", other.pk)
     note = format_html(
         gettext(
-            '<span id="{}">Left: {}, {}. Right: this failure. Choose another among the newest of '
-            "the group below.</span>"
+            '<span id="{}">Left: {}, {}. Right: this failure. To compare with another failure, '
+            "choose one in the list of the group below.</span>"
         ),
         AGAINST,
         links.link(
@@ -114,7 +117,7 @@ def _definition(entry: DeadLetterEntry) -> PageSection:
     workflow = entry.workflow
     latest = workflow.latest_version
     if latest is None or latest.pk == entry.execution.version_id:
-        text = gettext("Version {version_number} ran, and is still the published one.").format(
+        text = gettext("Version {version_number} ran. It is still the published version.").format(
             version_number=entry.version_number
         )
         return PageSection(NOW, body=text, folded=True)
@@ -146,12 +149,12 @@ def table(
     """Return a comparison as a table: a word and an icon per row, both values side by side."""
     if found.same:
         return PageSection(
-            title, body=format_html(gettext("{} Nothing differs."), note), folded=folded
+            title, body=format_html(gettext("{} No differences."), note), folded=folded
         )
-    more = "" if found.whole else gettext(" There is more than is shown.")
+    more = "" if found.whole else gettext(" Not all differences are shown.")
     return PageSection(
         title,
-        headers=(gettext("What"), gettext("Where"), *sides),
+        headers=(gettext("Difference"), gettext("Where"), *sides),
         rows=[_row(change) for change in found.changes],
         folded=folded,
         more=format_html("{}{}", note, more),
@@ -209,7 +212,7 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection
     )
     every = links.listing("dlq_deadletterentry", group=entry.group_id, resolution="all")
     return PageSection(
-        gettext("Newest of this group"),
+        gettext("Newest in this group"),
         headers=(
             gettext("Entry"),
             gettext("State"),
@@ -223,12 +226,12 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection
                 resolution(other.resolution),
                 marks.ago(other.quarantined_at),
                 marks.clipped(other.failure_reason),
-                links.link(f"?{AGAINST}={other.pk}#{AGAINST}", gettext("with this one")),
+                links.link(f"?{AGAINST}={other.pk}#{AGAINST}", gettext("with this entry")),
             ]
             for other in found
         ],
-        empty=gettext("It is the only one."),
-        more=links.link(every, gettext("All of this group")),
+        empty=gettext("This group has no other entries."),
+        more=links.link(every, gettext("List all in this group")),
     )
 
 
@@ -243,10 +246,10 @@ def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
         reasons |= dict.fromkeys(same.values_list("pk", flat=True)[:ALIKE], gettext("same message"))
     found = rows.filter(pk__in=list(reasons)[: 2 * ALIKE]).select_related("workflow")
     return PageSection(
-        gettext("Alike"),
+        gettext("Similar groups"),
         headers=(gettext("Group"), gettext("Workflow"), gettext("Why"), gettext("Last seen")),
         rows=[_line(group, reasons[group.pk]) for group in found.defer("workflow__definition")],
-        empty=gettext("No other group has this message or fails at this target."),
+        empty=gettext("No other group has this message or target."),
         folded=True,
     )
 
@@ -259,7 +262,7 @@ def published(entry: DeadLetterEntry) -> PageSection:
     ).only("id", "number", "created_at")
     return PageSection(
         gettext("Published before it was first seen"),
-        headers=(gettext("Version"), gettext("Published"), gettext("Before the first failure")),
+        headers=(gettext("Version"), gettext("Published"), gettext("Before first failure")),
         rows=[
             [
                 links.to(

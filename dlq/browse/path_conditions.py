@@ -12,7 +12,7 @@ from typing import Any
 from executions.language import lazy
 
 EQUALS, CONTAINS = "eq", "contains"
-OPERATORS = {EQUALS: lazy("equals"), CONTAINS: lazy("has in it")}
+OPERATORS = {EQUALS: lazy("equals"), CONTAINS: lazy("contains")}
 MAX_CONDITIONS = 5
 MAX_PATH = 200
 MAX_DEPTH = 12

@@ -65,7 +65,7 @@ class Migration(executions.database.migrations.Migration):
                 ('task_id', models.UUIDField()),
                 ('step_path', models.CharField(max_length=1000)),
                 ('module', models.CharField(max_length=100)),
-                ('failure_type', models.CharField(choices=[('MAX_RETRIES', 'retries used up'), ('PERMANENT_ERROR', 'permanent error'), ('CIRCUIT_BREAKER', 'circuit open'), ('MANUAL', 'quarantined by hand')], max_length=20)),
+                ('failure_type', models.CharField(choices=[('MAX_RETRIES', 'retries used up'), ('PERMANENT_ERROR', 'permanent error'), ('CIRCUIT_BREAKER', 'circuit open'), ('MANUAL', 'quarantined manually')], max_length=20)),
                 ('failure_reason', models.TextField()),
                 ('error_type', models.CharField(blank=True, default='', max_length=12)),
                 ('exception', models.CharField(blank=True, default='', max_length=200)),

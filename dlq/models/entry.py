@@ -20,7 +20,7 @@ class FailureType(models.TextChoices):
     MAX_RETRIES = "MAX_RETRIES", lazy("retries used up")
     PERMANENT_ERROR = "PERMANENT_ERROR", lazy("permanent error")
     CIRCUIT_BREAKER = "CIRCUIT_BREAKER", lazy("circuit open")
-    MANUAL = "MANUAL", lazy("quarantined by hand")
+    MANUAL = "MANUAL", lazy("quarantined manually")
 
 
 class Resolution(models.TextChoices):

@@ -38,7 +38,7 @@ END = AdminOperation(
     title=lazy("End session…"),
     icon="logout",
     done=lazy("ended"),
-    question=lazy("Its tokens or its cookie open nothing from the next request on."),
+    question=lazy("The session's tokens and cookie stop working immediately."),
     danger=True,
 )
 OTHERS = {
@@ -114,7 +114,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
         """Return how long ago it began."""
         return marks.ago(row.created_at)
 
-    @display(description=lazy("by"))
+    @display(description=lazy("kind"))
     def how(self, row: AccountSession) -> Any:
         """Return whether it is a browser's session or one by tokens."""
         icon = "key" if row.kind == SessionKind.TOKEN else "computer"
@@ -143,14 +143,14 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
             facts(
                 [
                     (gettext("User"), obj.user.get_username()),
-                    (gettext("By"), obj.get_kind_display()),
+                    (gettext("Kind"), obj.get_kind_display()),
                     (gettext("Device"), obj.user_agent),
                     (gettext("Signed in"), marks.ago(obj.created_at)),
                     (gettext("Signed in from"), obj.address),
                     (gettext("Last used"), marks.ago(obj.last_used_at)),
                     (gettext("Last used from"), obj.last_used_from),
                     (gettext("Expires"), marks.ago(obj.expires_at)),
-                    (gettext("Id"), marks.copyable(obj.pk)),
+                    (gettext("ID"), marks.copyable(obj.pk)),
                 ]
             ),
         )

@@ -137,7 +137,7 @@ def _dialog(operation: AdminOperation) -> Callable[..., HttpResponse]:
         row = admin.get_or_refuse(request, object_id)
         if not admin.may_operate(request, operation, row):
             raise PermissionDenied(
-                gettext("Your role in its workspace does not allow {title}.").format(
+                gettext("Your role in this workspace does not allow {title}.").format(
                     title=operation.title
                 )
             )
@@ -250,7 +250,7 @@ def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
             admin.tell(request, operation, report)
             if len(ids) > BULK_LIMIT:
                 text = gettext(
-                    "One go takes {limit:,}; choose the action again for the rest."
+                    "Up to {limit:,} are processed at once. Repeat the action for the rest."
                 ).format(limit=BULK_LIMIT)
                 admin.message_user(request, text, messages.WARNING)
             return None

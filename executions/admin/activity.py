@@ -48,7 +48,7 @@ GROUPS = {
     "workspace.": lazy("workspaces"),
     "tier.": lazy("tiers"),
     "quota.": lazy("quotas"),
-    "activity.": lazy("exports of the trail"),
+    "activity.": lazy("activity log exports"),
 }
 OBJECTS = (
     "ApiToken", "Credential", "DeadLetterQueue", "Event", "Group", "Membership", "Quota",
@@ -165,7 +165,7 @@ class ActivityAdmin(FactAdmin):
     list_before_template = "valkyr/activity.html"
     list_defer = ("before", "after", "details")
     ordering = ("-id",)
-    empty_text = lazy("Nobody has done anything yet.")
+    empty_text = lazy("No activity yet.")
     search_ids = ("id", "object_id")
     search_texts = ("actor_name", "action")
 
@@ -224,9 +224,9 @@ class ActivityAdmin(FactAdmin):
                     (gettext("From"), obj.address),
                     (gettext("Action"), obj.action),
                     (gettext("Object"), obj.object_type),
-                    (gettext("Object id"), about),
+                    (gettext("Object ID"), about),
                     (gettext("Reason"), obj.reason),
-                    (gettext("Id"), marks.copyable(obj.pk)),
+                    (gettext("ID"), marks.copyable(obj.pk)),
                 ]
             ),
             [
@@ -244,7 +244,7 @@ def _difference(row: Activity) -> PageSection:
         gettext("What changed"),
         headers=(gettext("Field"), gettext("Before"), gettext("After")),
         rows=[[name, _text(before, name), _text(after, name)] for name in names],
-        empty=gettext("Nothing is kept of it but that it was done."),
+        empty=gettext("No details are recorded for this action."),
     )
 
 
@@ -267,7 +267,7 @@ def _linked(row: Activity, text: Any) -> Any:
 
 
 SHOWN = 20
-HEADERS = (lazy("When"), lazy("Who"), lazy("Via"), lazy("Did"), lazy("Why"))
+HEADERS = (lazy("When"), lazy("Who"), lazy("Via"), lazy("Action"), lazy("Why"))
 
 
 def done_to(pk: Any) -> PageSection:
@@ -275,7 +275,7 @@ def done_to(pk: Any) -> PageSection:
     rows = Activity.objects.filter(object_id=str(pk)).order_by("-created_at", "-id")
     found = rows.only("created_at", "actor_name", "via", "action", "reason")[:SHOWN]
     return PageSection(
-        gettext("Who did what"),
+        gettext("Activity"),
         headers=HEADERS,
         rows=[
             [
@@ -287,6 +287,6 @@ def done_to(pk: Any) -> PageSection:
             ]
             for row in found
         ],
-        empty=gettext("Nobody has done anything to it."),
+        empty=gettext("No activity."),
         folded=True,
     )

@@ -265,7 +265,7 @@ class ScopedAdmin(AuditedAdmin):
         found = self.get_object(request, object_id)
         if found is None:
             raise PermissionDenied(
-                gettext("There is no such {verbose_name}, or not for you.").format(
+                gettext("This {verbose_name} does not exist, or you do not have access.").format(
                     verbose_name=self.opts.verbose_name
                 )
             )

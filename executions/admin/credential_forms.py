@@ -17,13 +17,13 @@ from executions.models import Credential, Workspace
 
 # For type `custom`: rows for new fields.
 BLANK_ROWS = 4
-KEEPS = lazy("Empty: it stays as it is.")
+KEEPS = lazy("Leave empty to keep the current value.")
 HOSTS = lazy(
-    "Where it may go, one a line: api.example.com, *.example.com, 10.0.0.0/8, with a port or "
-    "without; * is any host. Empty: the host of its URL, or what its type suggests."
+    "Allowed hosts, one per line: api.example.com, *.example.com, 10.0.0.0/8, with or without a "
+    "port; * for any host. Leave empty for the host of its URL or the default of its type."
 )
-MODULES = lazy("The modules that may have it, one a line: http.request, http.*, or * for any.")
-WORKFLOWS = lazy("The ids of the workflows that may have it, one a line; * is any.")
+MODULES = lazy("Modules that may use it, one per line: http.request, http.*, or * for any.")
+WORKFLOWS = lazy("IDs of the workflows that may use it, one per line; * for any.")
 
 
 def _lines(label: str, help_text: str) -> forms.CharField:
@@ -49,11 +49,12 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
             "name": TextInput(attrs={"autocomplete": "off"}),
             "description": Textarea(attrs={"rows": 2}),
         }
-        labels = {"remote": lazy("Remote runners may have it")}
+        labels = {"remote": lazy("Available to remote runners")}
         help_texts = {
-            "remote": lazy("Its hosts cannot be enforced there."),
+            "remote": lazy("Remote runners cannot enforce the list of hosts."),
             "name": lazy(
-                "Workflows name it so: secrets.shop. Small letters, digits and _; it stays."
+                "Workflows refer to it as secrets.shop. Use lower-case letters, digits and _. You "
+                "cannot change it later."
             ),
         }
 
@@ -189,7 +190,7 @@ def _rows() -> dict[str, forms.Field]:
             label=gettext("New field {i}").format(i=i),
             widget=TextInput(attrs={"autocomplete": "off"}),
         )
-        fields[f"new_value_{i}"] = _secret(gettext("Its value ({i})").format(i=i), "")
+        fields[f"new_value_{i}"] = _secret(gettext("Value ({i})").format(i=i), "")
     return fields
 
 

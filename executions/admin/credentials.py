@@ -45,7 +45,10 @@ DELETE = AdminOperation(
     title=lazy("Delete…"),
     icon="delete",
     done=lazy("deleted"),
-    question=lazy("Its values are gone for good. One that a published workflow names stays."),
+    question=lazy(
+        "Deletes the values permanently. A credential that a published workflow uses cannot be "
+        "deleted."
+    ),
     form=ReasonForm,
     danger=True,
     bulk=False,
@@ -56,7 +59,7 @@ DELETE = AdminOperation(
 class ReachFilter(admin.SimpleListFilter):
     """Credentials for any host, or for named ones."""
 
-    title = lazy("may go to")
+    title = lazy("allowed hosts")
     parameter_name = "reach"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -87,7 +90,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     list_defer = ("sealed",)
     search_ids = ("id",)
     search_texts = ("name", "workspace__slug")
-    empty_text = lazy("No credentials: add one for each secret that workflows need.")
+    empty_text = lazy("No credentials. Add one for each secret that workflows need.")
     warn_unsaved_form = True
 
     @display(description=lazy("fields"))
@@ -95,7 +98,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         """Return the names of its fields."""
         return marks.clipped(", ".join(row.fields), 60)
 
-    @display(description=lazy("may go to"))
+    @display(description=lazy("allowed hosts"))
     def goes_to(self, row: Credential) -> Any:
         """Return its hosts; a warning if any host is allowed."""
         if ANY in row.hosts:
@@ -129,12 +132,12 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         """Return when it was last changed."""
         return marks.ago(row.updated_at)
 
-    @display(description=lazy("made by"))
+    @display(description=lazy("created by"))
     def maker(self, row: Credential) -> str:
         """Return the user who created it."""
         return row.created_by or marks.EMPTY
 
-    @display(description=lazy("named by"))
+    @display(description=lazy("used by"))
     def named_by(self, row: Credential) -> Any:
         """Return the published workflows that name it."""
         found = credentials.naming(row)

@@ -26,7 +26,7 @@ class EventAdmin(FactAdmin):
     list_filter = (AgeFilter,)
     list_defer = ("payload",)
     ordering = ("-id",)
-    empty_text = lazy("No events: they come by the API's publishEvent.")
+    empty_text = lazy("No events. Publish events with the API operation publishEvent.")
     search_ids = ("id",)
     search_texts = ("name", "event_id")
 
@@ -35,7 +35,7 @@ class EventAdmin(FactAdmin):
         """Return how long ago it was."""
         return marks.ago(row.created_at)
 
-    @display(description=lazy("sender's id"))
+    @display(description=lazy("sender's ID"))
     def event_short(self, row: Event) -> str:
         """Return the sender's ID."""
         return marks.clipped(row.event_id, 40)
@@ -46,7 +46,7 @@ class EventAdmin(FactAdmin):
         refused = sum("code" in made for made in row.started)
         text = gettext("{count} started").format(count=len(row.started) - refused)
         return (
-            gettext("{text}, {refused} refused").format(text=text, refused=refused)
+            gettext("{text}, {refused} rejected").format(text=text, refused=refused)
             if refused
             else text
         )
@@ -59,10 +59,10 @@ class EventAdmin(FactAdmin):
             facts(
                 [
                     (gettext("Workspace"), str(obj.workspace)),
-                    (gettext("Told"), marks.ago(obj.created_at)),
-                    (gettext("Waiting runs looked at"), marks.ago(obj.delivered_at)),
-                    ("Sender's id", marks.copyable(obj.event_id)),
-                    (gettext("Id"), marks.copyable(obj.pk)),
+                    (gettext("Published"), marks.ago(obj.created_at)),
+                    (gettext("Waiting runs checked"), marks.ago(obj.delivered_at)),
+                    (gettext("Sender's ID"), marks.copyable(obj.event_id)),
+                    (gettext("ID"), marks.copyable(obj.pk)),
                 ]
             ),
             [
@@ -74,8 +74,8 @@ class EventAdmin(FactAdmin):
 
 def _made(event: Event) -> PageSection:
     return PageSection(
-        gettext("What it started"),
-        headers=(gettext("Trigger"), gettext("Execution"), gettext("Why not")),
+        gettext("Started executions"),
+        headers=(gettext("Trigger"), gettext("Execution"), gettext("Reason not started")),
         rows=[
             (
                 _link("executions_trigger", made["triggerId"]),
@@ -84,7 +84,7 @@ def _made(event: Event) -> PageSection:
             )
             for made in event.started
         ],
-        empty=gettext("Nothing listened for it."),
+        empty=gettext("No trigger listened for this event."),
     )
 
 

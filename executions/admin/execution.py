@@ -50,7 +50,7 @@ CANCEL = AdminOperation(
     title=lazy("Cancel…"),
     icon="do_not_disturb_on",
     done=lazy("cancelled"),
-    question=lazy("Live steps are cancelled and their results refused. This cannot be undone."),
+    question=lazy("Cancels running steps and discards their results. You cannot undo this."),
     danger=True,
 )
 PAUSE = AdminOperation(
@@ -58,14 +58,14 @@ PAUSE = AdminOperation(
     title=lazy("Pause…"),
     icon="pause_circle",
     done=lazy("paused"),
-    question=lazy("Steps that run will finish; nothing new starts until it is resumed."),
+    question=lazy("Running steps finish. No new steps start until you resume the execution."),
 )
 RESUME = AdminOperation(
     lifecycle.RESUME,
     title=lazy("Resume…"),
     icon="play_circle",
     done=lazy("resumed"),
-    question=lazy("It goes on where the pause stopped it."),
+    question=lazy("The execution continues from where it was paused."),
 )
 
 
@@ -75,8 +75,8 @@ UNDO = AdminOperation(
     icon="undo",
     done=lazy("being undone"),
     question=lazy(
-        "The undo steps of what succeeded run, the newest first. Its dead letters cannot be "
-        "requeued any more."
+        "Runs the undo steps of all successful steps, newest first. You can then no longer "
+        "requeue the execution's dead letters."
     ),
     danger=True,
 )
@@ -220,5 +220,5 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             (gettext("Rolled back"), marks.times(obj.epoch)),
             (gettext("Undo"), _compensation(obj)),
             (gettext("Trace"), marks.trace_mark(obj.trace_id)),
-            (gettext("Id"), marks.copyable(obj.pk)),
+            (gettext("ID"), marks.copyable(obj.pk)),
         ]

@@ -23,8 +23,8 @@ from executions.language import lazy
 from executions.models import Workflow, WorkflowGroupPermission, WorkflowUserPermission
 
 EXPLAINED = (
-    ("READ", lazy("READ: see it and what it ran")),
-    ("WRITE", lazy("WRITE: edit and publish it, operate its executions")),
+    ("READ", lazy("READ: view the workflow and its executions")),
+    ("WRITE", lazy("WRITE: edit and publish the workflow, operate its executions")),
     ("EXECUTE", lazy("EXECUTE: start, replay, fork and signal")),
     ("DELETE", lazy("DELETE: archive it")),
 )
@@ -36,10 +36,10 @@ class ShareForm(DialogForm):
     name = forms.CharField(
         max_length=LONGEST_NAME,
         widget=TextInput(),
-        help_text=lazy("A member's user name, or a group's name."),
+        help_text=lazy("A member's username or a group's name."),
         label=lazy("Name"),
     )
-    is_group = forms.BooleanField(required=False, label=lazy("It is a group"))
+    is_group = forms.BooleanField(required=False, label=lazy("This is a group"))
     permissions = forms.MultipleChoiceField(
         choices=EXPLAINED,
         required=False,
@@ -73,8 +73,8 @@ SHARE = AdminOperation(
     icon="person_add",
     done=lazy("shared"),
     question=lazy(
-        "Opens this workflow, its executions, runs and dead letters to a member whose role "
-        "alone does not, or to a group."
+        "Gives a member or a group access to this workflow and its executions, runs and dead "
+        "letters, in addition to roles."
     ),
     form=ShareForm,
     bulk=False,
@@ -106,10 +106,10 @@ def taking_back(model: Any) -> AdminOperation:
             apply=_take_back(model),
             needs=Action.ADMINISTER,
         ),
-        title=lazy("Take back…"),
+        title=lazy("Revoke…"),
         icon="person_remove",
-        done=lazy("taken back"),
-        question=lazy("The person or group loses this permission on the workflow at once."),
+        done=lazy("revoked"),
+        question=lazy("Removes this permission immediately."),
         danger=True,
         bulk=False,
         destination=lambda _: links.listing(f"executions_{model._meta.model_name}"),
@@ -121,7 +121,7 @@ class GrantAdmin(OperatingAdmin, FactAdmin):
 
     needs = Action.ADMINISTER
     ordering = ("-id",)
-    empty_text = lazy("Nothing is shared: use Share… on a workflow's page.")
+    empty_text = lazy("No shared workflows. Use “Share…” on a workflow's page.")
 
     @display(description=lazy("permission"))
     def permission_name(self, row: Any) -> str:

@@ -28,9 +28,9 @@ from executions.states import Permission, Role
 
 ROLES = (
     (Role.ADMIN.value, lazy("ADMIN: everything in the workspace")),
-    (Role.WORKFLOW.value, lazy("WORKFLOW: write, publish and operate; sees everything")),
+    (Role.WORKFLOW.value, lazy("WORKFLOW: write, publish and operate; view everything")),
     (Role.SYSTEM.value, lazy("SYSTEM: trigger, publish events, work as a remote runner")),
-    (Role.USER.value, lazy("USER: only what is shared with them")),
+    (Role.USER.value, lazy("USER: shared workflows only")),
 )
 
 
@@ -46,7 +46,8 @@ def permissions_field() -> forms.MultipleChoiceField:
         required=False,
         widget=CheckboxSelectMultiple(),
         help_text=lazy(
-            "Beyond the role. ADMIN has them all; WORKFLOW all but reveal and configure."
+            "Permissions in addition to the role. ADMIN has all of them; WORKFLOW has all except "
+            "reveal and configure."
         ),
     )
 
@@ -68,7 +69,7 @@ class NewMembershipForm(MembershipForm):
     username = forms.CharField(
         max_length=LONGEST_NAME,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text=lazy("An existing user's name."),
+        help_text=lazy("The username of an existing user."),
         label=lazy("Username"),
     )
 
@@ -139,7 +140,7 @@ REMOVE = AdminOperation(
     icon="person_remove",
     done=lazy("removed"),
     question=lazy(
-        "They may do nothing in this workspace any more, at once; their tokens for it are revoked."
+        "Removes all access to this workspace immediately and revokes the member's tokens for it."
     ),
     danger=True,
     destination=lambda _: links.listing("executions_membership"),
@@ -158,19 +159,19 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
     list_filter = ("role",)
     search_texts = (name_path(), "workspace__slug")
     needs = Action.ADMINISTER
-    empty_text = lazy("No members of a workspace that you administer.")
+    empty_text = lazy("No members in the workspaces that you administer.")
 
     @display(description=lazy("role"), ordering="role")
     def role_shown(self, row: Membership) -> Any:
         """Return the role."""
         return role_mark(row.role)
 
-    @display(description=lazy("beyond the role"))
+    @display(description=lazy("extra permissions"))
     def beyond(self, row: Membership) -> str:
         """Return the additional permissions."""
         return ", ".join(row.permissions) or marks.EMPTY
 
-    @display(description=lazy("given by"))
+    @display(description=lazy("granted by"))
     def origin(self, row: Membership) -> str:
         """Return whether the identity provider or a user granted it."""
         if getattr(row.user, "valkyr_service_account", None) is not None:

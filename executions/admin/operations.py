@@ -74,7 +74,7 @@ class ReasonForm(DialogForm):
         required=False,
         max_length=500,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text=lazy("Kept in the activity log."),
+        help_text=lazy("Recorded in the activity log."),
         label=lazy("Reason"),
     )
 
@@ -85,7 +85,7 @@ class PayloadForm(DialogForm):
     payload = JSONTextField(
         label=lazy("Payload (JSON)"),
         rows=10,
-        help_text=lazy("Checked against the workflow's input schema. Empty means {}."),
+        help_text=lazy("Validated against the workflow's input schema. Leave empty for {}."),
     )
 
 
@@ -97,7 +97,9 @@ class OverridesForm(ReasonForm):
         rows=8,
         must_be_object=True,
         required=True,
-        help_text=lazy('Merged into the step\'s inputs, nested keys too: {"url": "https://…"}.'),
+        help_text=lazy(
+            'Merged into the step\'s inputs, including nested keys: {"url": "https://…"}.'
+        ),
     )
     field_order = ("overrides", "reason")
 
@@ -109,7 +111,7 @@ class NotesForm(DialogForm):
         required=False,
         max_length=5_000,
         widget=Textarea(attrs={"rows": 4}),
-        help_text=lazy("Why this needs no further work; kept on the entry."),
+        help_text=lazy("Why this needs no further work. Stored with the entry."),
         label=lazy("Notes"),
     )
 
@@ -193,7 +195,7 @@ def perform(
         except ValkyrError as error:
             report.skipped.append(str(error))
         except DatabaseError as error:
-            first = (str(error).splitlines() or [gettext("the database refused")])[0]
+            first = (str(error).splitlines() or [gettext("database error")])[0]
             report.skipped.append(gettext("{pk}: {first}; try again.").format(pk=pk, first=first))
         else:
             report.done += 1
@@ -234,8 +236,8 @@ def reveal_operation(model: type[Model], fields: Mapping[str, str]) -> AdminOper
         icon="visibility",
         done=lazy("revealed"),
         question=lazy(
-            "Shows the payloads as they are stored, nothing hidden or masked. That you saw "
-            "them, and why, is kept in the activity log."
+            "Shows the stored payloads without masking. The activity log records your access and "
+            "the reason."
         ),
         form=GivenReasonForm,
         bulk=False,

@@ -41,7 +41,7 @@ class StartAgainForm(ReasonForm):
     payload = _Instead(
         label=lazy("Payload (JSON)"),
         rows=8,
-        help_text=lazy("Used instead of the body. Empty: as it came."),
+        help_text=lazy("Replaces the message body. Leave empty to use the original body."),
     )
     field_order = ("payload", "reason")
 
@@ -54,7 +54,7 @@ def _start_again(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExe
 
 def _refuse_resolved(row: RefusedMessage) -> str:
     return (
-        gettext("Nothing to do: it is {word}.").format(word=MARKS[row.resolution][0])
+        gettext("This message is already {word}.").format(word=MARKS[row.resolution][0])
         if row.resolved_at
         else ""
     )
@@ -87,7 +87,7 @@ DISCARD = AdminOperation(
     title=lazy("Discard…"),
     icon="do_not_disturb_on",
     done=lazy("discarded"),
-    question=lazy("Nothing is started; the message stays here, put away."),
+    question=lazy("Discards the message without starting an execution. It stays in this list."),
 )
 
 
@@ -150,7 +150,7 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
             facts(
                 [
                     (gettext("Code"), obj.code),
-                    (gettext("Came"), marks.ago(obj.created_at)),
+                    (gettext("Received"), marks.ago(obj.created_at)),
                     (
                         gettext("Trigger"),
                         links.to("executions_trigger", obj.trigger_id, obj.trigger),
@@ -158,7 +158,7 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
                     (gettext("Queue"), obj.trigger.settings.get("queue")),
                     (gettext("Resolved"), marks.ago(obj.resolved_at)),
                     (gettext("Started"), started),
-                    (gettext("Id"), marks.copyable(obj.pk)),
+                    (gettext("ID"), marks.copyable(obj.pk)),
                 ]
             ),
             [

@@ -13,7 +13,7 @@ from executions.language import lazy
 
 Cell = SafeString | str
 # Shown in place of payloads to users who may not see them.
-HIDDEN = lazy("Hidden: needs the permission view_payloads.")
+HIDDEN = lazy("Hidden. You need the permission view_payloads.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,13 +44,15 @@ NEW_TOKEN = AdminOperation(
         apply=_new_token,
         needs=Action.ADMINISTER,
         refuse=lambda row: (
-            gettext("It is switched off; switch it on first.") if row.disabled_at else ""
+            gettext("The account is disabled. Enable it first.") if row.disabled_at else ""
         ),
     ),
     title=lazy("New token…"),
     icon="key",
-    done=lazy("given a token"),
-    question=lazy("Signs in as this account, within its role and the scopes. You see it once."),
+    done=lazy("token created"),
+    question=lazy(
+        "The token acts as this account, within its role and scopes. It is shown only once."
+    ),
     form=TokenForm,
     primary=True,
     bulk=False,
@@ -61,12 +63,12 @@ SWITCH_OFF = AdminOperation(
         name="switch_off",
         apply=_switch(False),
         needs=Action.ADMINISTER,
-        refuse=lambda row: gettext("Nothing to do: it is off.") if row.disabled_at else "",
+        refuse=lambda row: gettext("Already disabled.") if row.disabled_at else "",
     ),
-    title=lazy("Switch off…"),
+    title=lazy("Disable…"),
     icon="toggle_off",
-    done=lazy("switched off"),
-    question=lazy("Its tokens open nothing any more, from the next request on."),
+    done=lazy("disabled"),
+    question=lazy("The account's tokens stop working immediately."),
     danger=True,
 )
 SWITCH_ON = AdminOperation(
@@ -74,12 +76,12 @@ SWITCH_ON = AdminOperation(
         name="switch_on",
         apply=_switch(True),
         needs=Action.ADMINISTER,
-        refuse=lambda row: "" if row.disabled_at else gettext("Nothing to do: it is on."),
+        refuse=lambda row: "" if row.disabled_at else gettext("Already enabled."),
     ),
-    title=lazy("Switch on…"),
+    title=lazy("Enable…"),
     icon="toggle_on",
-    done=lazy("switched on"),
-    question=lazy("Its tokens that are neither revoked nor expired open again."),
+    done=lazy("enabled"),
+    question=lazy("The account's valid tokens work again."),
 )
 
 
@@ -96,7 +98,7 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
     search_texts = ("name", "workspace__slug")
     needs = Action.ADMINISTER
     empty_text = lazy(
-        "No service accounts: add one for each program that starts workflows or runs them."
+        "No service accounts. Add one for each program that starts or runs workflows."
     )
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -107,8 +109,8 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
     def state(self, row: ServiceAccount) -> Any:
         """Return whether its tokens are accepted."""
         if row.disabled_at is None:
-            return marks.mark(gettext("on"), "toggle_on", "green")
-        return marks.mark(gettext("off"), "toggle_off", "grey")
+            return marks.mark(gettext("enabled"), "toggle_on", "green")
+        return marks.mark(gettext("disabled"), "toggle_off", "grey")
 
     @display(description=lazy("role"))
     def role(self, row: ServiceAccount) -> Any:

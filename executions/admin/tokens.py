@@ -48,12 +48,12 @@ from executions.states import Permission
 ACTIONS = {
     Action.ADMINISTER: lazy("members, service accounts, tokens"),
     Action.AUTHOR: lazy("write and publish workflows"),
-    Action.DELETE: lazy("put workflows away"),
+    Action.DELETE: lazy("archive workflows"),
     Action.OPERATE: lazy("pause, cancel, roll back, decide"),
     Action.RUN: lazy("work as a remote runner"),
     Action.TELL: lazy("publish events"),
     Action.TRIGGER: lazy("start workflows"),
-    Action.VIEW: lazy("see workflows and executions"),
+    Action.VIEW: lazy("view workflows and executions"),
 }
 EXPLAINED = [
     *((action.value, f"{action.value}: {text}") for action, text in ACTIONS.items()),
@@ -67,14 +67,14 @@ class TokenForm(DialogForm):
     name = forms.CharField(
         max_length=80,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text=lazy("What it is for: the activity log names it."),
+        help_text=lazy("A name that identifies the token in the activity log."),
         label=lazy("Name"),
     )
     scopes = forms.MultipleChoiceField(
         choices=EXPLAINED,
         required=False,
         widget=CheckboxSelectMultiple(),
-        help_text=lazy("None: all that its user may do now."),
+        help_text=lazy("All current permissions of its user."),
         label=lazy("Scopes"),
     )
 
@@ -141,12 +141,12 @@ REVOKE = AdminOperation(
         name="revoke",
         apply=_revoke,
         needs=Action.ADMINISTER,
-        refuse=lambda row: gettext("Nothing to do: it is revoked.") if row.revoked_at else "",
+        refuse=lambda row: gettext("Already revoked.") if row.revoked_at else "",
     ),
     title=lazy("Revoke…"),
     icon="key_off",
     done=lazy("revoked"),
-    question=lazy("It opens nothing any more, from the next request on. This cannot be undone."),
+    question=lazy("The token stops working immediately. You cannot undo this."),
     form=RevokeForm,
     danger=True,
 )
@@ -159,7 +159,7 @@ def standing(token: ApiToken) -> Any:
     if token.expires_at is not None and token.expires_at <= timezone.now():
         return marks.mark(gettext("expired"), "timer_off", "grey")
     if not token.user.is_active:
-        return marks.mark(gettext("account off"), "person_off", "grey")
+        return marks.mark(gettext("account disabled"), "person_off", "grey")
     return marks.mark(gettext("valid"), "key", "green")
 
 
@@ -175,7 +175,7 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
     ordering = ("-id",)
     search_ids = ("id",)
     search_texts = ("name", "prefix", name_path())
-    empty_text = lazy("No API tokens: programs need one. Make it with “New token…”.")
+    empty_text = lazy("No API tokens. Create one for each program with “New token…”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """Return the user's own, and those of administered workspaces."""
@@ -249,14 +249,14 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
                     (gettext("Begins with"), obj.prefix),
                     (gettext("User"), obj.user.get_username()),
                     (gettext("Workspace"), str(obj.workspace)),
-                    (gettext("Made"), marks.ago(obj.created_at)),
-                    (gettext("Made by"), obj.created_by),
+                    (gettext("Created"), marks.ago(obj.created_at)),
+                    (gettext("Created by"), obj.created_by),
                     (gettext("Expires"), marks.ago(obj.expires_at)),
                     (gettext("Revoked"), marks.ago(obj.revoked_at)),
                     (gettext("Last used"), self.used(obj)),
                     (gettext("Last used from"), obj.last_used_from),
                     (gettext("Scopes"), ", ".join(obj.scopes)),
-                    (gettext("Id"), marks.copyable(obj.pk)),
+                    (gettext("ID"), marks.copyable(obj.pk)),
                 ]
             ),
         )
@@ -265,17 +265,15 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
 DIALOG = {
     "title": lazy("New API token"),
     "description": lazy(
-        "It signs in as you, in one workspace, within its scopes. You see it once."
+        "The token acts as you in one workspace, within its scopes. It is shown only once."
     ),
-    "form_submit_text": lazy("Make token"),
+    "form_submit_text": lazy("Create token"),
 }
 
 
 def once(text: str) -> Any:
     """Return a new token's text with a copy button and instructions."""
-    return format_html(
-        gettext("{}<br>Keep it now: nobody can show it again."), marks.copyable(text)
-    )
+    return format_html(gettext("{}<br>Copy it now. It is not shown again."), marks.copyable(text))
 
 
 def _made(request: HttpRequest, form: Any) -> str:

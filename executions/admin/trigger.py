@@ -30,9 +30,9 @@ class RotateForm(ReasonForm):
     """Asks for a reason, and until when the current secret stays valid."""
 
     overlap = forms.TypedChoiceField(
-        label=lazy("The secret it has is accepted"),
+        label=lazy("Accept the current secret"),
         choices=[
-            (0, lazy("no longer")),
+            (0, lazy("not at all")),
             (3_600, lazy("for an hour")),
             (OVERLAP_SECONDS, lazy("for a day")),
             (MAX_OVERLAP_SECONDS, lazy("for a week")),
@@ -43,7 +43,8 @@ class RotateForm(ReasonForm):
         required=False,
         widget=Select(),
         help_text=lazy(
-            "Both are accepted meanwhile. No longer, if somebody may have it who should not."
+            "Both secrets are accepted until then. Choose “not at all” if the secret may have "
+            "leaked."
         ),
     )
     field_order = ("overlap", "reason")
@@ -51,28 +52,28 @@ class RotateForm(ReasonForm):
 
 SWITCH_ON = AdminOperation(
     operations.SWITCH_ON,
-    title=lazy("Switch on…"),
+    title=lazy("Enable…"),
     icon="toggle_on",
-    done=lazy("switched on"),
+    done=lazy("enabled"),
     question=lazy(
-        "It starts executions again. Schedules do not catch up on the time they were off."
+        "The trigger starts executions again. Schedules do not catch up on missed times."
     ),
 )
 SWITCH_OFF = AdminOperation(
     operations.SWITCH_OFF,
-    title=lazy("Switch off…"),
+    title=lazy("Disable…"),
     icon="toggle_off",
-    done=lazy("switched off"),
-    question=lazy("It starts nothing until it is switched on again; publishing leaves it off."),
+    done=lazy("disabled"),
+    question=lazy("The trigger starts nothing until it is enabled. Publishing does not enable it."),
 )
 REVEAL = AdminOperation(
     operations.REVEAL_SECRET,
     title=lazy("Show secret…"),
     icon="key",
-    done=lazy("shown"),
+    done=lazy("viewed"),
     question=lazy(
-        "Anyone who has the secret can start this workflow. That you saw it is kept in the "
-        "activity log."
+        "Anyone who has the secret can start this workflow. The activity log records that you "
+        "viewed it."
     ),
     bulk=False,
     shows=lazy("The secret"),
@@ -81,10 +82,10 @@ ROTATE = AdminOperation(
     operations.ROTATE_SECRET,
     title=lazy("New secret…"),
     icon="autorenew",
-    done=lazy("given a new secret"),
+    done=lazy("secret rotated"),
     question=lazy(
-        "Give the new secret to those who send requests. The secret before the present one is "
-        "rejected at once."
+        "Give the new secret to all senders. Secrets older than the current one are rejected at "
+        "once."
     ),
     form=RotateForm,
     danger=True,
@@ -109,9 +110,9 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
     if trigger.type == TriggerType.WEBHOOK:
         return [
             (gettext("Address"), marks.copyable(addresses.api("webhook", trigger.pk))),
-            (gettext("Callers send"), HOW_SIGNED.get(settings.get("auth", ""))),
-            (gettext("Secrets so far"), str(trigger.secret_version)),
-            (gettext("Former secret"), _former(trigger)),
+            (gettext("Authentication"), HOW_SIGNED.get(settings.get("auth", ""))),
+            (gettext("Secret version"), str(trigger.secret_version)),
+            (gettext("Previous secret"), _former(trigger)),
         ]
     if trigger.type == TriggerType.EVENT:
         events = links.listing("executions_event", q=settings.get("event", ""))
@@ -129,7 +130,7 @@ def _former(trigger: Trigger) -> str:
     """Return until when the previous secret is accepted."""
     until = trigger.former_secret_until
     if until is None or until <= timezone.now():
-        return gettext("refused") if trigger.secret_version > 1 else gettext("none")
+        return gettext("rejected") if trigger.secret_version > 1 else gettext("none")
     return gettext("accepted until {until:%Y-%m-%d %H:%M} UTC").format(until=until)
 
 
@@ -140,7 +141,7 @@ def standing(trigger: Trigger) -> str:
     return (
         gettext("no: not in the published version")
         if trigger.retired_at
-        else gettext("no: switched off")
+        else gettext("no: disabled")
     )
 
 
@@ -150,7 +151,7 @@ TICKS = {
     TickStatus.QUEUED: (lazy("queued"), "hourglass_empty", "amber"),
     TickStatus.SKIPPED: (lazy("skipped"), "skip_next", "grey"),
     TickStatus.MISSED: (lazy("missed"), "timer_off", "amber"),
-    TickStatus.REFUSED: (lazy("refused"), "cancel", "red"),
+    TickStatus.REFUSED: (lazy("rejected"), "cancel", "red"),
 }
 
 
@@ -164,7 +165,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
     list_filter = ("type", "enabled")
     list_defer = ("workflow__definition",)
     ordering = ("-id",)
-    empty_text = lazy("No triggers: they come from the `triggers:` of published versions.")
+    empty_text = lazy("No triggers. Publish a version with `triggers:` to add them.")
     search_ids = ("id", "workflow_id")
     search_texts = ("workflow__name", "workflow__slug")
 
@@ -195,13 +196,13 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
                     ),
                     (gettext("Enabled"), standing(obj)),
                     (gettext("Since"), marks.ago(obj.created_at)),
-                    (gettext("Id"), marks.copyable(obj.pk)),
+                    (gettext("ID"), marks.copyable(obj.pk)),
                     *(
                         [
-                            (gettext("Next time"), _next(obj)),
-                            (gettext("Entry of beat"), _entry(obj)),
+                            (gettext("Next fire time"), _next(obj)),
+                            (gettext("Beat entry"), _entry(obj)),
                             (
-                                gettext("Times it was due"),
+                                gettext("Due times"),
                                 links.link(ticks, gettext("Schedule ticks")),
                             ),
                         ]
@@ -217,15 +218,17 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
 def _next(trigger: Trigger) -> Any:
     if not trigger.enabled:
-        return gettext("none: it is switched off")
-    return marks.ago(trigger.next_at) if trigger.next_at else gettext("none: its time is over")
+        return gettext("none: disabled")
+    return (
+        marks.ago(trigger.next_at) if trigger.next_at else gettext("none: the schedule has ended")
+    )
 
 
 def _entry(trigger: Trigger) -> Any:
     """Return a link to the entry in beat's own admin, and the entry's values."""
     entry = beat_entries.entry_of(trigger)
     if entry is None:
-        return gettext("none: beat sends nothing for it")
+        return gettext("none: beat has no entry for it")
     said = "" if entry.enabled else " (disabled)"
     own = (
         gettext(" (instead of {schedule})").format(schedule=trigger.settings["schedule"])
@@ -296,11 +299,11 @@ class CronTickAdmin(FactAdmin):
             facts(
                 [
                     (gettext("Status"), self.mark(obj)),
-                    (gettext("In its time zone"), _local(obj)),
-                    (gettext("Starts"), marks.ago(obj.start_at)),
+                    (gettext("In the schedule's time zone"), _local(obj)),
+                    (gettext("Start"), marks.ago(obj.start_at)),
                     (gettext("Execution"), self.started(obj)),
                     (gettext("Reason"), obj.reason),
-                    (gettext("Noted"), marks.ago(obj.created_at)),
+                    (gettext("Recorded"), marks.ago(obj.created_at)),
                     (
                         gettext("Trigger"),
                         links.to("executions_trigger", obj.trigger_id, obj.trigger),

@@ -37,7 +37,7 @@ def preformatted(text: str) -> SafeString:
     """Return text unchanged but escaped; a very long one is cut, with a note of its length."""
     if len(text) > SHOWN_CHARACTERS:
         rest = len(text) - SHOWN_CHARACTERS
-        text = gettext("{text}\n… {rest:,} characters more; the API gives the whole.").format(
+        text = gettext("{text}\n… {rest:,} more characters. The API returns the full text.").format(
             text=text[:SHOWN_CHARACTERS], rest=rest
         )
     return format_html('<pre class="vk-pre" tabindex="0">{}</pre>', text)

@@ -66,7 +66,9 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         label=lazy("Definition"),
         strip=False,
         widget=Textarea(attrs={"rows": 28, "spellcheck": "false"}),
-        help_text=lazy("YAML or JSON. A draft may be saved with problems; they are listed then."),
+        help_text=lazy(
+            "YAML or JSON. You can save a draft with problems. The page then lists them."
+        ),
     )
     revision_seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
@@ -78,7 +80,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         super().__init__(*args, **kwargs)
         if "slug" in self.fields:
             self.fields["slug"].required = False
-            self.fields["slug"].help_text = gettext("Made from the name if left empty.")
+            self.fields["slug"].help_text = gettext("Leave empty to derive it from the name.")
         if "description" in self.fields:
             self.fields["description"].widget.attrs["rows"] = 3
         if "draft" in self.fields:
@@ -107,8 +109,8 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             if now != seen:
                 raise forms.ValidationError(
                     gettext(
-                        "Somebody saved revision {now} since you opened revision {seen}. Copy your "
-                        "text, open the page again and repeat your change."
+                        "Another user saved revision {now} after you opened revision {seen}. Copy "
+                        "your text, reload the page and repeat your change."
                     ).format(now=now, seen=seen)
                 )
         self._check_slug(data)
@@ -175,7 +177,9 @@ PUBLISH = AdminOperation(
     title=lazy("Publish…"),
     icon="publish",
     done=lazy("published"),
-    question=lazy("Makes an immutable version of the draft; new executions and triggers use it."),
+    question=lazy(
+        "Publishes the draft as an immutable version. New executions and triggers use it."
+    ),
     form=ReasonForm,
     destination=lambda version: links.page("executions_workflowversion", version.pk),
 )
@@ -184,9 +188,7 @@ RUN = AdminOperation(
         name="run",
         apply=_run,
         needs=Action.TRIGGER,
-        refuse=lambda row: (
-            "" if row.latest_version_id else gettext("Nothing to run: publish the workflow first.")
-        ),
+        refuse=lambda row: "" if row.latest_version_id else gettext("Publish the workflow first."),
     ),
     title=lazy("Run…"),
     icon="play_arrow",
@@ -199,12 +201,12 @@ RUN = AdminOperation(
 )
 TAKE_OVER = AdminOperation(
     operations.TAKE_OVER,
-    title=lazy("Take over…"),
+    title=lazy("Create editable copy…"),
     icon="edit_document",
     done=lazy("copied"),
     question=lazy(
-        "Makes a copy that people edit, as a draft: nothing triggers it until you publish it. "
-        "The workflow itself stays as its code says."
+        "Creates an editable draft copy. Nothing triggers the copy until you publish it. The "
+        "original workflow does not change."
     ),
     form=ReasonForm,
     primary=True,
@@ -216,7 +218,9 @@ ARCHIVE = AdminOperation(
     title=lazy("Archive…"),
     icon="archive",
     done=lazy("archived"),
-    question=lazy("Nothing triggers it any more; its executions stay. This cannot be undone here."),
+    question=lazy(
+        "Stops all triggers of the workflow. Its executions are kept. You cannot undo this here."
+    ),
     danger=True,
 )
 
@@ -253,7 +257,7 @@ class WorkflowAdmin(OperatingAdmin):
         """Return whether triggers can start it."""
         if row.enabled:
             return marks.mark(gettext("enabled"), "toggle_on", "green")
-        return marks.mark(gettext("off"), "toggle_off", "grey")
+        return marks.mark(gettext("disabled"), "toggle_off", "grey")
 
     @display(description=lazy("published"))
     def published(self, row: Workflow) -> Any:
@@ -291,9 +295,9 @@ class WorkflowAdmin(OperatingAdmin):
     @display(description=lazy("from code"))
     def code(self, row: Workflow) -> str:
         """Return the place of its code."""
-        return gettext(
-            "{origin_place}. Change it there, or take it over to edit a copy here."
-        ).format(origin_place=row.origin_place)
+        return gettext("{origin_place}. Change it there, or create a copy to edit here.").format(
+            origin_place=row.origin_place
+        )
 
     @display(description=lazy("definition"))
     def draft(self, row: Workflow) -> Any:
@@ -393,10 +397,10 @@ class WorkflowVersionAdmin(FactAdmin):
                     (gettext("Number"), str(obj.number)),
                     (gettext("Kind"), obj.get_kind_display()),
                     (gettext("Published"), marks.ago(obj.created_at)),
-                    (gettext("By"), str(obj.published_by or "")),
+                    (gettext("Published by"), str(obj.published_by or "")),
                     (gettext("Executions"), links.link(runs, gettext("of this workflow"))),
                     (gettext("Checksum"), marks.copyable(obj.checksum)),
-                    (gettext("Id"), marks.copyable(obj.pk)),
+                    (gettext("ID"), marks.copyable(obj.pk)),
                 ]
             ),
             [

@@ -41,14 +41,14 @@ ARCHIVE = AdminOperation(
         name="archive",
         apply=_archive,
         needs=Action.ADMINISTER,
-        refuse=lambda row: gettext("Nothing to do: it is archived.") if row.archived_at else "",
+        refuse=lambda row: gettext("Already archived.") if row.archived_at else "",
     ),
     title=lazy("Archive…"),
     icon="archive",
     done=lazy("archived"),
     question=lazy(
-        "Nothing starts there any more, schedules rest, and tokens start nothing. What runs "
-        "goes on to its end, and every row stays. It can be restored."
+        "Triggers, schedules and tokens start no new executions in the workspace. Running "
+        "executions finish, and all data is kept. You can restore the workspace."
     ),
     danger=True,
     bulk=False,
@@ -58,12 +58,14 @@ RESTORE = AdminOperation(
         name="restore",
         apply=_restore,
         needs=Action.ADMINISTER,
-        refuse=lambda row: "" if row.archived_at else gettext("Nothing to do: it is not archived."),
+        refuse=lambda row: "" if row.archived_at else gettext("Not archived."),
     ),
     title=lazy("Restore…"),
     icon="unarchive",
     done=lazy("restored"),
-    question=lazy("Things start there again. Schedules do not catch up on the time between."),
+    question=lazy(
+        "Executions can start in the workspace again. Schedules do not catch up on missed times."
+    ),
     bulk=False,
 )
 DELETE_TIER = AdminOperation(
@@ -74,7 +76,7 @@ DELETE_TIER = AdminOperation(
     title=lazy("Delete…"),
     icon="delete",
     done=lazy("deleted"),
-    question=lazy("Only a tier that no workspace is on can be deleted."),
+    question=lazy("You can delete only a tier without workspaces."),
     danger=True,
     bulk=False,
     destination=lambda _: links.listing("executions_tier"),
@@ -152,7 +154,7 @@ class WorkspaceAdmin(RootAdmin):
         address = links.listing("executions_serviceaccount", workspace=row.pk)
         return links.link(address, gettext("service accounts"))
 
-    @display(description=lazy("made"))
+    @display(description=lazy("created"))
     def made(self, row: Workspace) -> Any:
         """Return its age."""
         return marks.ago(row.created_at)
@@ -167,7 +169,7 @@ class TierAdmin(RootAdmin):
     list_display = ("name", "max_concurrent", "max_pending", "max_per_hour", "max_per_day")
     search_texts = ("name",)
     fields = ("name", *workspaces.LIMITS)
-    empty_text = lazy("No tiers: a workspace needs one, so make it first.")
+    empty_text = lazy("No tiers. Create a tier before you add a workspace.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """Return all tiers; Django's permissions restrict access."""

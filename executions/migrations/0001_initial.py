@@ -246,7 +246,7 @@ class Migration(executions.database.migrations.Migration):
             ],
             options={
                 'ordering': ['slug'],
-                'permissions': [('view_payloads', 'see inputs, outputs and variables'), ('reveal', 'reveal masked values, which is written down'), ('redrive', 'requeue and fix dead letters'), ('redrive_with_overrides', 'requeue dead letters with other inputs'), ('bulk', 'act on many objects at once'), ('discard', 'discard dead letters'), ('configure', "set credentials, quotas and triggers' secrets")],
+                'permissions': [('view_payloads', 'view inputs, outputs and variables'), ('reveal', 'reveal masked values (recorded)'), ('redrive', 'requeue and fix dead letters'), ('redrive_with_overrides', 'requeue dead letters with other inputs'), ('bulk', 'act on many objects at once'), ('discard', 'discard dead letters'), ('configure', "set credentials, quotas and triggers' secrets")],
             },
         ),
         migrations.CreateModel(
@@ -435,7 +435,7 @@ class Migration(executions.database.migrations.Migration):
                 ('last_used_from', models.GenericIPAddressField(blank=True, editable=False, null=True)),
                 ('expires_at', models.DateTimeField()),
                 ('ended_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('end_reason', models.CharField(blank=True, choices=[('SIGNED_OUT', 'signed out'), ('REVOKED', 'ended from the list of sessions'), ('REUSED', 'a used refresh token was presented again'), ('PASSWORD', 'the password changed'), ('SWITCHED_OFF', 'the account was switched off'), ('LOST_RIGHTS', 'the account lost a role or status')], default='', editable=False, max_length=12)),
+                ('end_reason', models.CharField(blank=True, choices=[('SIGNED_OUT', 'signed out'), ('REVOKED', 'ended from the list of sessions'), ('REUSED', 'a refresh token was reused'), ('PASSWORD', 'the password changed'), ('SWITCHED_OFF', 'the account was disabled'), ('LOST_RIGHTS', 'the account lost a role or status')], default='', editable=False, max_length=12)),
                 ('user', models.ForeignKey(db_index=False, on_delete=executions.database.accounts.cascade, related_name='valkyr_sessions', to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -464,7 +464,7 @@ class Migration(executions.database.migrations.Migration):
             ],
             options={
                 'ordering': ['name'],
-                'permissions': [('read_workflow', 'READ: see it and what it ran'), ('write_workflow', 'WRITE: edit and publish it, operate its executions'), ('execute_workflow', 'EXECUTE: start, replay, fork and signal its executions')],
+                'permissions': [('read_workflow', 'READ: view the workflow and its executions'), ('write_workflow', 'WRITE: edit and publish the workflow, operate its executions'), ('execute_workflow', 'EXECUTE: start, replay, fork and signal its executions')],
                 'indexes': [models.Index(fields=['workspace', 'created_at', 'id'], name='workflow_list')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('archived_at__isnull', True)), fields=('workspace', 'slug'), name='workflow_slug_once')],
             },
@@ -552,7 +552,7 @@ class Migration(executions.database.migrations.Migration):
                 ('trigger_payload', models.JSONField(null=True)),
                 ('context_data', models.JSONField(default=dict)),
                 ('priority', models.PositiveSmallIntegerField(default=5, help_text='0 is last, 9 is first.')),
-                ('place', models.CharField(choices=[('HELD', 'held'), ('FREE', 'given up while everything in it waits'), ('WANTED', 'woken, and none is free yet'), ('ASKED', "started within its caller's transaction, and not counted yet")], db_default='HELD', default='HELD', max_length=6)),
+                ('place', models.CharField(choices=[('HELD', 'held'), ('FREE', 'released while all its steps wait'), ('WANTED', 'resumed; waiting for a free slot'), ('ASKED', "started in its caller's transaction; not counted yet")], db_default='HELD', default='HELD', max_length=6)),
                 ('concurrency_key', models.CharField(blank=True, max_length=300, null=True)),
                 ('concurrency_limit', models.PositiveIntegerField(blank=True, help_text='How many of its workflow may run at once with its key.', null=True)),
                 ('idempotency_key', models.CharField(blank=True, max_length=200, null=True)),
@@ -623,7 +623,7 @@ class Migration(executions.database.migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('fire_at', models.DateTimeField()),
-                ('status', models.CharField(choices=[('FIRED', 'started an execution'), ('QUEUED', 'waits for its turn'), ('SKIPPED', 'skipped'), ('MISSED', 'missed while nothing fired'), ('REFUSED', 'could not be started')], default='FIRED', max_length=8)),
+                ('status', models.CharField(choices=[('FIRED', 'started an execution'), ('QUEUED', 'queued'), ('SKIPPED', 'skipped'), ('MISSED', 'missed during an outage'), ('REFUSED', 'could not be started')], default='FIRED', max_length=8)),
                 ('start_at', models.DateTimeField(blank=True, null=True)),
                 ('reason', models.CharField(blank=True, default='', max_length=200)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),

@@ -60,8 +60,8 @@ class Workflow(models.Model):
         # Granted on one workflow through `models.object_permission`; deleting is Django's own
         # permission.
         permissions = [
-            ("read_workflow", "READ: see it and what it ran"),
-            ("write_workflow", "WRITE: edit and publish it, operate its executions"),
+            ("read_workflow", "READ: view the workflow and its executions"),
+            ("write_workflow", "WRITE: edit and publish the workflow, operate its executions"),
             ("execute_workflow", "EXECUTE: start, replay, fork and signal its executions"),
         ]
 

@@ -29,7 +29,7 @@ MARKS = {
     "rejected": ("cancel", "red"),
     "expired": ("timer_off", "amber"),
 }
-ANYBODY = lazy("who may operate executions")
+ANYBODY = lazy("users who may operate executions")
 
 
 class CommentForm(DialogForm):
@@ -39,7 +39,7 @@ class CommentForm(DialogForm):
         required=False,
         max_length=2_000,
         widget=Textarea(attrs={"rows": 3}),
-        help_text=lazy("The workflow can read it, and it is kept in the activity log."),
+        help_text=lazy("The workflow can read it, and the activity log records it."),
         label=lazy("Comment"),
     )
 
@@ -56,7 +56,7 @@ def _applying(decision: str) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
 def _refuse_decided(row: Approval) -> str:
     if row.state == "WAITING":
         return ""
-    return gettext("Nothing to do: this approval is {value}.").format(
+    return gettext("This approval is already {value}.").format(
         value=row.decision or row.state.lower()
     )
 
@@ -71,7 +71,7 @@ APPROVE = AdminOperation(
     title=lazy("Approve…"),
     icon="check_circle",
     done=lazy("approved"),
-    question=lazy("The workflow goes on along `approved`."),
+    question=lazy("Continues the workflow with the outcome `approved`."),
     form=CommentForm,
     primary=True,
 )
@@ -85,7 +85,7 @@ REJECT = AdminOperation(
     title=lazy("Reject…"),
     icon="cancel",
     done=lazy("rejected"),
-    question=lazy("The workflow goes on along `rejected`."),
+    question=lazy("Continues the workflow with the outcome `rejected`."),
     form=CommentForm,
     danger=True,
 )
@@ -129,7 +129,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
         "execution__workflow__definition",
     )
     ordering = ("-id",)
-    empty_text = lazy("Nothing waits for a decision: steps that use flow.approval appear here.")
+    empty_text = lazy("No pending approvals. Steps that use flow.approval appear here.")
     search_ids = ("id", "execution_id")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
@@ -164,7 +164,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
         """Return the approvers."""
         return marks.clipped(", ".join(row.approvers) or ANYBODY, 60)
 
-    @display(description=lazy("asked"))
+    @display(description=lazy("requested"))
     def asked(self, row: Approval) -> Any:
         """Return since when it waits."""
         return marks.ago(row.started_at)
@@ -193,10 +193,10 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
             (gettext("Execution"), execution),
             (gettext("Step"), links.to("runners_run", obj.pk, obj.step_path)),
             (gettext("Approvers"), ", ".join(obj.approvers) or ANYBODY),
-            (gettext("Asked"), self.asked(obj)),
+            (gettext("Requested"), self.asked(obj)),
             (gettext("Expires"), self.expires(obj)),
             (gettext("Decided by"), obj.decided_by),
-            (gettext("Id"), marks.copyable(obj.pk)),
+            (gettext("ID"), marks.copyable(obj.pk)),
         ]
         return Page([mark_of(obj), str(obj)], facts(known), sections)
 

@@ -80,7 +80,7 @@ def _buttons(
         if admin.may_operate(request, operation, execution):
             refusal = operation.operation.refuse(execution)
         else:
-            refusal = gettext("Your role in its workspace does not allow it.")
+            refusal = gettext("Your role in this workspace does not allow it.")
         if refusal and name in RARE:
             continue
         address = addresses.admin(f"{EXECUTION}_operate_{name}", execution.pk)

@@ -97,9 +97,9 @@ def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
         "headers": HEADERS,
         "trail": _trail(execution.pk, place),
         "lines": [_line(execution.pk, shown) for shown in found.shown],
-        "empty": gettext("No step has begun here.")
+        "empty": gettext("No step has started here.")
         if place
-        else gettext("Nothing has been planned yet."),
+        else gettext("No steps are planned yet."),
     }
     body = SafeString(render_to_string("runners/steps.html", context))
     return PageSection(TITLE, body=body, more=_more(execution, found))
@@ -123,10 +123,10 @@ def _more(execution: WorkflowExecution, found: Steps) -> SafeString:
     if found.more:
         parts.append(gettext("The first {number} are shown.").format(number=RUNS))
     if execution.epoch:
-        parts.append(gettext("What was rolled back is in the list only."))
-    parts.append(links.link(runs_in(execution.pk, found.place), gettext("All runs as a list")))
+        parts.append(gettext("Rolled-back steps appear only in the list."))
+    parts.append(links.link(runs_in(execution.pk, found.place), gettext("List all runs")))
     if flower := valkyr_settings().flower_url:
-        parts.append(links.link(flower, gettext("Celery's view: Flower")))
+        parts.append(links.link(flower, gettext("Open in Flower")))
     return format_html_join(" · ", "{}", ((part,) for part in parts))
 
 
@@ -150,9 +150,9 @@ def _line(execution_id: UUID, shown: ShownStep, within: str = "") -> PanelLine:
         done = []
     shown_of = ""
     if len(shown.open) < turns.total:
-        shown_of = gettext(", of which {count:,} are shown, what needs a look first").format(
-            count=len(shown.open)
-        )
+        shown_of = gettext(
+            ", of which {count:,} are shown, those that need attention first"
+        ).format(count=len(shown.open))
     stem = shown.open[0].name.rpartition("[")[0] + "["
     return PanelLine(
         cells,
@@ -161,7 +161,7 @@ def _line(execution_id: UUID, shown: ShownStep, within: str = "") -> PanelLine:
         done=[_turn(execution_id, turn) for turn in done],
         open=run.state != RunState.SUCCESS or bool(turns.dead or turns.failed),
         more=links.link(
-            runs_in(execution_id, stem), gettext("All runs in {stem}…] as a list").format(stem=stem)
+            runs_in(execution_id, stem), gettext("List all runs in {stem}…]").format(stem=stem)
         ),
     )
 
@@ -175,7 +175,7 @@ def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
         if turn.done == turn.runs
         else gettext("{done:,} of {runs} succeeded").format(done=turn.done, runs=runs)
     ]
-    parts.append(format_html(gettext("began {}"), marks.ago(turn.began)))
+    parts.append(format_html(gettext("started {}"), marks.ago(turn.began)))
     if turn.kind == "done" and turn.ended is not None:
         parts.append(
             gettext("took {between}").format(between=marks.between(turn.began, turn.ended))
@@ -189,7 +189,7 @@ def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
         about=format_html_join(", ", "{}", ((part,) for part in parts)),
         lines=[_line(execution_id, shown, opened.place) for shown in opened.runs],
         link=place_link(
-            execution_id, opened.place, gettext("Show {name} alone").format(name=opened.name)
+            execution_id, opened.place, gettext("Show only {name}").format(name=opened.name)
         ),
     )
 
@@ -205,7 +205,7 @@ def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
                 place_link(
                     execution_id,
                     within,
-                    gettext("{NOUNS} of it").format(NOUNS=NOUNS[shown.kind].lower()),
+                    gettext("Its {NOUNS}").format(NOUNS=NOUNS[shown.kind].lower()),
                 )
             )
     parts += [wait_of(run), waited_of(run, shown.wake)]
@@ -214,7 +214,7 @@ def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
         where = links.to("executions_workflowexecution", child.id, name)
         parts.append(format_html(gettext("child {} {}"), where, marks.state(child.state)))
     if run.cached_from is not None:
-        parts.append(links.to("runners_run", run.cached_from, gettext("a result reused")))
+        parts.append(links.to("runners_run", run.cached_from, gettext("a cached result")))
     if run.error:
         parts.append(error_of(run))
     told = [part for part in parts if part]
@@ -235,7 +235,7 @@ REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Why"), lazy("Since"), lazy
 def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
     """Return the execution's own reason, and a row for each unfinished step."""
     if execution.state in FINAL and execution.state != ExecutionState.FAILED:
-        return PageSection(REASONS_TITLE, body=gettext("It is over."), folded=True)
+        return PageSection(REASONS_TITLE, body=gettext("The execution has ended."), folded=True)
     found = explain(execution)
     own = [gettext("the execution"), marks.state(found.state), *_why(found.reason)]
     cut = found.more or len(found.steps) > REASONS_SHOWN
@@ -257,7 +257,7 @@ def _reason_row(step: Explained) -> list[str]:
         links.to("runners_run", step.run_id, path) if step.run_id else path,
         marks.state(step.state)
         if step.state
-        else marks.mark(gettext("not begun"), "pending", "grey"),
+        else marks.mark(gettext("not started"), "pending", "grey"),
         *_why(step.reason),
     ]
 
@@ -266,7 +266,7 @@ def _why(reason: Reason) -> list[str]:
     child = reason.details.get("executionId")
     message = reason.message
     if child:
-        link = links.to("executions_workflowexecution", child, gettext("Show it"))
+        link = links.to("executions_workflowexecution", child, gettext("Open execution"))
         message = format_html("{} {}", message, link)
     return [message, marks.ago(reason.since), marks.ago(reason.until)]
 
@@ -279,7 +279,7 @@ execution_admin.panels.append(explanation)
 
 FAMILY_SHOWN = 20
 FAMILY_HEADERS = (
-    lazy("This is"),
+    lazy("Relation"),
     lazy("Execution"),
     lazy("Workflow"),
     lazy("State"),
@@ -288,8 +288,8 @@ FAMILY_HEADERS = (
 )
 ABOVE = {
     "parent_id": lazy("its parent execution"),
-    "failure_of_id": lazy("the execution whose failure it was started for"),
-    "origin_id": lazy("the execution it comes from"),
+    "failure_of_id": lazy("the execution whose failure started it"),
+    "origin_id": lazy("the original execution"),
 }
 BELOW = {
     "parent": lazy("a child execution"),
@@ -318,9 +318,9 @@ def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | 
         headers=FAMILY_HEADERS,
         rows=[_family_row(execution, row, paths) for row in found],
         more=format_html(
-            gettext("The newest {} of a kind are shown. {}"),
+            gettext("Shows the newest {} of each kind. {}"),
             FAMILY_SHOWN,
-            links.link(children, gettext("All its children as a list")),
+            links.link(children, gettext("List all child executions")),
         )
         if full
         else "",

@@ -41,22 +41,25 @@ from runners.states import HOLDS, WaitKind
 ENDS = {
     WaitKind.TIMER: lazy("wakes"),
     WaitKind.APPROVAL: lazy("expires"),
-    WaitKind.EVENT: lazy("gives up"),
-    WaitKind.CALLBACK: lazy("gives up"),
-    WaitKind.CIRCUIT: lazy("is given up"),
-    WaitKind.QUOTA: lazy("asks again"),
+    WaitKind.EVENT: lazy("expires"),
+    WaitKind.CALLBACK: lazy("expires"),
+    WaitKind.CIRCUIT: lazy("fails"),
+    WaitKind.QUOTA: lazy("is checked again"),
 }
 NAMES = {
     WaitKind.APPROVAL: lazy("approval"),
     WaitKind.EVENT: lazy("an event"),
-    WaitKind.CALLBACK: lazy("a call from outside"),
+    WaitKind.CALLBACK: lazy("a callback"),
     WaitKind.CHILD: lazy("its child"),
-    WaitKind.CIRCUIT: lazy("its target, which rested"),
+    WaitKind.CIRCUIT: lazy("its target, whose circuit was open"),
     WaitKind.QUOTA: lazy("a quota"),
 }
 HELD_BY: dict[str, Callable[[Mapping[str, Any]], str]] = {}
 """What holds a run back in a few words, made of its `progress`, by kind; plugins add to it."""
-PLAIN = {WaitKind.TIMER: lazy("Sleeps"), WaitKind.CHILD: lazy("Waits for its child")}
+PLAIN = {
+    WaitKind.TIMER: lazy("Waits for a timer"),
+    WaitKind.CHILD: lazy("Waits for its child execution"),
+}
 
 
 def wait_of(run: Run) -> SafeString | str:
@@ -66,13 +69,13 @@ def wait_of(run: Run) -> SafeString | str:
     kind = WaitKind(run.waits_for)
     ends: Any = ""
     if kind in ENDS:
-        ends = gettext(", for as long as it takes")
+        ends = gettext(", without a timeout")
         if run.due_at is not None:
             ends = format_html(", {} {}", ENDS[kind], marks.ago(run.due_at))
     decide: Any = ""
     if kind == WaitKind.APPROVAL:
         decide = format_html(" · {}", links.to("runners_approval", run.pk, gettext("Decide")))
-    began = gettext("asked") if kind == WaitKind.APPROVAL else gettext("began")
+    began = gettext("requested") if kind == WaitKind.APPROVAL else gettext("started")
     at = marks.ago(run.started_at)
     return format_html("{}, {} {}{}{}", _what(run, kind), began, at, ends, decide)
 
@@ -84,10 +87,10 @@ def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
         return ""
     kind, span = WaitKind(run.waits_for), marks.span(timedelta(seconds=float(seconds)))
     if kind == WaitKind.TIMER:
-        return gettext("Slept {span}").format(span=span)
+        return gettext("Waited {span} for a timer").format(span=span)
     text = gettext("Waited {span} for {what}").format(span=span, what=NAMES[kind])
     if wake.get("by") == "timer" and kind not in HOLDS:
-        return gettext("{text}, in vain").format(text=text)
+        return gettext("{text}, without success").format(text=text)
     decision = wake.get("decision")
     if not decision:
         return text
@@ -102,7 +105,7 @@ def _what(run: Run, kind: WaitKind) -> str:
     if kind in PLAIN:
         return PLAIN[kind]
     if kind == WaitKind.CIRCUIT:
-        return gettext("Held: {target} rests").format(
+        return gettext("Held: the circuit of {target} is open").format(
             target=marks.clipped(str(about.get("target", "")))
         )
     if kind in HOLDS:
@@ -119,21 +122,21 @@ def _what(run: Run, kind: WaitKind) -> str:
     if kind == WaitKind.APPROVAL:
         return gettext("Waits for approval: “{title}”").format(title=title)
     return (
-        gettext("Waits for a call from outside: “{title}”").format(title=title)
+        gettext("Waits for a callback: “{title}”").format(title=title)
         if title
-        else gettext("Waits for a call from outside")
+        else gettext("Waits for a callback")
     )
 
 
 # A waiting run in a word.
 ASLEEP: dict[str, str] = {
-    WaitKind.BODY: lazy("in its body"),
-    WaitKind.TIMER: lazy("asleep"),
+    WaitKind.BODY: lazy("running its body"),
+    WaitKind.TIMER: lazy("awaits timer"),
     WaitKind.APPROVAL: lazy("awaits approval"),
     WaitKind.EVENT: lazy("awaits event"),
-    WaitKind.CALLBACK: lazy("awaits call"),
+    WaitKind.CALLBACK: lazy("awaits callback"),
     WaitKind.CHILD: lazy("awaits child"),
-    WaitKind.CIRCUIT: lazy("target rests"),
+    WaitKind.CIRCUIT: lazy("circuit open"),
     WaitKind.QUOTA: lazy("over quota"),
 }
 
@@ -191,7 +194,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No runs yet: they appear as soon as an execution starts.")
     search_ids = ("id", "execution_id")
     search_texts = ("step_path", "module")
-    search_help_text = lazy("An id, a path, or an execution's id and refine[2]")
+    search_help_text = lazy("An ID, a path, or an execution ID and refine[2]")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -233,7 +236,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         """Return how long ago it was ready."""
         return marks.ago(row.queued_at)
 
-    @display(description=lazy("in the queue"))
+    @display(description=lazy("time in queue"))
     def waited(self, row: Run) -> str:
         """Return the time from ready to started."""
         return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
@@ -292,11 +295,11 @@ class RunAdmin(OperatingAdmin, FactAdmin):
             (gettext("Queued"), marks.ago(obj.queued_at)),
             (gettext("Started"), marks.ago(obj.started_at)),
             (gettext("Finished"), marks.ago(obj.finished_at)),
-            (gettext("In the queue"), self.waited(obj)),
+            (gettext("Time in queue"), self.waited(obj)),
             (gettext("Duration"), duration_of(obj)),
             *_wait(obj),
             (gettext("Retry after"), marks.ago(obj.retry_after)),
-            (gettext("Lease until"), marks.ago(obj.lease_until)),
+            (gettext("Lease expires"), marks.ago(obj.lease_until)),
             (gettext("Heartbeat"), marks.ago(obj.heartbeat_at)),
             (gettext("Lease token"), str(obj.lease_token)),
             (gettext("Recoveries"), str(obj.recoveries)),
@@ -305,7 +308,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
             (gettext("Segment"), obj.segment),
             (gettext("Result of run"), obj.cached_from and _run(obj.cached_from)),
             (gettext("Idempotency key"), marks.copyable(obj.idempotency_key)),
-            (gettext("Id"), marks.copyable(obj.pk)),
+            (gettext("ID"), marks.copyable(obj.pk)),
         ]
 
 
@@ -317,7 +320,7 @@ def _crashes(obj: Run) -> str:
     """Return how often it ended its process, how, and the consequences."""
     said = f"{obj.crashes}: {obj.crash_cause}" if obj.crashes else "0"
     return (
-        gettext("{said} (suspect: runs in a process of its own)").format(said=said)
+        gettext("{said} (suspect: runs in a separate process)").format(said=said)
         if obj.suspect
         else said
     )
@@ -326,7 +329,7 @@ def _crashes(obj: Run) -> str:
 def _monitor(obj: Run) -> Any:
     """Return the URL of the execution's monitor with this run selected."""
     address = addresses.admin("executions_workflowexecution_monitor", obj.execution_id)
-    return links.link(f"{address}?run={obj.pk}", gettext("Watch it among the others"))
+    return links.link(f"{address}?run={obj.pk}", gettext("Show in the monitor"))
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
@@ -344,7 +347,7 @@ def _place(obj: Run) -> list[tuple[str, Any]]:
         found.append(
             (
                 gettext("Body"),
-                links.link(runs_in(obj.execution_id, stem), gettext("its runs as a list")),
+                links.link(runs_in(obj.execution_id, stem), gettext("list its runs")),
             )
         )
     return found

@@ -23,11 +23,11 @@ def test_a_token_appears_in_its_dialog_and_nowhere_else(staff_page: Any) -> None
     dialog.get_by_label("trigger:").check()
     picture(staff_page, "token-asked")
 
-    dialog.get_by_role("button", name="Make token").click()
+    dialog.get_by_role("button", name="Create token").click()
 
     shown = dialog.get_by_text(re.compile("vlk_"))
     expect(shown).to_be_visible()
-    expect(dialog.get_by_role("button", name="Make token")).to_have_count(0)
+    expect(dialog.get_by_role("button", name="Create token")).to_have_count(0)
     picture(staff_page, "token-shown")
     text = shown.inner_text()
     dialog.get_by_role("button", name="Close").last.click()

@@ -28,7 +28,7 @@ def test_payloads_are_revealed_in_the_dialog_for_a_reason(staff_page: Any) -> No
     dialog.get_by_role("button", name="Close").last.click()
     staff_page.reload()
     expect(staff_page.get_by_text("hunter2")).to_have_count(0)
-    staff_page.get_by_text("Who did what").click()
+    staff_page.locator("summary", has_text="Activity").click()
     expect(staff_page.get_by_role("cell", name="payload.reveal")).to_be_visible()
     expect(staff_page.get_by_role("cell", name="ticket 7")).to_be_visible()
 

@@ -99,7 +99,7 @@ def test_a_map_shows_first_what_needs_a_look(staff_page: Any, orders: WorkflowEx
     expect(staff_page.get_by_role("navigation", name="Place")).to_contain_text("Workflow")
     expect(staff_page.locator("summary", has_text="Iterations: 1")).to_be_in_viewport()
     picture(staff_page, "map-item")
-    staff_page.get_by_role("link", name="All runs as a list").click()
+    staff_page.get_by_role("link", name="List all runs").click()
     expect(staff_page.locator("#result_list tbody tr")).to_have_count(3)
     picture(staff_page, "map-runs")
 
@@ -135,7 +135,7 @@ def test_parents_and_children_lead_to_each_other(staff_page: Any) -> None:
     expect(staff_page.get_by_text("its parent execution")).to_be_visible()
     picture(staff_page, "child")
     staff_page.get_by_role("link", name="call.main").click()
-    expect(staff_page.get_by_text("Waits for its child, began")).to_be_visible()
+    expect(staff_page.get_by_text("Waits for its child execution, started")).to_be_visible()
     picture(staff_page, "parent-run")
 
 

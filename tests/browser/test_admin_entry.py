@@ -64,8 +64,8 @@ def _act(page: Any, title: str) -> Any:
 
 
 def test_the_page_is_read_by_keyboard_and_the_difference_is_shown(opened: Any) -> None:
-    expect(opened.get_by_text("is kept until somebody resolves it", exact=False)).to_be_visible()
-    panel = opened.get_by_role("region", name="Against the last good run")
+    expect(opened.get_by_text("Kept until it is resolved", exact=False)).to_be_visible()
+    panel = opened.get_by_role("region", name="Compared with the last successful run")
     expect(panel.get_by_role("row", name="inputs.body.amount")).to_contain_text("changed")
     expect(panel.get_by_role("row", name="inputs.body.currency")).to_contain_text("removed")
     expect(panel.get_by_role("row", name="inputs.body.note")).to_contain_text("added")
@@ -79,10 +79,10 @@ def test_the_page_is_read_by_keyboard_and_the_difference_is_shown(opened: Any) -
 
 
 def test_another_failure_is_compared_by_its_link(opened: Any) -> None:
-    opened.get_by_role("link", name="with this one").click()
+    opened.get_by_role("link", name="with this entry").click()
 
-    panel = opened.get_by_role("region", name="Against another failure")
-    expect(panel.get_by_text("Nothing differs", exact=False)).to_be_visible()
+    panel = opened.get_by_role("region", name="Compared with another failure")
+    expect(panel.get_by_text("No differences", exact=False)).to_be_visible()
 
 
 def test_a_result_given_by_hand_is_refused_at_the_field_and_then_taken(
@@ -140,7 +140,7 @@ def test_a_discard_is_taken_back_and_what_matters_is_pinned(
     dialog.get_by_label("Notes").fill("known")
     dialog.get_by_role("button", name="Discard").click()
     expect(opened.get_by_text("1 discarded.")).to_be_visible()
-    expect(opened.get_by_text("It is deleted", exact=False)).to_be_visible()
+    expect(opened.get_by_text("Will be deleted on", exact=False)).to_be_visible()
 
     _act(opened, "Restore…").get_by_role("button", name="Restore").click()
     expect(opened.get_by_text("1 restored.")).to_be_visible()

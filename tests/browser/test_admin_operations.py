@@ -49,7 +49,7 @@ def test_a_dead_letter_is_requeued_from_its_row(staff_page: Any) -> None:
     assert entry.requeued_run is not None
     entry.execution.refresh_from_db()
     assert entry.execution.state == "RUNNING"
-    expect(staff_page.get_by_text("Nothing in the dead-letter queue")).to_be_visible()
+    expect(staff_page.get_by_text("The dead-letter queue is empty")).to_be_visible()
 
 
 def test_overrides_are_checked_before_anything_is_done(staff_page: Any) -> None:

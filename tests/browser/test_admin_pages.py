@@ -99,7 +99,7 @@ def test_a_page_that_is_not_there_says_so_in_words(staff_page: Any) -> None:
     answer = staff_page.goto(f"{staff_page.home}/admin/nowhere/")
 
     assert answer.status == 404
-    expect(staff_page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+    expect(staff_page.get_by_role("heading", name="Page not found")).to_be_visible()
     # Chromium itself reports the status of the page it loads.
     staff_page.problems[:] = [p for p in staff_page.problems if "404" not in p]
 

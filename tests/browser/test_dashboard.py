@@ -33,7 +33,7 @@ def test_the_first_page_shows_figures_and_changes_its_range(
     busy: Workflow, staff_page: Any
 ) -> None:
     staff_page.goto(f"{staff_page.home}/admin/")
-    chart = staff_page.get_by_role("img", name="Executions that ended, by state")
+    chart = staff_page.get_by_role("img", name="Completed executions by state")
     expect(chart).to_be_visible()
     expect(staff_page.get_by_text("no worker takes them")).to_be_visible()
     picture(staff_page, "dashboard")
@@ -67,7 +67,7 @@ def test_the_figures_are_renewed_in_their_range_only_while_somebody_looks(
     expect(running(page)).to_have_text("2")
     chosen = page.get_by_role("link", name="7 days", exact=True)
     expect(chosen).to_have_attribute("aria-current", "page")
-    expect(page.get_by_role("region", name="Executions that ended as a table")).to_be_visible()
+    expect(page.get_by_role("region", name="Completed executions as a table")).to_be_visible()
 
     asked: list[str] = []
     page.on("request", lambda request: _note_figures(request, asked))
@@ -98,7 +98,7 @@ def test_ranges_cards_and_tables_are_reached_by_keyboard(busy: Workflow, staff_p
 
     staff_page.keyboard.press("Enter")
 
-    table = staff_page.get_by_role("region", name="Executions that ended as a table")
+    table = staff_page.get_by_role("region", name="Completed executions as a table")
     expect(table).to_be_visible()
     staff_page.keyboard.press("Tab")
     expect(table).to_be_focused()

@@ -113,7 +113,7 @@ def open_group(page: Page, step: str) -> None:
     """From the list of failures to the group of that step."""
     page.goto(GROUPS)
     page.get_by_role("row").filter(has_text=step).get_by_role("link").first.click()
-    expect(page.get_by_text("to work on")).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile(r"^[\d,]+ open$"))).to_be_visible()
 
 
 def act(page: Page, title: str) -> Locator:
@@ -142,7 +142,7 @@ def test_what_broke_is_found_compared_mended_and_sent_home(desk: Page) -> None:
     picture(desk, "desk-group")
     assert findings(desk) == []
     desk.get_by_role("region", name="Newest dead letters").get_by_role("link").first.click()
-    compared = desk.get_by_role("region", name="Against the last good run")
+    compared = desk.get_by_role("region", name="Compared with the last successful run")
     expect(compared).to_contain_text("changed")
     picture(desk, "desk-entry")
 
@@ -150,7 +150,7 @@ def test_what_broke_is_found_compared_mended_and_sent_home(desk: Page) -> None:
     desk.get_by_role("link", name="Redrive…").locator("visible=true").first.click()
     desk.get_by_label("Overrides (JSON merge patch)").fill('{"data": "mended@example.com"}')
     desk.get_by_label("Reason").fill("mail addresses put right")
-    desk.get_by_role("button", name="Make the draft").click()
+    desk.get_by_role("button", name="Create draft").click()
     expect(desk.get_by_role("region", name="Inputs before and after")).to_contain_text(
         "mended@example.com"
     )

@@ -209,7 +209,7 @@ def test_the_execution_tells_why_it_does_not_go_on(
     panel = details(staff_page)
 
     panel.get_by_role("tab", name="Why").click()
-    expect(panel.get_by_text("Asked again every 5 seconds.")).to_be_visible()
+    expect(panel.get_by_text("Updated every 5 seconds.")).to_be_visible()
     panel.get_by_role("button", name="ask.main").click()
     expect(panel.get_by_role("heading", name="ask.main")).to_be_visible()
     staff_page.keyboard.press("Escape")
@@ -246,7 +246,7 @@ def test_a_task_is_found_and_chosen_in_the_graph(staff_page: Any, order: Workflo
     staff_page.keyboard.press("/")
     staff_page.keyboard.type("ship")
     staff_page.keyboard.press("Enter")
-    expect(details(staff_page).get_by_text("not begun")).to_be_visible()
+    expect(details(staff_page).get_by_text("not started")).to_be_visible()
 
 
 def test_a_box_of_the_graph_can_be_clicked(staff_page: Any) -> None:
@@ -271,9 +271,9 @@ def test_the_timeline_is_walked_with_the_keyboard(
     staff_page.keyboard.press("Tab")
     expect(details(staff_page).get_by_role("button", name="Show the execution")).to_be_focused()
     staff_page.keyboard.press("?")
-    expect(staff_page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(staff_page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     staff_page.keyboard.press("Escape")
-    expect(staff_page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    expect(staff_page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
     staff_page.keyboard.press("l")
     follow = staff_page.get_by_role("button", name="Follow now")
     expect(follow).to_have_attribute("aria-pressed", "true")
@@ -331,7 +331,7 @@ def test_an_execution_that_waits_for_its_place_says_so(staff_page: Any) -> None:
     watch(staff_page, execution)
 
     expect(staff_page.get_by_text("Waits for its place since")).to_be_visible()
-    expect(staff_page.get_by_text("No such runs.")).to_be_visible()
+    expect(staff_page.get_by_text("No matching runs.")).to_be_visible()
 
 
 def test_without_javascript_the_page_leads_on(
@@ -350,7 +350,7 @@ def test_without_javascript_the_page_leads_on(
 
 def test_the_monitor_is_accessible(staff_page: Any, order: WorkflowExecution) -> None:
     watch(staff_page, order)
-    expect(row(staff_page, "orders, attempt 1, in its body")).to_be_visible()
+    expect(row(staff_page, "orders, attempt 1, running its body")).to_be_visible()
     picture_in_both(staff_page, "monitor")
     assert findings_in_both(staff_page, "#monitor") == []
 

@@ -51,7 +51,7 @@ def test_a_person_sets_up_a_factor_signs_in_with_it_and_confirms_a_password(page
     check_looks(page)
     page.get_by_role("button", name="Set up an authenticator app").click()
     expect(page.get_by_role("img", name="QR code")).to_be_visible()
-    page.get_by_text("Enter the key by hand").click()
+    page.get_by_text("Enter the key manually").click()
     page.secret = page.locator("details code").inner_text().replace(" ", "")
     check_looks(page)
     page.get_by_label("Code").fill(code_of(page))
@@ -82,7 +82,7 @@ def test_a_dialog_that_shows_a_secret_leads_to_the_password_and_back(
     # A thousandth of a second: the sign-in is not recent any more.
     settings.VALKYR = settings.VALKYR | {"RECENT_SIGN_IN_MINUTES": 1e-5}
     page_action(page, "New token…").click()
-    expect(page.get_by_role("heading", name="Confirm that it is you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Confirm your identity")).to_be_visible()
     check_looks(page)
     settings.VALKYR = settings.VALKYR | {"RECENT_SIGN_IN_MINUTES": 15}
     page.get_by_label("Password").fill(PASSWORD)

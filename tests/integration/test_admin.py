@@ -296,7 +296,7 @@ def test_a_draft_that_somebody_else_saved_meanwhile_is_not_overwritten(
     answer = op.post(address, body)
 
     assert answer.status_code == 200
-    assert "Somebody saved revision" in answer.content.decode()
+    assert "Another user saved revision" in answer.content.decode()
     workflow.refresh_from_db()
     assert workflow.name == "Order import"
 

@@ -118,7 +118,7 @@ def test_a_map_says_how_many_items_are_done_under_way_and_failed(op: Client) -> 
     text = steps(page(op, execution.pk))
 
     assert "97 of 100 items done, 2 under way, 1 failed" in text
-    assert "Items: 100, of which 50 are shown, what needs a look first" in text
+    assert "Items: 100, of which 50 are shown, those that need attention first" in text
     shown = [text.index(f"batch[{index}] ") for index in (3, 9, 8, 99)]
     assert shown == sorted(shown)
     assert "batch[20] " not in text
@@ -188,8 +188,8 @@ def test_a_place_that_cannot_be_says_so(op: Client, place: str) -> None:
 def test_a_place_where_nothing_began_says_so(op: Client) -> None:
     execution = rows.execution(document(MAP))
 
-    assert "No step has begun here." in words(page(op, execution.pk, "batch[7]."))
-    assert "Nothing has been planned yet." in words(page(op, execution.pk))
+    assert "No step has started here." in words(page(op, execution.pk, "batch[7]."))
+    assert "No steps are planned yet." in words(page(op, execution.pk))
 
 
 def test_an_approval_says_since_when_until_when_and_where_to_decide(op: Client) -> None:
@@ -202,10 +202,10 @@ def test_an_approval_says_since_when_until_when_and_where_to_decide(op: Client) 
     html = page(op, pk)
 
     text = words(html)
-    assert "Waits for approval: “Refund <b>40</b>?”, asked 3 min ago, expires in 23 h" in text
+    assert "Waits for approval: “Refund <b>40</b>?”, requested 3 min ago, expires in 23 h" in text
     assert reverse("admin:runners_approval_change", args=[run.pk]) in html
     answer = op.get(reverse("admin:runners_run_change", args=[run.pk])).content.decode()
-    assert "asked 3 min ago, expires in 23 h" in words(answer)
+    assert "requested 3 min ago, expires in 23 h" in words(answer)
 
 
 def test_a_wait_that_is_over_says_what_came_of_it(op: Client) -> None:
@@ -222,9 +222,9 @@ def test_a_wait_that_is_over_says_what_came_of_it(op: Client) -> None:
 @pytest.mark.parametrize(
     ("kind", "progress", "said"),
     [
-        ("timer", None, "Sleeps, began 2 min ago, wakes in 59 min"),
-        ("event", {"event": "order.paid"}, "Waits for the event order.paid, began 2 min ago"),
-        ("callback", {"title": "the bank"}, "Waits for a call from outside: “the bank”, began 2"),
+        ("timer", None, "Waits for a timer, started 2 min ago, wakes in 59 min"),
+        ("event", {"event": "order.paid"}, "Waits for the event order.paid, started 2 min ago"),
+        ("callback", {"title": "the bank"}, "Waits for a callback: “the bank”, started 2"),
     ],
 )  # fmt: skip
 def test_every_wait_is_told_in_words(op: Client, kind: str, progress: Any, said: str) -> None:
@@ -245,7 +245,7 @@ def test_parent_and_child_lead_to_each_other(op: Client) -> None:
     above, below = page(op, pk), page(op, made.pk)
 
     assert reverse("admin:executions_workflowexecution_change", args=[made.pk]) in above
-    assert "Waits for its child, began" in words(above)
+    assert "Waits for its child execution, started" in words(above)
     assert reverse("admin:executions_workflowexecution_change", args=[pk]) in below
     assert reverse("admin:runners_run_change", args=[run_of(pk, "call.main").pk]) in below
     assert "child execution" in words(above)
@@ -269,7 +269,7 @@ def test_failures_replays_and_forks_lead_both_ways(op: Client) -> None:
         assert address in html
         back = page(op, other.pk)
         assert reverse("admin:executions_workflowexecution_change", args=[failed.pk]) in back
-    assert "the execution whose failure it was started for" in words(
+    assert "the execution whose failure started it" in words(
         page(op, others["its error workflow"].pk)
     )
 
@@ -302,7 +302,7 @@ def test_what_was_rolled_back_is_marked_in_the_list_and_left_out_of_the_steps(op
 
     assert found is not None
     assert len(found.shown) == 1
-    assert "What was rolled back is in the list only." in words(page(op, execution.pk))
+    assert "Rolled-back steps appear only in the list." in words(page(op, execution.pk))
     listed = op.get(reverse("admin:runners_run_changelist"), {"q": str(execution.pk)})
     assert "succeeded, rolled back" in words(listed.content.decode())
 

@@ -21,7 +21,7 @@ from executions.models import (
 from tests.support import admin_rows as rows
 
 pytestmark = pytest.mark.django_db
-HIDDEN = "Hidden: needs the permission view_payloads."
+HIDDEN = "Hidden. You need the permission view_payloads."
 # What stands in every payload below, and nowhere else.
 PAYLOAD = "partner-of-the-month"
 MASKED = "hunter2"

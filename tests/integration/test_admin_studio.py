@@ -43,7 +43,7 @@ def test_a_workflow_from_code_is_shown_by_the_admin_and_taken_over_there(op: Cli
     taken = op.post(f"{address}/take-over/", {"reason": "try a change", "_form_submitted": "1"})
 
     assert "shop.flows:fulfil, line 42" in shown
-    assert "Take over" in shown
+    assert "Create editable copy" in shown
     assert 'name="draft"' not in shown
     assert switched.status_code == 302
     source = Workflow.objects.get(pk=made.workflow_id)

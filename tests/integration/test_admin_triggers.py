@@ -139,7 +139,7 @@ def test_triggers_are_switched_with_buttons(author: Client, hook: Trigger) -> No
     author.post(f"{TRIGGERS}{hook.pk}/switch-off/", ASKED)
     hook.refresh_from_db()
     assert not hook.enabled
-    assert "no: switched off" in author.get(f"{TRIGGERS}{hook.pk}/change/").content.decode()
+    assert "no: disabled" in author.get(f"{TRIGGERS}{hook.pk}/change/").content.decode()
 
     author.post(f"{TRIGGERS}{hook.pk}/switch-on/", ASKED)
     hook.refresh_from_db()
@@ -207,7 +207,7 @@ def test_an_event_shows_what_became_of_it(author: Client, workspace: Workspace) 
     text = author.get(f"{EVENTS}{told.pk}/change/").content.decode()
     found = author.get(EVENTS, {"q": "order.cre"}).context["cl"]
 
-    assert "1 started, 1 refused" in text
+    assert "1 started, 1 rejected" in text
     assert str(WorkflowExecution.objects.get().pk) in text
     assert "&#x27;name&#x27; is a required property" in text
     assert [row.pk for row in found.result_list] == [told.pk]

@@ -50,7 +50,7 @@ def test_the_list_is_narrowed_by_status(op: Client, trigger: Trigger) -> None:
     assert shown(op, "missed") == ["MISSED"]
     assert shown(op, "started") == ["FIRED"]
     assert shown(op, "queued") == ["QUEUED", "QUEUED"]
-    assert shown(op, "skipped") == shown(op, "refused") == []
+    assert shown(op, "skipped") == shown(op, "rejected") == []
     assert len(shown(op, "")) == 4
 
 
@@ -70,8 +70,8 @@ def test_a_ticks_page_tells_the_time_in_its_zone_and_what_became_of_it(
 
 def test_a_triggers_page_says_when_it_is_due_next(op: Client, trigger: Trigger) -> None:
     page = f"/admin/executions/trigger/{trigger.pk}/change/"
-    assert "in " in op.get(page).content.decode().split("Next time")[1][:400]
+    assert "in " in op.get(page).content.decode().split("Next fire time")[1][:400]
 
     sync.switch(trigger.pk, enabled=False, actor=ACTOR)
 
-    assert "none: it is switched off" in op.get(page).content.decode()
+    assert "none: disabled" in op.get(page).content.decode()

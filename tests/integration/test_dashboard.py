@@ -104,7 +104,7 @@ def test_a_queue_with_work_and_no_worker_names_the_command(op: Client, workflow:
     rows.run(live, "other.main", "PENDING", queue="gpu", started_at=None)
 
     text = said(op)
-    assert "1 step waits in the queue &#x27;gpu&#x27;" in text
+    assert "1 step is waiting in the queue &#x27;gpu&#x27;" in text
     assert "celery -A valkyr_project worker -Q gpu" in text
 
 
@@ -222,11 +222,11 @@ def test_the_page_shows_what_runs_waits_is_dead_and_is_due(op: Client, workflow:
     page = op.get("/admin/")
 
     shown = {one.title: one.shown for one in page.context["cards"]}
-    assert shown["Running"] == shown["Waiting for a slot"] == shown["Open dead letters"] == "1"
+    assert shown["Running"] == shown["Queued"] == shown["Open dead letters"] == "1"
     columns = [*page.context["problems"], *page.context["panels"]]
     tables = {one.title: len(one.rows) for column in columns for one in column}
     assert {
-        "Failures that grew most": 1, "Latest failures": 1, "Workers": 1, "Due next": 1,
+        "Fastest-growing failures": 1, "Latest failures": 1, "Workers": 1, "Due next": 1,
     }.items() <= tables.items()  # fmt: skip
 
 

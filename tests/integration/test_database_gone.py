@@ -63,7 +63,7 @@ def test_people_get_a_page(no_database: None, static_files: None, client: Client
 
     assert page.status_code == 503
     assert page["Content-Type"].startswith("text/html")
-    assert "The database does not answer just now" in page.content.decode()
+    assert "The database is not available" in page.content.decode()
 
 
 def test_programs_get_a_problem(no_database: None, client: Client) -> None:

@@ -28,7 +28,7 @@ SAID = {
     "state": {"de": "fehlgeschlagen", "es": "fallido"},
     "error": {"de": "Kein gültiges JSON", "es": "No es JSON"},
     "done": {"de": "1 abgebrochen.", "es": "1 cancelado."},
-    "nothing": {"de": "Hier gibt es nichts", "es": "Aquí no hay nada"},
+    "nothing": {"de": "Seite nicht gefunden", "es": "Página no encontrada"},
 }
 
 

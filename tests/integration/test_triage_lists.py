@@ -227,7 +227,7 @@ def test_inputs_that_are_too_large_are_not_looked_for(
         ({"inputs": ["a:eq:1"] * 6}, "At most 5 conditions"),
         ({"inputs": 'a:eq:"\\u0000"'}, "NUL character"),
         ({"status": "teapot"}, "Enter a whole number"),
-        ({"group": "x"}, "Expected ids of failure groups"),
+        ({"group": "x"}, "Enter IDs of failure groups"),
         ({"after": "yesterday"}, "Enter a valid date/time"),
         ({"kind": "ODD"}, "Select a valid choice"),
     ],
@@ -344,7 +344,7 @@ def test_a_list_that_cannot_be_read_in_time_says_so(
         answer = op.get(LETTERS)
 
     assert answer.status_code == 200
-    assert b"too many to look through" in answer.content
+    assert b"Too many rows to search" in answer.content
 
 
 def test_a_view_is_saved_chosen_and_deleted(op: Client) -> None:

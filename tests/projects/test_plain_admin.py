@@ -146,7 +146,7 @@ def test_a_token_is_shown_once_and_copied(page: Page) -> None:
     page.goto("/admin/executions/apitoken/")
     page.locator(".object-tools").get_by_role("link", name="New token…").click()
     page.locator("input[name=name]").fill("from the browser")
-    page.get_by_role("button", name="Make token").click()
+    page.get_by_role("button", name="Create token").click()
 
     expect(page.locator("[role=status]")).to_contain_text("vlk_")
     page.get_by_role("link", name="Back").click()

@@ -13,12 +13,12 @@ class AlertKind(models.TextChoices):
     """The subject of an alert."""
 
     GROUP_NEW = "GROUP_NEW", lazy("a new kind of failure")
-    GROUP_REGRESSED = "GROUP_REGRESSED", lazy("a resolved failure is back")
+    GROUP_REGRESSED = "GROUP_REGRESSED", lazy("a resolved failure has regressed")
     RATE_HIGH = "RATE_HIGH", lazy("far more failures than usual")
     ENTRY_OLD = "ENTRY_OLD", lazy("a dead letter has waited too long")
     REDRIVE_STOPPED = "REDRIVE_STOPPED", lazy("a redrive was stopped by its failures")
-    NO_WORKER = "NO_WORKER", lazy("work waits where no worker serves")
-    BEAT_SILENT = "BEAT_SILENT", lazy("beat does not tick")
+    NO_WORKER = "NO_WORKER", lazy("work waits in a queue without a worker")
+    BEAT_SILENT = "BEAT_SILENT", lazy("beat is not running")
     CIRCUIT_OPEN = "CIRCUIT_OPEN", lazy("a circuit has opened")
     BUDGET_SOFT = "BUDGET_SOFT", lazy("a budget is nearly spent")
     BUDGET_SPENT = "BUDGET_SPENT", lazy("a budget is spent")
@@ -36,7 +36,7 @@ class AlertState(models.TextChoices):
     """Whether the problem still exists."""
 
     OPEN = "OPEN", lazy("open")
-    OVER = "OVER", lazy("over")
+    OVER = "OVER", lazy("ended")
 
 
 class DeliveryState(models.TextChoices):
@@ -51,7 +51,7 @@ class DeliveryReason(models.TextChoices):
     """The reason of a message."""
 
     RAISED = "RAISED", lazy("noticed")
-    AGAIN = "AGAIN", lazy("still so, or again")
+    AGAIN = "AGAIN", lazy("still open or reopened")
     OVER = "OVER", lazy("all clear")
     TEST = "TEST", lazy("a test")
 

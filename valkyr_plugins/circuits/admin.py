@@ -57,15 +57,15 @@ RESET = AdminOperation(
         name="reset_circuit",
         apply=_reset,
         refuse=lambda row: (
-            "" if row.state != "CLOSED" or row.failures else gettext("Nothing to do: it is clean.")
+            "" if row.state != "CLOSED" or row.failures else gettext("Nothing to reset.")
         ),
     ),
     title=lazy("Reset…"),
     icon="restart_alt",
     done=lazy("reset"),
     question=lazy(
-        "Its failures are forgotten and steps call the target again: as many as it may fail "
-        "at first, and all that are held once it has answered."
+        "Resets the failure count and lets steps call the target again: first as many as the "
+        "failure threshold, then, after a success, all held steps."
     ),
     form=GivenReasonForm,
     primary=True,
@@ -96,7 +96,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
     search_texts = ("target",)
     ordering = ("-id",)
     empty_text = lazy(
-        "No circuits yet: each target that a step calls appears here, such as a host."
+        "No circuits yet. Each target that a step calls, such as a host, appears here."
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -131,7 +131,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
         """Return how many steps wait for it."""
         return f"{row.waits:,}" if row.waits else marks.EMPTY
 
-    @display(description=lazy("next try"))
+    @display(description=lazy("next probe"))
     def retry(self, row: CircuitBreaker) -> Any:
         """Return when a probe may try it."""
         return marks.EMPTY if row.next_retry_at is None else marks.ago(row.next_retry_at)
@@ -162,18 +162,18 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
                 ),
             ),
             (gettext("Window"), f"{limits.window:g} s"),
-            (gettext("Rests for"), f"{limits.recovery:g} s"),
+            (gettext("Recovery time"), f"{limits.recovery:g} s"),
             (gettext("Steps held"), self.held(obj)),
             (gettext("Opened"), marks.ago(obj.opened_at)),
             (gettext("Times opened"), str(obj.times_opened)),
-            (gettext("Next try"), marks.ago(obj.next_retry_at)),
+            (gettext("Next probe"), marks.ago(obj.next_retry_at)),
             (
                 gettext("Probe"),
                 obj.probe_run_id and links.to("runners_run", obj.probe_run_id, gettext("its run")),
             ),
             (gettext("Last failure"), marks.ago(obj.last_failure_at)),
-            (gettext("Answered"), marks.ago(obj.proven_at)),
-            (gettext("Id"), marks.copyable(obj.pk)),
+            (gettext("Last success"), marks.ago(obj.proven_at)),
+            (gettext("ID"), marks.copyable(obj.pk)),
         ]
         return Page([mark_of(obj), obj.target], facts(known), sections)
 
@@ -188,7 +188,7 @@ class CircuitRuleAdmin(ScopedAdmin):
     )  # fmt: skip
     fields = list_display
     search_texts = ("pattern",)
-    empty_text = lazy("No rules: the defaults hold, and the settings for what they leave open.")
+    empty_text = lazy("No rules. The built-in defaults and the settings apply.")
 
     def _may(self, request: HttpRequest, obj: Any, power: Any, verb: str) -> bool:
         """Allow superusers alone: a rule applies to every workspace."""
@@ -230,7 +230,7 @@ add_section(
     HomeSection(
         name="circuits",
         title=lazy("Open circuits"),
-        headers=(lazy("Target"), lazy("State"), lazy("Tried again")),
+        headers=(lazy("Target"), lazy("State"), lazy("Next probe")),
         gather=_open,
         rows=_rows,
         problem=_problem,

@@ -137,6 +137,7 @@ class CostEntry(models.Model):
 
     class Meta:
         db_table = "runners_costentry"
+        verbose_name_plural = "cost entries"
         ordering = ["-created_at", "-id"]
         indexes = [
             models.Index(fields=["workspace", "created_at", "id"], name="cost_list"),

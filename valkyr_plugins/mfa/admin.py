@@ -38,9 +38,9 @@ RESET = AdminOperation(
     icon="phonelink_erase",
     done=lazy("reset"),
     question=lazy(
-        "Removes the authenticator app and the recovery codes of a person who has lost them. "
-        "Until the person sets up another factor, the password alone signs in. Make sure that the "
-        "request comes from that person."
+        "Removes the authenticator app and the recovery codes of a user who lost them. Until the "
+        "user sets up a new factor, the password alone is enough to sign in. Verify the user's "
+        "identity first."
     ),
     form=GivenReasonForm,
     danger=True,
@@ -63,7 +63,7 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
     ordering = ("-id",)
     search_ids = ("id",)
     search_texts = (name_path(),)
-    empty_text = lazy("No second factors: set up your own with “Your second factor”.")
+    empty_text = lazy("No second factors. Set up your own under “Your second factor”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """Return the user's own; all for a superuser."""
@@ -103,7 +103,7 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
         """Return whether sign-in asks for its code."""
         if row.confirmed_at is None:
             return marks.mark(gettext("not confirmed"), "pending", "grey")
-        return marks.mark(gettext("asked for"), "phonelink_lock", "green")
+        return marks.mark(gettext("confirmed"), "phonelink_lock", "green")
 
     @display(description=lazy("set up"))
     def set_up(self, row: SecondFactor) -> Any:
@@ -130,7 +130,7 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
                     (gettext("Set up"), self.set_up(obj)),
                     (gettext("Last used"), self.used(obj)),
                     (gettext("Recovery codes left"), self.codes_left(obj)),
-                    (gettext("Id"), marks.copyable(obj.pk)),
+                    (gettext("ID"), marks.copyable(obj.pk)),
                 ]
             ),
         )

@@ -13,7 +13,7 @@ class CheckpointKind(models.TextChoices):
     """Who took a checkpoint."""
 
     AUTO = "AUTO", lazy("by the engine")
-    MANUAL = "MANUAL", lazy("by a person")
+    MANUAL = "MANUAL", lazy("manually")
 
 
 class Checkpoint(models.Model):

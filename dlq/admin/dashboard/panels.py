@@ -21,14 +21,14 @@ from runners.models import Runner
 from runners.workers.queues import Busy, Queue, Step, command_for, is_live
 
 WORKERS = 8
-UNSEEN = lazy("nothing that you may see")
+UNSEEN = lazy("nothing that you may view")
 NOT_AVAILABLE = lazy("Not available: the database did not answer in time.")
 
 
 def problems(kept: Facts, now: datetime) -> list[list[PageSection]]:
     """Return the panels above the charts, in two columns: failures, and who works on what."""
     return [
-        [_section(gettext("Failures that grew most"), kept["groups"], GROUPS, _group_rows(kept))],
+        [_section(gettext("Fastest-growing failures"), kept["groups"], GROUPS, _group_rows(kept))],
         [
             _section(gettext("Workers"), kept["workers"], WORKERS_SAID, _worker_rows(kept, now)),
             _section(gettext("Queues"), kept["queues"], QUEUES, _queue_rows(kept)),
@@ -55,7 +55,7 @@ def panels(kept: Facts) -> list[list[PageSection]]:
 # headers, and what an empty panel says
 GROUPS = (
     (lazy("Failure"), "24 h", "24 h before", lazy("Last seen")),
-    lazy("Nothing died in the last 24 hours."),
+    lazy("No new dead letters in the last 24 hours."),
 )
 WORKERS_SAID = (
     (lazy("Name"), lazy("State"), lazy("Runs now")),
@@ -201,7 +201,7 @@ def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -
             links.listing(EXECUTIONS, state="running", **only), _full(kept["running"]),
         ),
         Card(
-            gettext("Waiting for a slot"), WAITING, kept["waiting"],
+            gettext("Queued"), WAITING, kept["waiting"],
             _oldest(kept["first_waiting"], now),
             links.listing(EXECUTIONS, state="waiting", **only), _full(kept["waiting"]),
         ),
@@ -220,9 +220,7 @@ def _full(number: int | None) -> bool:
 
 def _oldest(found: datetime | None, now: datetime) -> str:
     return (
-        gettext("oldest for {span}").format(span=marks.span(now - found))
-        if found
-        else gettext("none")
+        gettext("oldest: {span}").format(span=marks.span(now - found)) if found else gettext("none")
     )
 
 
@@ -258,10 +256,10 @@ def _unserved(queue: Queue, now: datetime) -> Banner:
     since = marks.span(now - queue.oldest) if queue.oldest else ""
     more = "+" if queue.capped else ""
     text = ngettext(
-        "{number:,}{more} step waits in the queue {queue!r}, the first for {since}, and no worker "
-        "takes them. Start one:",
-        "{number:,}{more} steps wait in the queue {queue!r}, the first for {since}, and no worker "
-        "takes them. Start one:",
+        "{number:,}{more} step is waiting in the queue {queue!r} for {since}. No worker serves "
+        "this queue. Start one:",
+        "{number:,}{more} steps are waiting in the queue {queue!r}, the oldest for {since}. No "
+        "worker serves this queue. Start one:",
         queue.waiting,
     ).format(number=queue.waiting, more=more, queue=queue.name, since=since)
     return Banner(text, command_for(queue.name))

@@ -24,9 +24,7 @@ def load_text(text: str, *, content_type: str) -> dict[str, Any]:
         raise DefinitionError([too_large(size)])
     document = _read(text, content_type.lower())
     if not isinstance(document, dict):
-        raise DefinitionError(
-            [DefinitionProblem("", "type", "a definition is an object with keys")]
-        )
+        raise DefinitionError([DefinitionProblem("", "type", "a definition must be an object")])
     if found := storage_problems(document):
         raise DefinitionError(found)
     return document

@@ -78,7 +78,7 @@ test("mistakes in a chain stand at their module", () => {
 test("ids given twice and edges to nowhere are problems", () => {
   const document = workflow([set("a"), set("a")], [{ from: "a", to: "gone" }]);
   expect(said(document)).toEqual([
-    'a:id duplicate_id a task with the id "a" exists already; ids are unique',
+    'a:id duplicate_id a task with the ID "a" already exists; IDs must be unique',
     'a:to unknown_task there is no task "gone"',
   ]);
 });
@@ -111,8 +111,8 @@ test("a cycle is named in order, and what only it leads to is unreachable", () =
     ],
   );
   expect(said(document)).toEqual([
-    "a: cycle these tasks wait for each other: a → b → c → a; take out one of the edges",
-    'd: unreachable "d" cannot be reached: every way to it leads through a cycle',
+    "a: cycle these tasks form a cycle: a → b → c → a; remove one of the edges",
+    'd: unreachable "d" cannot be reached: every path to it contains a cycle',
   ]);
 });
 
@@ -154,7 +154,7 @@ test("a body's tasks see the tasks before their container", () => {
     ],
   );
   expect(said(document)).toEqual([
-    'loop.in:with.values.of task_not_before "after" may not be done when "loop" starts: no edges lead from "after" to "loop"',
+    'loop.in:with.values.of task_not_before "after" may not have finished when "loop" starts: no path leads from "after" to "loop"',
   ]);
 });
 

@@ -22,13 +22,11 @@ test("a mistake in the text is told with its line and column", () => {
 });
 
 test("what is no workflow at all is told where it is not", () => {
-  expect(saidOf("just words")).toEqual(["1:1 a definition is an object with keys"]);
+  expect(saidOf("just words")).toEqual(["1:1 a definition must be an object"]);
   expect(saidOf("tasks:\n  - id: a\n  - name: b\n")).toEqual(['3:5 "id" is required']);
-  expect(saidOf("tasks:\n  - id: a\n    with: 3\n")).toEqual([
-    '3:11 "with" is an object with keys',
-  ]);
+  expect(saidOf("tasks:\n  - id: a\n    with: 3\n")).toEqual(['3:11 "with" must be an object']);
   expect(saidOf("tasks:\n  - id: a\n    body:\n      tasks:\n        - 4\n")).toEqual([
-    "5:11 expected an object with keys here",
+    "5:11 expected an object here",
   ]);
 });
 

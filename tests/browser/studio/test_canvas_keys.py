@@ -106,7 +106,7 @@ def test_single_letters_can_be_switched_off_and_do_nothing_while_typing(
     page.keyboard.press("Escape")
     expect(search).not_to_be_focused()
     page.keyboard.press("?")
-    keys = page.get_by_role("dialog", name="Keys")
+    keys = page.get_by_role("dialog", name="Keyboard shortcuts")
     keys.get_by_role("checkbox").uncheck()
     page.keyboard.press("Escape")
     expect(keys).to_have_count(0)
@@ -115,7 +115,7 @@ def test_single_letters_can_be_switched_off_and_do_nothing_while_typing(
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(draft(page)).to_contain_text("saved")
     page.reload()
-    page.get_by_role("button", name="Keys (?)").click()
+    page.get_by_role("button", name="Keyboard shortcuts (?)").click()
     expect(keys.get_by_role("checkbox")).not_to_be_checked()
 
 

@@ -107,7 +107,7 @@ def test_a_workflow_from_code_is_shown_read_only_and_its_run_is_followed(
 def test_a_workflow_from_code_is_taken_over_by_one_click(studio: Any, written: Workflow) -> None:
     page = studio(written)
 
-    page.get_by_role("button", name="Take over into the studio").click()
+    page.get_by_role("button", name="Create an editable copy").click()
 
     expect(page.get_by_role("button", name="Publish…", exact=True)).to_be_enabled()
     expect(page.get_by_label("Name of the workflow")).to_have_value("Fulfil (copy)")

@@ -79,8 +79,8 @@ def home(page: Any) -> Any:
 def importing(page: Any, text: str) -> Any:
     """The dialog for files, with a text pasted and read."""
     page.get_by_role("button", name="Import…").click()
-    page.get_by_label("Or paste it").fill(text)
-    page.get_by_role("button", name="Read what is pasted").click()
+    page.get_by_label("Or paste the text").fill(text)
+    page.get_by_role("button", name="Read pasted text").click()
     return page.get_by_role("dialog", name="Import workflows")
 
 
@@ -124,7 +124,7 @@ def test_a_search_without_a_match_keeps_its_field(staff_page: Any, workflow: Any
     page = home(staff_page)
     field = page.get_by_label("Search by name")
     field.fill("zzz")
-    expect(page.get_by_text("No workflow's name begins so.")).to_be_visible()
+    expect(page.get_by_text("No workflow's name begins with this text.")).to_be_visible()
     held = holding_lists(page)
 
     with page.expect_request(LISTS):
@@ -166,7 +166,7 @@ def test_workflows_are_listed_searched_and_paged(staff_page: Any, workflow: Any)
     expect(rows).to_have_count(2)
     expect(rows.nth(1)).to_contain_text("draft only")
     page.get_by_role("searchbox", name="Search by name").fill("zzz")
-    expect(page.get_by_text("No workflow's name begins so.")).to_be_visible()
+    expect(page.get_by_text("No workflow's name begins with this text.")).to_be_visible()
 
 
 def test_only_of_what_is_searched_there_is_more(staff_page: Any, workflow: Any) -> None:
@@ -214,7 +214,7 @@ def test_a_name_that_is_taken_is_told_with_choices(staff_page: Any, workflow: An
     dialog = importing(page, ORDERS)
     dialog.get_by_role("button", name="Create draft").click()
     expect(dialog.get_by_text("the name is taken")).to_be_visible()
-    dialog.get_by_role("button", name="Create under a free name").click()
+    dialog.get_by_role("button", name="Create with a different name").click()
     expect(dialog.get_by_role("link", name="Open")).to_be_visible()
     names = set(Workflow.objects.values_list("name", flat=True))
     assert names == {"Order fulfilment", "Order fulfilment 2"}
@@ -233,7 +233,7 @@ def test_several_files_become_drafts_and_others_are_refused(
     files = [tmp_path / name for name in ("a.yaml", "b.json", "c.json")]
     page.locator("input[type=file]").set_input_files(files)
     dialog = page.get_by_role("dialog", name="Import workflows")
-    expect(dialog.get_by_text("It is no JSON")).to_be_visible()
+    expect(dialog.get_by_text("Invalid JSON")).to_be_visible()
     dialog.get_by_role("button", name="Create 2 drafts").click()
     expect(dialog.get_by_role("link", name="Open")).to_have_count(2)
     assert Workflow.objects.count() == 2
@@ -263,8 +263,8 @@ def test_a_file_that_takes_longer_does_not_come_in_place_of_a_later_one(
     page.get_by_role("menuitem", name="Import…").click()
     looking = Held(page, "**/v1/Workflow/import-n8n*", "POST")
     for text in (json.dumps(N8N), ORDERS):
-        page.get_by_label("Or paste it").fill(text)
-        page.get_by_role("button", name="Read what is pasted").click()
+        page.get_by_label("Or paste the text").fill(text)
+        page.get_by_role("button", name="Read pasted text").click()
 
     with page.expect_response("**/v1/Workflow/import-n8n*") as looked:
         looking.let_go()
@@ -282,8 +282,8 @@ def test_a_file_replaces_the_open_draft_and_undo_brings_it_back(studio: Any, wor
     page.get_by_role("button", name="More").click()
     page.keyboard.press("ArrowDown")
     page.get_by_role("menuitem", name="Import…").click()
-    page.get_by_label("Or paste it").fill(ORDERS)
-    page.get_by_role("button", name="Read what is pasted").click()
+    page.get_by_label("Or paste the text").fill(ORDERS)
+    page.get_by_role("button", name="Read pasted text").click()
     page.get_by_role("button", name="Replace the draft").click()
     page.get_by_role("button", name="List", exact=True).click()
     expect(page.get_by_role("button", name="fetch", exact=True)).to_be_visible()
@@ -324,7 +324,9 @@ def test_an_n8n_export_is_looked_at_before_it_becomes_a_draft(staff_page: Any) -
     expect(dialog.get_by_text("n8n, 4 nodes")).to_be_visible()
     table = dialog.get_by_role("region", name="Nodes").get_by_role("table")
     expect(table.get_by_role("row", name=re.compile("^Get order"))).to_contain_text("http.request")
-    expect(table.get_by_role("row", name=re.compile("^Unheard of"))).to_contain_text("left")
+    expect(table.get_by_role("row", name=re.compile("^Unheard of"))).to_contain_text(
+        "not converted"
+    )
     assert Workflow.objects.count() == 0
     assert findings(page, "dialog") == []
     picture(page, "studio-n8n-report")
@@ -332,6 +334,6 @@ def test_an_n8n_export_is_looked_at_before_it_becomes_a_draft(staff_page: Any) -
     expect(page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
     assert Workflow.objects.get().name == "Orders of n8n"
     page.get_by_role("button", name="More").click()
-    page.get_by_role("menuitem", name="Report of the import").click()
-    report = page.get_by_role("dialog", name="Report of the import")
+    page.get_by_role("menuitem", name="Import report").click()
+    report = page.get_by_role("dialog", name="Import report")
     expect(report.get_by_role("row", name=re.compile("^Get order"))).to_be_visible()

@@ -82,6 +82,6 @@ def test_an_output_is_looked_at_and_pinned_for_test_runs(ran: Any) -> None:
     dialog = ran.get_by_role("dialog", name="Pinned output of sum")
     dialog.get_by_role("textbox", name="Output as JSON").fill("43")
     dialog.get_by_role("button", name="Pin", exact=True).click()
-    expect(panel.get_by_text("Test runs take the pinned output.")).to_be_visible()
+    expect(panel.get_by_text("Test runs use the pinned output.")).to_be_visible()
     panel.get_by_role("button", name="Unpin").click()
     expect(panel.get_by_role("button", name="Pin an output…")).to_be_visible()

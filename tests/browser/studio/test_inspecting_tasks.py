@@ -66,7 +66,7 @@ def test_a_number_may_be_an_expression_and_wrong_numbers_and_json_change_nothing
     number.get_by_role("textbox").fill("soon")
     expect(number.get_by_text('"soon" is no number')).to_be_visible()
     number.get_by_role("textbox").fill("5")
-    form.get_by_role("button", name="Timeout seconds by an expression").click()
+    form.get_by_role("button", name="Timeout seconds as an expression").click()
     expect(number.get_by_role("combobox")).to_have_value("{{ 5 }}")
     number.get_by_role("combobox").fill("{{ input.orderId }}")
     assert task(saved(page, stored), "fetch")["with"]["timeoutSeconds"] == "{{ input.orderId }}"

@@ -150,5 +150,5 @@ def test_who_may_only_look_sees_the_same_and_changes_nothing(
     page.reload()
     form = select(page, "ask")
     expect(form.get_by_label("Name", exact=True)).to_have_attribute("readonly", "")
-    expect(form.get_by_role("button", name="Condition by an expression")).to_have_count(0)
+    expect(form.get_by_role("button", name="Condition as an expression")).to_have_count(0)
     expect(page.get_by_role("status", name="Draft")).to_contain_text("saved")

@@ -73,7 +73,7 @@ def in_conflict(studio: Any, workflow: Any, second: Any) -> tuple[Any, Workflow]
     draft_is(other, "saved")
     rename(page, "mine")
     save(page)
-    dialog = page.get_by_role("dialog", name="Somebody else changed this draft")
+    dialog = page.get_by_role("dialog", name="Another user changed this draft")
     expect(dialog).to_contain_text("op saved another draft at")
     expected_noise(page, "412")
     found.refresh_from_db()
@@ -101,7 +101,7 @@ def test_two_editors_are_shown_what_differs_before_one_may_overwrite(in_conflict
     expect(row).to_be_visible()
     overwrite = dialog.get_by_role("button", name="Overwrite theirs")
     expect(overwrite).to_have_attribute("aria-disabled", "true")
-    dialog.get_by_label("I have seen what would be lost").check()
+    dialog.get_by_label("I have reviewed the changes that would be lost").check()
     overwrite.click()
     expect(dialog).to_be_hidden()
     draft_is(page, "saved")
@@ -166,7 +166,7 @@ def test_restored_work_on_an_older_draft_is_a_conflict(
     save(other)
     draft_is(other, "saved")
     page.reload()
-    expect(page.get_by_role("dialog", name="Somebody else changed this draft")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Another user changed this draft")).to_be_visible()
     expect(name_of(page)).to_have_value("half done")
 
 

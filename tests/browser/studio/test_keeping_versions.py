@@ -105,7 +105,7 @@ def test_what_is_as_it_was_published_needs_no_version(studio: Any, workflow: Any
     page.get_by_role("button", name="Publish…").click()
     dialog = page.get_by_role("dialog", name="Publish")
     button = dialog.get_by_role("button", name="Publish", exact=True)
-    expect(button).to_have_attribute("title", "Nothing differs from version 1.")
+    expect(button).to_have_attribute("title", "No changes since version 1.")
     expect(dialog.get_by_text("differ at most in where things stand")).to_be_visible()
 
 
@@ -119,7 +119,7 @@ def test_what_modules_say_anew_can_be_published_though_the_document_is_the_same(
     page = studio(found)
     page.get_by_role("button", name="Publish…").click()
     dialog = page.get_by_role("dialog", name="Publish")
-    expect(dialog.get_by_text("What modules say of themselves")).to_be_visible()
+    expect(dialog.get_by_text("The modules' properties")).to_be_visible()
     picture(page, "studio-publish-facts")
 
     dialog.get_by_role("button", name="Publish", exact=True).click()

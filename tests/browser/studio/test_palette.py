@@ -144,7 +144,7 @@ def test_a_task_is_put_into_no_circle_but_into_a_container_and_out_again(
     page = studio(workflow(**CHAIN))
     tasks = listed(page)
     tasks.get_by_role("button", name="Connect Fetch order").click()
-    expect(tasks.get_by_text("No other task here can come before this one.")).to_be_visible()
+    expect(tasks.get_by_text("No other task can precede this one.")).to_be_visible()
     tasks.get_by_role("combobox", name="Move risky to").select_option(label="refine")
     expect(tasks.get_by_role("button", name="risky, in refine")).to_be_visible()
     tasks.get_by_role("combobox", name="Move risky to").select_option(label="the workflow")
@@ -182,7 +182,7 @@ def test_the_sides_are_drawers_on_narrow_screens(studio: Any, workflow: Any) -> 
     expect(details).to_be_visible()
     picture_in_both(page, "studio-details-390")
     assert page.evaluate(SIDEWAYS) <= 0
-    page.get_by_role("button", name="Close Details").click()
+    page.get_by_role("button", name="Close details").click()
     expect(details).to_be_hidden()
 
 

@@ -113,7 +113,7 @@ def test_a_run_from_a_task_says_what_must_be_given_and_takes_the_results_on_scre
     expect(dialog.get_by_text("No run is shown whose results")).to_be_visible()
     dialog.get_by_role("button", name="Run test").click()
     refusal = dialog.get_by_role("alert")
-    expect(refusal).to_contain_text("Nothing was started.")
+    expect(refusal).to_contain_text("The run did not start.")
     expect(refusal).to_contain_text('"second"')
     picture(page, "studio-run-refused")
     assert not WorkflowExecution.objects.filter(workflow=made).exists()
@@ -127,7 +127,7 @@ def test_a_run_from_a_task_says_what_must_be_given_and_takes_the_results_on_scre
 
     dialog = on.open_run(page)
     on.part(page, "from", "sum")
-    given = dialog.get_by_label("The tasks before have the results of the run")
+    given = dialog.get_by_label("Earlier tasks use the results of the run")
     expect(given).to_be_checked()
     picture(page, "studio-run-from")
     execution = on.start_test(page, made)
@@ -151,7 +151,7 @@ def test_a_run_from_a_task_takes_results_that_the_page_does_not_have_yet(
     on.run_state(page, "succeeded")
     dialog = on.open_run(page)
     on.part(page, "from", "sum")
-    expect(dialog.get_by_label("The tasks before have the results of the run")).to_be_checked()
+    expect(dialog.get_by_label("Earlier tasks use the results of the run")).to_be_checked()
 
     with page.expect_response(f"**/v1/Workflow/{made.pk}/test") as sent:
         dialog.get_by_role("button", name="Run test").click()
@@ -172,7 +172,7 @@ def test_the_payload_of_an_earlier_run_is_waited_for_unless_one_types_another(
     on.run_state(page, "running")
     dialog = on.open_run(page)
     source, button = (
-        dialog.get_by_label("Take it from"),
+        dialog.get_by_label("Copy from"),
         dialog.get_by_role("button", name="Run test"),
     )
     text = dialog.get_by_label("Payload (JSON)")
@@ -211,7 +211,7 @@ def test_a_failing_step_is_shown_mended_and_run_again(studio: Any, workflow: Any
     node(page, "share").click()
     shown(page, "Error")
     expect(page.get_by_role("region", name="Data")).to_contain_text("division by zero")
-    link = page.get_by_role("link", name="This run in the monitor")
+    link = page.get_by_role("link", name="Open this run in the monitor")
     assert "/monitor/?run=" in link.get_attribute("href")
     picture(page, "studio-failed")
 
@@ -261,5 +261,5 @@ def test_a_task_offers_to_run_up_to_it_from_it_and_alone(studio: Any, workflow: 
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
     menu.click()
-    before = page.get_by_role("menuitem", name="Pin all before it")
-    expect(before).to_have_attribute("title", "No run is shown: run the workflow first.")
+    before = page.get_by_role("menuitem", name="Pin all earlier tasks")
+    expect(before).to_have_attribute("title", "No run selected. Run the workflow first.")

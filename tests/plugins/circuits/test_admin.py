@@ -91,7 +91,7 @@ def test_a_reset_asks_for_a_reason_and_closes_it(op: Client, opened: CircuitBrea
     assert not Activity.objects.filter(action="circuit.reset").exists()
     op.post(reset_page(opened), {"_form_submitted": "True", "reason": "mended"})
 
-    assert "as many as it may fail" in asked
+    assert "as many as the failure threshold" in asked
     opened.refresh_from_db()
     assert (opened.state, opened.failures) == ("CLOSED", 0)
     row = Activity.objects.get(action="circuit.reset")

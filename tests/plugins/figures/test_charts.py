@@ -82,18 +82,18 @@ def test_every_chart_has_the_same_numbers_as_a_table() -> None:
 
 
 def test_a_chart_of_nothing_says_so() -> None:
-    assert by_state(figures(now=Tally())).empty == "No execution ended in this time."
+    assert by_state(figures(now=Tally())).empty == "No executions ended in this period."
 
 
 @pytest.mark.parametrize(
     ("now", "before", "said"),
     [
-        (0, 0, "none in the 24 hours before either"),
-        (5, 0, "none in the 24 hours before"),
-        (94, 96, "as in the 24 hours before"),
-        (188, 96, "2.0 times the rate of the 24 hours before"),
-        (47, 96, "50 % less than in the 24 hours before"),
-        (0, 10, "100 % less than in the 24 hours before"),
+        (0, 0, "none in the previous 24 hours either"),
+        (5, 0, "none in the previous 24 hours"),
+        (94, 96, "same as the previous 24 hours"),
+        (188, 96, "2.0 times the rate of the previous 24 hours"),
+        (47, 96, "50 % less than in the previous 24 hours"),
+        (0, 10, "100 % less than in the previous 24 hours"),
     ],
 )  # fmt: skip
 def test_failures_are_compared_by_rate(now: int, before: int, said: str) -> None:
@@ -102,9 +102,9 @@ def test_failures_are_compared_by_rate(now: int, before: int, said: str) -> None
 
 
 def test_throughput_is_by_the_hour_or_the_minute() -> None:
-    assert throughput(figures(now=Tally(succeeded=235))) == "10 an hour"
-    assert throughput(figures(now=Tally(succeeded=23_500 * 60))) == "1,000 a minute"
-    assert throughput(figures(now=Tally(succeeded=2))) == "0.085 an hour"
+    assert throughput(figures(now=Tally(succeeded=235))) == "10 per hour"
+    assert throughput(figures(now=Tally(succeeded=23_500 * 60))) == "1,000 per minute"
+    assert throughput(figures(now=Tally(succeeded=2))) == "0.085 per hour"
 
 
 @pytest.mark.parametrize(

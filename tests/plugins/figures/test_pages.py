@@ -125,7 +125,7 @@ def refuse(*_: Any) -> None:
 
 
 def test_without_executions_charts_say_that_none_ended(op: Client) -> None:
-    assert "No execution ended in this time." in said(op)
+    assert "No executions ended in this period." in said(op)
 
 
 def test_figures_that_cannot_be_had_leave_the_rest_of_the_page(
@@ -136,7 +136,7 @@ def test_figures_that_cannot_be_had_leave_the_rest_of_the_page(
 
     text = said(op)
 
-    assert "Figures of this time</dt><dd>not available" in text
+    assert "Figures for this period</dt><dd>not available" in text
     assert "Show as a table" not in text
     assert (card(op, "Succeeded"), card(op, "Running")) == ("not available", "1")
 
@@ -148,7 +148,7 @@ def test_hours_that_are_not_counted_are_told_of_where_anything_ran(
 
     rows.execution(workflow)
 
-    assert "21 hours are still to be counted" in said(op)
+    assert "21 hours are not counted yet" in said(op)
 
 
 def test_pages_cost_as_many_statements_with_many_rows_as_with_few(

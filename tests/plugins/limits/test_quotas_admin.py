@@ -90,7 +90,7 @@ def test_deleting_asks_for_a_reason_and_keeps_it(op: Client) -> None:
     asked = op.get(address)
     op.post(address, {"_form_submitted": "True", "reason": "grown up"})
 
-    assert "Nothing of it holds any more" in asked.content.decode()
+    assert "Removes the quota immediately" in asked.content.decode()
     assert not Quota.objects.exists()
     assert Activity.objects.get(action="quota.delete").reason == "grown up"
 

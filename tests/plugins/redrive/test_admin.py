@@ -156,7 +156,7 @@ def test_another_workspaces_entries_are_not_redriven(
 
     answer = ada.post(f"{NEW}?ids={elsewhere.pk}", {"scope": "STEP"})
 
-    assert "nothing to redrive" in answer.content.decode()
+    assert "Nothing to redrive" in answer.content.decode()
     assert ada.get(f"{NEW}?group={elsewhere.group_id}").status_code == 403
     assert not Redrive.objects.exists()
 

@@ -43,11 +43,11 @@ def test_a_body_does_not_see_what_may_not_be_done_when_its_container_starts(name
 
 def test_the_container_around_is_named_as_what_is_not_done():
     assert message(loop("refine", reads("a", "{{ tasks.refine.output }}"))) == (
-        '"refine" is the task around this body, which is not done yet; '
+        '"refine" is the container of this task, which has not finished; '
         "loop.previous holds the outputs of the iteration before"
     )
     assert message(noop("beside"), each("batch", reads("a", "{{ tasks.beside.output }}"))) == (
-        '"beside" may not be done when "batch" starts: no edges lead from "beside" to "batch"'
+        '"beside" may not have finished when "batch" starts: no path leads from "beside" to "batch"'
     )
 
 

@@ -57,21 +57,21 @@ NAMES = {
 }
 NUMBERS = tuple(NAMES.values())
 HELP = {
-    "name": lazy("What messages call it."),
-    "enabled": lazy("Off: nothing is noticed and nobody is told."),
-    "url": lazy("Webhook: where alerts are posted."),
-    "interval_seconds": lazy("In seconds: nobody is notified of one thing more often than this."),
+    "name": lazy("The name shown in messages."),
+    "enabled": lazy("When disabled, the rule detects nothing and sends nothing."),
+    "url": lazy("Webhook: the URL that receives alerts."),
+    "interval_seconds": lazy("Minimum seconds between notifications about the same problem."),
     "rate_factor": lazy("Minimum ratio of the failures to the usual number for this hour."),
     "rate_least": lazy("Minimum number of failures in an hour."),
     "oldest_hours": lazy("Hours that a dead letter may stay open."),
     "waiting_seconds": lazy("Seconds that work may wait for a worker."),
-    "silent_seconds": lazy("Seconds that beat may send no sign of life."),
+    "silent_seconds": lazy("Maximum seconds without a heartbeat from beat."),
 }
 LABELS = {
     "url": lazy("Address"),
-    "interval_seconds": lazy("At most every"),
-    "rate_factor": lazy("Times the usual"),
-    "rate_least": lazy("And at least"),
+    "interval_seconds": lazy("Minimum interval"),
+    "rate_factor": lazy("Multiple of the usual rate"),
+    "rate_least": lazy("Minimum failures"),
     "oldest_hours": lazy("Open for"),
     "waiting_seconds": lazy("Waiting for"),
     "silent_seconds": lazy("Silent for"),
@@ -87,18 +87,20 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         widget=CheckboxSelectMultiple(),
     )
     workflow_slug = forms.CharField(
-        label=lazy("Only of workflow"),
+        label=lazy("Only for workflow"),
         required=False,
         max_length=100,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text=lazy("Its slug. Empty: of every workflow."),
+        help_text=lazy("The workflow's slug. Leave empty for all workflows."),
     )
-    channel = forms.ChoiceField(label=lazy("By"), choices=AlertChannel.choices, widget=Select())
+    channel = forms.ChoiceField(
+        label=lazy("Channel"), choices=AlertChannel.choices, widget=Select()
+    )
     recipients = forms.CharField(
         required=False,
         max_length=8_000,
         widget=Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text=lazy("E-mail: one address a line."),
+        help_text=lazy("E-mail: one address per line."),
         label=lazy("Recipients"),
     )
     secret = forms.CharField(
@@ -177,7 +179,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         workspace = data.get("workspace") if self.adds else self.instance.workspace
         found = Workflow.objects.filter(workspace=workspace, slug=slug).first()
         if workspace is None or found is None:
-            self.add_error("workflow_slug", gettext("There is no such workflow in the workspace."))
+            self.add_error("workflow_slug", gettext("The workspace has no such workflow."))
             return None
         return found.pk
 
@@ -190,20 +192,21 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
             return secret_of(self.instance)
         except SealingError as error:
             self.add_error(
-                "secret", gettext("The present one cannot be opened: {error}").format(error=error)
+                "secret",
+                gettext("The current secret cannot be decrypted: {error}").format(error=error),
             )
             return ""
 
     def _about_the_secret(self) -> str:
         kept = (
-            gettext("Empty: it stays as it is. ")
+            gettext("Leave empty to keep the current secret. ")
             if not self.adds and self.instance.has_secret
             else ""
         )
         return kept + gettext(
-            "Slack: the incoming webhook's address. Webhook: the text of 16 or more "
-            "characters that signs the requests. E-mail: a mail server of your own, "
-            "smtp://user:password@host:587; without one, the installation's."
+            "Slack: the URL of the incoming webhook. Webhook: a signing secret of at least 16 "
+            "characters. E-mail: your own mail server, smtp://user:password@host:587; leave empty "
+            "to use the installation's."
         )
 
 
@@ -211,7 +214,9 @@ def _test(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
     rule = AlertRule.objects.select_related("workspace").get(pk=pk)
     delivery = send_test(rule, actor=actor)
     if delivery.state != DeliveryState.SENT:
-        raise NotDelivered(gettext("The test did not arrive: {error}").format(error=delivery.error))
+        raise NotDelivered(
+            gettext("The test was not delivered: {error}").format(error=delivery.error)
+        )
 
 
 def _delete(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
@@ -243,9 +248,7 @@ DELETE = AdminOperation(
     title=lazy("Delete…"),
     icon="delete",
     done=lazy("deleted"),
-    question=lazy(
-        "Nobody is told by it any more; its alerts and the list of what it sent go with it."
-    ),
+    question=lazy("Deletes the rule with its alerts and messages."),
     form=ReasonForm,
     danger=True,
     destination=lambda _: links.listing("valkyr_alerts_alertrule"),
@@ -267,14 +270,14 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
     search_ids = ("id",)
     search_texts = ("name", "workspace__slug")
     needs = edits = Permission.CONFIGURE
-    empty_text = lazy("No alert rules: nobody is told when something breaks. Add one.")
+    empty_text = lazy("No alert rules. Add one to be notified of failures.")
     warn_unsaved_form = True
     fieldsets: ClassVar[Any] = (
         (None, {"fields": ("workspace", "name", "enabled")}),
-        (lazy("Of what"), {"fields": ("kinds", "workflow_slug")}),
-        (lazy("How"), {"fields": ("channel", "recipients", "url", "secret")}),
+        (lazy("Events"), {"fields": ("kinds", "workflow_slug")}),
+        (lazy("Delivery"), {"fields": ("channel", "recipients", "url", "secret")}),
         (lazy("When"), {"fields": NUMBERS}),
-        (lazy("What came of it"), {"fields": ("noticed", "changed", "created_by")}),
+        (lazy("Result"), {"fields": ("noticed", "changed", "created_by")}),
     )
 
     class Media:
@@ -289,8 +292,8 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
     def mark(self, row: AlertRule) -> Any:
         """Return whether it is on or off."""
         if row.enabled:
-            return marks.mark(gettext("on"), "notifications", "green")
-        return marks.mark(gettext("off"), "notifications_off", "grey")
+            return marks.mark(gettext("enabled"), "notifications", "green")
+        return marks.mark(gettext("disabled"), "notifications_off", "grey")
 
     @display(description=lazy("notifies about"))
     def tells_of(self, row: AlertRule) -> str:
@@ -299,7 +302,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
             return gettext("everything")
         return marks.clipped(", ".join(str(AlertKind(kind).label) for kind in row.kinds), 80)
 
-    @display(description=lazy("by"))
+    @display(description=lazy("channel"))
     def by(self, row: AlertRule) -> str:
         """Return its channel."""
         return row.get_channel_display()

@@ -34,7 +34,7 @@ from valkyr_plugins.alerts.sending import resend
 LATEST = 50
 ALERT_MARKS = {
     AlertState.OPEN: (lazy("open"), "notifications_active", "red"),
-    AlertState.OVER: (lazy("over"), "check_circle", "green"),
+    AlertState.OVER: (lazy("ended"), "check_circle", "green"),
 }
 DELIVERY_MARKS = {
     DeliveryState.QUEUED: (lazy("queued"), "schedule_send", "blue"),
@@ -77,7 +77,7 @@ class AlertAdmin(FactAdmin):
     ordering = ("-id",)
     search_ids = ("id", "rule_id")
     search_texts = ("sentence", "subject")
-    empty_text = lazy("No alerts. An alert rule says what is worth one, and who is told.")
+    empty_text = lazy("No alerts. Add an alert rule to define what to report and whom to notify.")
 
     @display(description=lazy("state"))
     def mark(self, row: Alert) -> Any:
@@ -122,7 +122,7 @@ class AlertAdmin(FactAdmin):
                 [
                     (gettext("Kind"), self.about(obj)),
                     (
-                        gettext("Look at it"),
+                        gettext("Link"),
                         links.link(shown_page(obj.path), gettext("Open its page"))
                         if obj.path
                         else "",
@@ -132,10 +132,10 @@ class AlertAdmin(FactAdmin):
                     (gettext("Noticed"), marks.times(obj.count)),
                     (gettext("First"), marks.ago(obj.first_at)),
                     (gettext("Last"), marks.ago(obj.last_at)),
-                    (gettext("People were told"), marks.ago(obj.told_at)),
-                    (gettext("Over"), marks.ago(obj.over_at)),
+                    (gettext("Notified"), marks.ago(obj.told_at)),
+                    (gettext("Ended"), marks.ago(obj.over_at)),
                     (gettext("Subject"), marks.copyable(obj.subject)),
-                    (gettext("Id"), marks.copyable(obj.pk)),
+                    (gettext("ID"), marks.copyable(obj.pk)),
                 ]
             ),
             [_messages(obj), json_section(gettext("Details"), obj.details)],
@@ -152,7 +152,7 @@ RESEND = AdminOperation(
         apply=_resend,
         needs=Permission.CONFIGURE,
         refuse=lambda row: (
-            gettext("Nothing to do: it is queued and sent by itself.")
+            gettext("Already queued. It will be sent automatically.")
             if row.state == DeliveryState.QUEUED
             else ""
         ),
@@ -161,8 +161,7 @@ RESEND = AdminOperation(
     icon="forward_to_inbox",
     done=lazy("queued"),
     question=lazy(
-        "The same message goes out once more, with the same idempotency key, by its rule's "
-        "present channel."
+        "Sends the message again with the same idempotency key, through the rule's current channel."
     ),
 )
 
@@ -180,10 +179,10 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
     ordering = ("-id",)
     search_ids = ("id", "rule_id", "alert_id")
     empty_text = lazy(
-        "No messages yet: they are sent when a rule notices something, or for a test."
+        "No messages yet. Rules send messages when they detect a problem, or for a test."
     )
 
-    @display(description=lazy("made"))
+    @display(description=lazy("created"))
     def made(self, row: AlertDelivery) -> Any:
         """Return how long ago it was queued."""
         return marks.ago(row.created_at)
@@ -193,12 +192,12 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
         """Return queued, sent or given up."""
         return marks.mark(*DELIVERY_MARKS[DeliveryState(row.state)])
 
-    @display(description=lazy("because"))
+    @display(description=lazy("reason"))
     def why(self, row: AlertDelivery) -> str:
         """Return why it was sent."""
         return row.get_reason_display()
 
-    @display(description=lazy("by"))
+    @display(description=lazy("channel"))
     def by(self, row: AlertDelivery) -> str:
         """Return its channel."""
         return row.get_channel_display()
@@ -234,19 +233,19 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
             [self.mark(obj)],
             facts(
                 [
-                    (gettext("Because"), self.why(obj)),
+                    (gettext("Reason"), self.why(obj)),
                     (gettext("Alert"), alert),
-                    (gettext("By"), self.by(obj)),
+                    (gettext("Channel"), self.by(obj)),
                     (gettext("Rule"), _rule(obj)),
                     (gettext("Workspace"), _place(obj)),
                     (gettext("Attempts"), str(obj.attempts)),
                     (gettext("Next attempt"), marks.ago(obj.next_at)),
                     (gettext("Sent"), marks.ago(obj.sent_at)),
-                    (gettext("Made"), marks.ago(obj.created_at)),
-                    (gettext("Id and idempotency key"), marks.copyable(obj.pk)),
+                    (gettext("Created"), marks.ago(obj.created_at)),
+                    (gettext("ID and idempotency key"), marks.copyable(obj.pk)),
                 ]
             ),
-            [_attempts(obj), json_section(gettext("What it says"), obj.message)],
+            [_attempts(obj), json_section(gettext("Message"), obj.message)],
         )
 
 
@@ -263,10 +262,10 @@ def _messages(alert: Alert) -> PageSection:
     return PageSection(
         gettext("Messages"),
         headers=(
-            gettext("Made"),
+            gettext("Created"),
             gettext("State"),
-            gettext("Because"),
-            gettext("By"),
+            gettext("Reason"),
+            gettext("Channel"),
             gettext("Attempts"),
             gettext("Last error"),
         ),
@@ -281,14 +280,14 @@ def _messages(alert: Alert) -> PageSection:
             )
             for row in alert.deliveries.defer("message", "log").order_by("-id")[:LATEST]
         ],
-        empty=gettext("No message of its own: it was reported together with others, or will be."),
+        empty=gettext("No separate message: it was or will be reported together with others."),
     )
 
 
 def _attempts(delivery: AlertDelivery) -> PageSection:
     return PageSection(
         gettext("Attempts"),
-        headers=(gettext("At"), gettext("Answer"), gettext("Took"), gettext("Error")),
+        headers=(gettext("Time"), gettext("Response"), gettext("Duration"), gettext("Error")),
         rows=[
             (
                 format_html('<span class="vk-nowrap">{}</span>', said["at"][:19].replace("T", " ")),

@@ -21,12 +21,12 @@ class Migration(executions.public.migrations.Migration):
             name='Alert',
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure is back'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits where no worker serves'), ('BEAT_SILENT', 'beat does not tick'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20)),
+                ('kind', models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure has regressed'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits in a queue without a worker'), ('BEAT_SILENT', 'beat is not running'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20)),
                 ('subject', models.CharField(max_length=400)),
                 ('sentence', models.CharField(max_length=1000)),
                 ('path', models.CharField(blank=True, default='', max_length=500)),
                 ('details', models.JSONField(default=dict)),
-                ('state', models.CharField(choices=[('OPEN', 'open'), ('OVER', 'over')], default='OPEN', max_length=4)),
+                ('state', models.CharField(choices=[('OPEN', 'open'), ('OVER', 'ended')], default='OPEN', max_length=4)),
                 ('count', models.PositiveBigIntegerField(default=1)),
                 ('told_count', models.PositiveBigIntegerField(default=0)),
                 ('first_at', models.DateTimeField(db_default=executions.public.database.ClockTimestamp())),
@@ -43,7 +43,7 @@ class Migration(executions.public.migrations.Migration):
             name='AlertNews',
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure is back'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits where no worker serves'), ('BEAT_SILENT', 'beat does not tick'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20)),
+                ('kind', models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure has regressed'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits in a queue without a worker'), ('BEAT_SILENT', 'beat is not running'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20)),
                 ('workflow_id', models.UUIDField(blank=True, null=True)),
                 ('subject', models.CharField(max_length=400)),
                 ('sentence', models.CharField(max_length=1000)),
@@ -57,7 +57,7 @@ class Migration(executions.public.migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=100)),
-                ('kinds', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure is back'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits where no worker serves'), ('BEAT_SILENT', 'beat does not tick'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20), size=None)),
+                ('kinds', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure has regressed'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits in a queue without a worker'), ('BEAT_SILENT', 'beat is not running'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20), size=None)),
                 ('channel', models.CharField(choices=[('EMAIL', 'e-mail'), ('SLACK', 'Slack'), ('WEBHOOK', 'webhook')], max_length=8)),
                 ('recipients', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=254), blank=True, default=list, size=None)),
                 ('url', models.CharField(blank=True, default='', max_length=2000)),
@@ -85,7 +85,7 @@ class Migration(executions.public.migrations.Migration):
             name='AlertDelivery',
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('reason', models.CharField(choices=[('RAISED', 'noticed'), ('AGAIN', 'still so, or again'), ('OVER', 'all clear'), ('TEST', 'a test')], max_length=6)),
+                ('reason', models.CharField(choices=[('RAISED', 'noticed'), ('AGAIN', 'still open or reopened'), ('OVER', 'all clear'), ('TEST', 'a test')], max_length=6)),
                 ('channel', models.CharField(choices=[('EMAIL', 'e-mail'), ('SLACK', 'Slack'), ('WEBHOOK', 'webhook')], max_length=8)),
                 ('message', models.JSONField()),
                 ('state', models.CharField(choices=[('QUEUED', 'queued'), ('SENT', 'sent'), ('GIVEN_UP', 'given up')], default='QUEUED', max_length=8)),

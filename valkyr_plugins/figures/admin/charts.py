@@ -18,8 +18,8 @@ STATES = (
     ("timed_out", lazy("timed out")),
     ("failed", lazy("failed")),
 )
-SHARES = ((0.5, "p50", lazy("half")), (0.95, "p95", lazy("most")), (0.99, "p99", lazy("worst")))
-NOTHING = lazy("No execution ended in this time.")
+SHARES = ((0.5, "p50", lazy("median")), (0.95, "p95", lazy("p95")), (0.99, "p99", lazy("p99")))
+NOTHING = lazy("No executions ended in this period.")
 
 
 def charts(figures: Figures) -> list[Chart]:
@@ -47,9 +47,9 @@ def by_state(figures: Figures) -> Chart:
     counts = ", ".join(f"{getattr(total, name):,} {word}" for name, word in STATES)
     return Chart(
         "states",
-        gettext("Executions that ended"),
-        gettext("Executions that ended, by state: {counts}.").format(counts=counts),
-        note=gettext("{throughput} in all").format(throughput=throughput(figures)),
+        gettext("Completed executions"),
+        gettext("Completed executions by state: {counts}.").format(counts=counts),
+        note=gettext("{throughput} in total").format(throughput=throughput(figures)),
         bars=stacked(columns, scale),
         legend=STATES[::-1],
         y_labels=[_count(tick) for tick in scale.ticks],
@@ -58,7 +58,7 @@ def by_state(figures: Figures) -> Chart:
         headers=(
             gettext("From (UTC)"),
             *(word for _, word in STATES),
-            gettext("asked for"),
+            gettext("created"),
             gettext("failed attempts"),
         ),
         rows=[
@@ -97,7 +97,7 @@ def failure_rate(figures: Figures) -> Chart:
         ),
         note=percent(figures.total.failure_rate),
         bars=stacked(columns, scale),  # type: ignore[arg-type]
-        legend=(("failed", gettext("failed or timed out, of all that were not cancelled")),),
+        legend=(("failed", gettext("failed or timed out, cancelled ones excluded")),),
         y_labels=[f"{tick:g} %" for tick in scale.ticks],
         x_labels=_few(labels),
         grid=grid(scale),
@@ -128,7 +128,7 @@ def dispatches(figures: Figures) -> Chart:
         "dispatches",
         gettext("How long steps wait for a worker"),
         lambda tally: tally.dispatches,
-        gettext("No step was started in this time."),
+        gettext("No steps started in this period."),
     )
 
 
@@ -196,11 +196,11 @@ def throughput(figures: Figures) -> str:
     hours = max(figures.window.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
     an_hour = figures.total.ended / hours
     if an_hour >= 600:
-        return gettext("{an_hour:,.0f} a minute").format(an_hour=an_hour / 60)
+        return gettext("{an_hour:,.0f} per minute").format(an_hour=an_hour / 60)
     return (
-        gettext("{an_hour:,.0f} an hour").format(an_hour=an_hour)
+        gettext("{an_hour:,.0f} per hour").format(an_hour=an_hour)
         if an_hour >= 10
-        else gettext("{an_hour:.2g} an hour").format(an_hour=an_hour)
+        else gettext("{an_hour:.2g} per hour").format(an_hour=an_hour)
     )
 
 

@@ -50,7 +50,9 @@ def banners(figures: Figures, *, anything: bool) -> list[Banner]:
     if figures.uncounted and anything:
         found.append(_uncounted(figures.uncounted))
     if figures.capped:
-        text = gettext("More ended than can be counted at once: the newest numbers are too low.")
+        text = gettext(
+            "Too many executions ended to count at once. The newest numbers are too low."
+        )
         found.append(Banner(text, urgent=False))
     return found
 
@@ -58,13 +60,13 @@ def banners(figures: Figures, *, anything: bool) -> list[Banner]:
 def measures(figures: Figures | None) -> list[tuple[str, str]]:
     """Return the range's numbers, as (name, value)."""
     if figures is None:
-        return [(gettext("Figures of this time"), NOT_AVAILABLE)]
+        return [(gettext("Figures for this period"), NOT_AVAILABLE)]
     total = figures.total
     return [
         (gettext("Throughput"), throughput(figures)),
         (gettext("Failure rate"), percent(total.failure_rate)),
-        (gettext("Execution takes"), summary(total.durations)),
-        (gettext("Step waits for a worker"), summary(total.dispatches)),
+        (gettext("Execution duration"), summary(total.durations)),
+        (gettext("Wait for a worker"), summary(total.dispatches)),
         (gettext("Failed attempts"), f"{total.failed_attempts:,}"),
         (gettext("Dead letters"), f"{total.dead_letters:,}"),
     ]
@@ -77,33 +79,32 @@ def change(figures: Figures) -> str:
     now = figures.total.ended_badly
     if not before:
         return (
-            gettext("none in the {title} before").format(title=title)
+            gettext("none in the previous {title}").format(title=title)
             if now
-            else gettext("none in the {title} before either").format(title=title)
+            else gettext("none in the previous {title} either").format(title=title)
         )
     elapsed = max(figures.window.elapsed, timedelta(minutes=1))
     times = (now / elapsed.total_seconds()) / (before / figures.window.range.length.total_seconds())
     if times >= 2:
-        return gettext("{times:.1f} times the rate of the {title} before").format(
+        return gettext("{times:.1f} times the rate of the previous {title}").format(
             times=times, title=title
         )
     percent = round(100 * (times - 1))
     if percent == 0:
-        return gettext("as in the {title} before").format(title=title)
+        return gettext("same as the previous {title}").format(title=title)
     text = (
-        gettext("{percent} % more than in the {title} before")
+        gettext("{percent} % more than in the previous {title}")
         if percent > 0
-        else gettext("{percent} % less than in the {title} before")
+        else gettext("{percent} % less than in the previous {title}")
     )
     return text.format(percent=abs(percent), title=title)
 
 
 def _uncounted(hours: int) -> Banner:
     text = ngettext(
-        "One hour is still to be counted and shown as empty. A duty of the worker 'control' does "
-        "it, the newest first.",
-        "{hours:,} hours are still to be counted and shown as empty. A duty of the worker "
-        "'control' does it, the newest first.",
+        "One hour is not counted yet and appears empty. The worker 'control' counts it.",
+        "{hours:,} hours are not counted yet and appear empty. The worker 'control' counts them, "
+        "newest first.",
         hours,
     )
     return Banner(text.format(hours=hours), urgent=False)

@@ -72,7 +72,7 @@ STEPS = (
     lazy("Retries"),
 )
 VERSIONS = (lazy("Version"), lazy("Executions"), lazy("Failure rate"), "p50", "p95")
-NONE_ENDED = lazy("No execution ended in this time.")
+NONE_ENDED = lazy("No executions ended in this period.")
 
 
 def panels(kept: Facts) -> list[PageSection]:
@@ -118,9 +118,8 @@ def _looked_at(table: StepTable) -> str:
         else ""
     )
     return gettext(
-        "From the newest {executions:,} executions that ended{runs}. All iterations of "
-        "a step count together; what holds others, such as a loop, has no time of its "
-        "own."
+        "From the newest {executions:,} completed executions{runs}. All iterations of a step "
+        "count together. Containers, such as loops, have no duration of their own."
     ).format(executions=table.executions, runs=runs)
 
 
@@ -140,7 +139,7 @@ def _versions(kept: Facts) -> PageSection:
             for one in (found or [])[:SHOWN]
         ],
         empty=NOT_AVAILABLE if found is None else NONE_ENDED,
-        more=gettext("From the newest {number:,} executions that ended.").format(
+        more=gettext("From the newest {number:,} completed executions.").format(
             number=of_versions.VERSION_EXECUTIONS
         )
         if found

@@ -23,11 +23,13 @@ from valkyr_plugins.limits.models import Budget, CostEntry
 FEW = 20
 HELP = {
     "period": lazy("When the budget resets: days and months in UTC."),
-    "currency": lazy("Three capitals, such as USD. Empty: the budget is one of tokens."),
+    "currency": lazy("A three-letter code, such as USD. Leave empty for a budget of tokens."),
     "amount": lazy("Money, or a whole number of tokens."),
-    "soft_percent": lazy("At so much of it people are told. Empty: not at all."),
+    "soft_percent": lazy(
+        "Percentage at which users are notified. Leave empty for no notification."
+    ),
     "kill_switch": lazy(
-        "Once it is spent, cancel what its spender has under way and start nothing."
+        "When the budget is spent, cancel the spender's executions and start no new ones."
     ),
 }
 
@@ -65,12 +67,12 @@ class BudgetAdmin(LimitAdmin):
     operations = (
         deletion(
             BUDGETS,
-            lazy("It limits nothing any more, at once. What steps cost stays written down."),
+            lazy("Removes the limit immediately. Cost entries are kept."),
         ),
     )
     list_display = ("whose", "workspace", "limit", "spent", "begins_anew", "switch", "since")
     search_texts = (name_path(), "workspace__slug")
-    empty_text = lazy("No budgets: nothing limits what steps spend.")
+    empty_text = lazy("No budgets. Spending is not limited.")
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """Return the list, with the spending of all rows looked up at once."""
@@ -101,7 +103,7 @@ class BudgetAdmin(LimitAdmin):
     @display(description=lazy("kill switch"))
     def switch(self, row: Budget) -> str:
         """Return whether it cancels executions under way."""
-        return gettext("on") if row.kill_switch else gettext("off")
+        return gettext("enabled") if row.kill_switch else gettext("disabled")
 
     @display(description=lazy("spent on"))
     def by_model(self, row: Budget) -> Any:
@@ -175,7 +177,7 @@ def _problem(number: int) -> Problem:
 add_section(
     HomeSection(
         name="budgets",
-        title=lazy("Budgets near or over"),
+        title=lazy("Budgets near or over their limit"),
         headers=(lazy("Budget"), lazy("Spent")),
         gather=_gather,
         rows=_rows,

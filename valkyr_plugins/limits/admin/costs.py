@@ -38,7 +38,7 @@ class CostEntryAdmin(FactAdmin):
     ordering = ("-created_at", "-id")
     search_ids = ("id", "execution", "run_id")
     search_texts = ("model", "module")
-    empty_text = lazy("No step has cost anything yet.")
+    empty_text = lazy("No costs yet.")
 
     @display(description=lazy("model"))
     def model_name(self, row: CostEntry) -> str:
@@ -60,7 +60,7 @@ class CostEntryAdmin(FactAdmin):
         """Return the attempt that spent it."""
         return links.to("runners_run", row.run_id, row.module)
 
-    @display(description=lazy("at"))
+    @display(description=lazy("time"))
     def at(self, row: CostEntry) -> Any:
         """Return when it was recorded."""
         return marks.ago(row.created_at)
@@ -122,7 +122,7 @@ WORKFLOW_SECTIONS.append(
     WorkflowSection(
         title=lazy("Costs"),
         headers=(lazy("Model"), lazy("Cost"), lazy("Tokens"), lazy("Attempts")),
-        empty=lazy("Nothing was spent in this time."),
+        empty=lazy("No costs in this period."),
         gather=_gather,
         rows=_rows,
     )

@@ -60,8 +60,12 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        whose = gettext("Empty: the {noun} is the whole workspace's.").format(noun=self.noun)
-        self.fields["username"].help_text = gettext("A member's name. {whose}").format(whose=whose)
+        whose = gettext("Leave empty to apply the {noun} to the whole workspace.").format(
+            noun=self.noun
+        )
+        self.fields["username"].help_text = gettext("A member's username. {whose}").format(
+            whose=whose
+        )
 
     def clean(self) -> dict[str, Any]:
         """Find the member."""

@@ -34,15 +34,13 @@ from valkyr_plugins.limits.models import Quota, QuotaHold, Resource
 from valkyr_plugins.limits.quotas import LIMITS, QUOTAS, QuotaRefused, check, described
 
 HELP = {
-    "resource": lazy(
-        "Executions that start, steps of one module type, or tokens of language models."
+    "resource": lazy("Executions started, steps of one module type, or tokens of language models."),
+    "target": lazy("A module type, such as http.request. For tokens, a model, or empty for all."),
+    "max_concurrent": lazy(
+        "Maximum steps of a module type running at once. Leave empty for no limit."
     ),
-    "target": lazy(
-        "The module type, such as http.request; for tokens a model, or nothing for all."
-    ),
-    "max_concurrent": lazy("Steps of a module type that run at once. Empty: no limit."),
-    "max_per_hour": lazy("In a full hour (UTC). Empty: no limit; 0: none."),
-    "max_per_day": lazy("In a day (UTC). Empty: no limit; 0: none."),
+    "max_per_hour": lazy("Per full hour (UTC). Leave empty for no limit; 0 allows none."),
+    "max_per_day": lazy("Per day (UTC). Leave empty for no limit; 0 allows none."),
 }
 HELD_BY[WaitKind.QUOTA] = quotas.described_hold
 
@@ -95,12 +93,12 @@ class QuotaAdmin(LimitAdmin):
     operations = (
         deletion(
             QUOTAS,
-            lazy("Nothing of it holds any more, at once. The workspace's tier goes on limiting."),
+            lazy("Removes the quota immediately. The workspace's tier still applies."),
         ),
     )
     list_display = ("whose", "what", "workspace", "at_once", "this_hour", "today", "since")
     search_texts = (name_path(), "workspace__slug", "target")
-    empty_text = lazy("No quotas: only the workspaces' tiers limit what is started.")
+    empty_text = lazy("No quotas. Only the workspaces' tiers limit executions.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the quotas the user may see, with their use in the current windows."""

@@ -72,6 +72,7 @@ class Migration(executions.public.migrations.Migration):
             ],
             options={
                 'db_table': 'runners_costentry',
+                'verbose_name_plural': 'cost entries',
                 'ordering': ['-created_at', '-id'],
                 'indexes': [models.Index(fields=['workspace', 'created_at', 'id'], name='cost_list'), models.Index(fields=['workflow', 'created_at'], name='cost_workflow'), models.Index(fields=['created_at'], name='cost_age')],
             },

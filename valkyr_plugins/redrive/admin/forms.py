@@ -54,7 +54,8 @@ class RedriveForm(forms.Form):
         choices=_scopes,
         widget=Select,
         help_text=lazy(
-            "The first keeps what the execution has done; the others leave it as it is."
+            "The first continues the execution. The others start new executions and leave it "
+            "unchanged."
         ),
     )
     from_step = forms.CharField(
@@ -62,14 +63,16 @@ class RedriveForm(forms.Form):
         required=False,
         max_length=1000,
         widget=_text(),
-        help_text=lazy('With "from a chosen step": its path (charge.main). Empty: the failed one.'),
+        help_text=lazy(
+            'For "from a chosen step": its path (charge.main). Leave empty for the failed step.'
+        ),
     )
     version = forms.CharField(
         required=False,
         max_length=10,
         widget=_text(placeholder=PINNED),
         help_text=format_lazy(
-            lazy('Of new executions: "{pinned}" (the one that failed), "{latest}" or a number.'),
+            lazy('For new executions: "{pinned}" (the failed version), "{latest}" or a number.'),
             pinned=PINNED,
             latest=LATEST,
         ),
@@ -79,25 +82,27 @@ class RedriveForm(forms.Form):
         label=lazy("Overrides (JSON merge patch)"),
         rows=5,
         must_be_object=True,
-        help_text=lazy("Merged into each entry's inputs; null removes a key. Empty: as they were."),
+        help_text=lazy(
+            "Merged into each entry's inputs; null removes a key. Leave empty to keep the inputs."
+        ),
     )
     expression = forms.CharField(
-        label=lazy("Or an expression that gives each entry's patch"),
+        label=lazy("Or an expression that returns each entry's patch"),
         required=False,
         max_length=10_000,
         widget=Textarea(attrs={"rows": 2, "spellcheck": "false"}),
-        help_text=lazy("It reads inputs, error, attempts and entry."),
+        help_text=lazy("The expression can read inputs, error, attempts and entry."),
     )
     rate = forms.FloatField(
-        label=lazy("A second, at most"),
+        label=lazy("Maximum per second"),
         required=False,
         min_value=0.01,
         max_value=10_000,
         widget=_text(inputmode="decimal"),
-        help_text=lazy("Empty: as fast as it goes."),
+        help_text=lazy("Leave empty for no limit."),
     )
     max_in_flight = forms.IntegerField(
-        label=lazy("In flight, at most"),
+        label=lazy("Maximum in progress"),
         required=False,
         min_value=1,
         widget=IntegerInput,
@@ -111,18 +116,18 @@ class RedriveForm(forms.Form):
         help_text=lazy("Send this many first and wait for their results."),
     )
     stop_above = forms.FloatField(
-        label=lazy("Stop when more fail again than (%)"),
+        label=lazy("Stop if more than this percentage fail again"),
         required=False,
         min_value=0,
         max_value=100,
         widget=_text(inputmode="decimal"),
-        help_text=lazy("Of the last hundred that ended. Empty: never."),
+        help_text=lazy("Of the last hundred completed entries. Leave empty for no limit."),
     )
     reason = forms.CharField(
         required=False,
         max_length=2_000,
         widget=_text(),
-        help_text=lazy("Kept on the redrive and in the activity log."),
+        help_text=lazy("Stored with the redrive and in the activity log."),
         label=lazy("Reason"),
     )
 
@@ -174,12 +179,9 @@ class StartForm(ReasonForm):
     """Asks for the number of entries if there are many."""
 
     count = forms.IntegerField(
-        label=lazy("How many entries"),
+        label=lazy("Number of entries"),
         widget=IntegerInput,
-        help_text=lazy(
-            "Type the number of entries of this redrive, so that nothing large starts by a "
-            "slip of the hand."
-        ),
+        help_text=lazy("Type the number of entries to confirm."),
     )
     field_order = ("count", "reason")
 
@@ -276,7 +278,7 @@ def _refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: Redriv
     if count == 0:
         wanted = ", ".join(needed(form.wish({}, None)))
         return gettext(
-            "None of these is open and yours to redrive like this: you need {wanted}."
+            "You cannot redrive any of these: they are not open, or you need {wanted}."
         ).format(wanted=wanted)
     if count == few and bounded_count(scoped(request, rows, Permission.BULK), few) < few:
         return gettext(

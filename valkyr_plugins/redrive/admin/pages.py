@@ -54,7 +54,7 @@ def _unless(target: str, *states: str) -> Callable[[Any], str]:
     def refuse(row: Redrive) -> str:
         if row.state in allowed:
             return ""
-        return gettext("Nothing to do: this redrive is {label}.").format(
+        return gettext("Not available: this redrive is {label}.").format(
             label=RedriveState(row.state).label
         )
 
@@ -100,7 +100,7 @@ PAUSE = AdminOperation(
     title=lazy("Pause…"),
     icon="pause_circle",
     done=lazy("paused"),
-    question=lazy("Nothing more is sent for now; what was sent goes on."),
+    question=lazy("Stops sending. Entries that were sent continue."),
 )
 RESUME = AdminOperation(
     Operation(
@@ -112,7 +112,7 @@ RESUME = AdminOperation(
     title=lazy("Resume…"),
     icon="play_circle",
     done=lazy("resumed"),
-    question=lazy("It goes on where it stopped, and looks at its failures again."),
+    question=lazy("Continues the redrive and counts failures from zero."),
     primary=True,
 )
 ABORT = AdminOperation(
@@ -125,7 +125,9 @@ ABORT = AdminOperation(
     title=lazy("Abort…"),
     icon="cancel",
     done=lazy("aborted"),
-    question=lazy("Nothing more is sent, ever; what was sent goes on. The others stay open."),
+    question=lazy(
+        "Stops sending permanently. Entries that were sent continue. The others stay open."
+    ),
     danger=True,
 )
 
@@ -156,7 +158,9 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     list_before_template = "valkyr/tabs.html"
     list_defer = ("selection", "overrides", "expression")
     ordering = ("-id",)
-    empty_text = lazy("No redrives yet: tick dead letters or open a failure group, then Redrive.")
+    empty_text = lazy(
+        "No redrives yet. Select dead letters or open a failure group, then choose “Redrive”."
+    )
     search_ids = ("id", "group_id")
     search_texts = ("reason", "created_by_name")
 
@@ -168,7 +172,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     def new(self, request: HttpRequest) -> HttpResponse:
         """Create a redrive for a group's open entries (`?group=`), or for some (`?ids=a,b`)."""
         if not holds(request, Permission.REDRIVE):
-            raise PermissionDenied(gettext("Redriving needs the permission redrive."))
+            raise PermissionDenied(gettext("You need the permission redrive."))
         return ask(request, _named(request), sent=request.method == "POST")
 
     @display(description=lazy("what"))
@@ -196,7 +200,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         """Return how many failed again."""
         return f"{row.failed_again:,}"
 
-    @display(description=lazy("by"))
+    @display(description=lazy("created by"))
     def who(self, row: Redrive) -> str:
         """Return the user who created it."""
         return row.created_by_name
@@ -206,7 +210,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         """Return its reason."""
         return marks.clipped(row.reason, 60) or marks.EMPTY
 
-    @display(description=lazy("made"))
+    @display(description=lazy("created"))
     def created(self, row: Redrive) -> Any:
         """Return its age."""
         return marks.ago(row.created_at)
@@ -234,16 +238,16 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
             (gettext("From step"), obj.from_step),
             (gettext("Version"), "" if obj.scope == RedriveScope.STEP else obj.version),
             (gettext("Changes"), marks.clipped(panels.wanted(obj), 200)),
-            (gettext("A second, at most"), "" if obj.rate is None else f"{obj.rate:g}"),
-            (gettext("In flight, at most"), obj.max_in_flight or ""),
+            (gettext("Maximum per second"), "" if obj.rate is None else f"{obj.rate:g}"),
+            (gettext("Maximum in progress"), obj.max_in_flight or ""),
             (gettext("Canary"), obj.canary or ""),
             (gettext("Stops above"), "" if obj.stop_above is None else f"{obj.stop_above:g} %"),
-            (gettext("By"), obj.created_by_name),
-            (gettext("Made"), marks.ago(obj.created_at)),
+            (gettext("Created by"), obj.created_by_name),
+            (gettext("Created"), marks.ago(obj.created_at)),
             (gettext("Started"), marks.ago(obj.started_at)),
             (gettext("Finished"), marks.ago(obj.finished_at)),
             (gettext("Reason"), obj.reason),
-            (gettext("Id"), marks.copyable(obj.pk)),
+            (gettext("ID"), marks.copyable(obj.pk)),
         ]
 
 
@@ -275,16 +279,18 @@ def _named(request: HttpRequest) -> Chosen:
         wanted = [UUID(text) for text in ids.split(",") if text][:1_000]
     except ValueError:
         raise BadRequest(
-            gettext("group and ids must be ids of failure groups and dead letters.")
+            gettext("group and ids must be IDs of failure groups and dead letters.")
         ) from None
     if group_id is not None:
         return _of_group(request, rows, group_id)
     if not wanted:
-        raise BadRequest(gettext("Which dead letters? Expected ?group=<id> or ?ids=<id>,<id>."))
+        raise BadRequest(
+            gettext("No dead letters selected. Add ?group=<id> or ?ids=<id>,<id> to the URL.")
+        )
     return Chosen(
         rows=rows.filter(pk__in=wanted),
         selection={"ids": [str(pk) for pk in wanted]},
-        title=gettext("the dead letters you chose"),
+        title=gettext("the selected dead letters"),
         back=reverse("admin:dlq_deadletterentry_changelist"),
     )
 
@@ -293,7 +299,7 @@ def _of_group(request: HttpRequest, rows: Any, group_id: UUID) -> Chosen:
     group = scoped(request, FailureGroup.objects.filter(pk=group_id), Action.VIEW).first()
     if group is None:
         raise PermissionDenied(
-            gettext("There is no failure group {group_id}, or not for you.").format(
+            gettext("Failure group {group_id} not found, or you do not have access.").format(
                 group_id=group_id
             )
         )

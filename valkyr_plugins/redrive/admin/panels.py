@@ -131,7 +131,7 @@ def _pace(rate: float, left: float | None) -> str:
     rest = (
         "" if left is None else gettext(", about {took} left").format(took=marks.took(left * 1_000))
     )
-    return gettext("{rate:g} a second{rest}.").format(rate=rate, rest=rest)
+    return gettext("{rate:g} per second{rest}.").format(rate=rate, rest=rest)
 
 
 # The preview of a draft, in panels.
@@ -159,7 +159,7 @@ def _outlook(found: Preview) -> PageSection:
         for skipped in found.skipped
     ]
     more = (
-        gettext("There were more; one redrive takes the oldest 100,000. ")
+        gettext("A redrive takes at most 100,000 entries; these are the oldest. ")
         if found.truncated
         else ""
     )
@@ -171,27 +171,27 @@ def _outlook(found: Preview) -> PageSection:
     )
     return PageSection(
         gettext("What would happen"),
-        headers=(gettext("Entries"), gettext("What happens to them")),
+        headers=(gettext("Entries"), gettext("Result")),
         rows=rows,
-        more=gettext("{more}Sending them takes {took} at this pace.").format(more=more, took=took),
+        more=gettext("{more}Sending takes {took} at this rate.").format(more=more, took=took),
     )
 
 
 def _effects(found: Preview) -> PageSection:
     return PageSection(
-        gettext("Runs again outside"),
+        gettext("Repeated side effects"),
         headers=(gettext("Step"), gettext("Module"), gettext("Effect"), gettext("Entries")),
         rows=[
             [marks.path(effect.step), effect.module, effect.effect, f"{effect.count:,}"]
             for effect in found.effects
         ],
-        empty=gettext("Nothing: no step that runs again has effects outside."),
+        empty=gettext("No side effects: no repeated step changes other systems."),
     )
 
 
 def _rejected(found: Preview) -> PageSection:
     return PageSection(
-        gettext("Refused by the module's schema"),
+        gettext("Rejected by the module's schema"),
         headers=(gettext("Entry"), gettext("Why")),
         rows=[
             [
@@ -200,7 +200,7 @@ def _rejected(found: Preview) -> PageSection:
             ]
             for entry in found.rejected
         ],
-        empty=gettext("None of the {checked:,} that were tried.").format(checked=found.checked),
+        empty=gettext("None of the {checked:,} checked entries.").format(checked=found.checked),
         error=bool(found.rejected),
     )
 
@@ -220,14 +220,14 @@ def _samples(request: HttpRequest, redrive: Redrive, found: Preview) -> PageSect
             ]
             for sample in found.samples
         ],
-        empty=gettext("No entry is left to show."),
+        empty=gettext("No entries."),
     )
 
 
 def _versions(found: Preview) -> PageSection:
     return PageSection(
         gettext("Other versions of the definition"),
-        headers=(gettext("From"), gettext("To"), gettext("Differs in")),
+        headers=(gettext("From"), gettext("To"), gettext("Changes")),
         rows=[
             [
                 f"v{change.before}",

@@ -60,7 +60,7 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
             ]
             for row in rows[:SHOWN]
         ],
-        empty=gettext("It was never redriven as a group."),
+        empty=gettext("Not redriven as a group yet."),
         folded=True,
     )
 
@@ -76,7 +76,7 @@ def redrive_many(
     chosen = Chosen(
         rows=rows.filter(pk__lte=newest) if newest else rows,
         selection={"list": request.GET.urlencode()} if across == "1" else {"ids": ids},
-        title=gettext("the dead letters that you ticked"),
+        title=gettext("the selected dead letters"),
         back=request.get_full_path(),
         hidden=[
             ("action", ACTION),
@@ -95,7 +95,7 @@ GROUP_SECTIONS.append(redrives)
 add_entry_action(
     ACTION,
     redrive_many,
-    short_description=lazy("Redrive at a pace…"),
+    short_description=lazy("Redrive at a rate…"),
     allowed_permissions=("requeue",),
 )
 

@@ -53,7 +53,7 @@ class PointForm(ReasonForm):
     point = forms.ChoiceField(
         widget=Select(),
         label=lazy("To"),
-        help_text=lazy("What ran after it runs again."),
+        help_text=lazy("Later steps run again."),
     )
     field_order = ("point", "reason")
 
@@ -74,8 +74,8 @@ class ForkForm(ReasonForm):
         max_length=1000,
         widget=TextInput(attrs={"autocomplete": "off"}),
         help_text=lazy(
-            "Its path, such as charge.main; it runs again. Empty: from the beginning. Behind "
-            "an approval the fork begins with the approval."
+            "The step's path, such as charge.main; the step runs again. Leave empty to start from "
+            "the beginning. After an approval, the fork begins with the approval."
         ),
     )
     version = forms.ChoiceField(
@@ -86,13 +86,13 @@ class ForkForm(ReasonForm):
     payload = JSONTextField(
         label=lazy("Payload (JSON)"),
         rows=3,
-        help_text=lazy("Merged into the payload; empty changes nothing."),
+        help_text=lazy("Merged into the payload. Leave empty to keep it."),
     )
     variables = JSONTextField(
         label=lazy("Variables (JSON)"),
         rows=3,
         must_be_object=True,
-        help_text=lazy("Merged likewise."),
+        help_text=lazy("Merged the same way."),
     )
     inputs = JSONTextField(
         label=lazy("The step's inputs (JSON)"),
@@ -186,7 +186,7 @@ def _roll_back(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecu
 def _fork(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
     step = data["step"]
     if data["inputs"] and not step:
-        raise ValkyrError(gettext("Name the step whose inputs are to be changed."))
+        raise ValkyrError(gettext("Enter the step whose inputs you want to change."))
     return fork(
         pk,
         step_path=step or None,
@@ -205,7 +205,7 @@ def _refuse_final(row: WorkflowExecution) -> str:
     if row.state in CAN_GO_BACK:
         return ""
     word = ExecutionState(row.state).label
-    return gettext("Nothing to go back to: this execution is {word}. Fork it instead.").format(
+    return gettext("You cannot roll back: this execution is {word}. Fork it instead.").format(
         word=word
     )
 
@@ -220,8 +220,7 @@ ROLL_BACK = AdminOperation(
     icon="history",
     done=lazy("rolled back"),
     question=lazy(
-        "Steps after the point become history and run again; live steps are cancelled and "
-        "their results refused."
+        "Steps after this point run again. Running steps are cancelled and their results discarded."
     ),
     form=PointForm,
     danger=True,
@@ -236,7 +235,9 @@ FORK = AdminOperation(
     title=lazy("Fork…"),
     icon="fork_right",
     done=lazy("forked"),
-    question=lazy("Starts a new execution in the middle of this one, which stays as it is."),
+    question=lazy(
+        "Starts a new execution from a step of this one. This execution does not change."
+    ),
     form=ForkForm,
     bulk=False,
     destination=_page_of,
@@ -250,7 +251,7 @@ REPLAY = AdminOperation(
     title=lazy("Replay…"),
     icon="replay",
     done=lazy("started again"),
-    question=lazy("Starts the same version with the same payload once more."),
+    question=lazy("Starts the same version with the same payload again."),
     destination=_page_of,
 )
 
@@ -266,8 +267,8 @@ HEADERS = (
     lazy("Name"),
     lazy("After"),
     lazy("Taken"),
-    lazy("By"),
-    lazy("Can be gone back to"),
+    lazy("Created by"),
+    lazy("Available for roll-back"),
 )
 
 
@@ -278,7 +279,7 @@ class NameForm(DialogForm):
         required=False,
         max_length=200,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text=lazy("To find it again, such as “before the second try”."),
+        help_text=lazy("A name to find it again, such as “before the second try”."),
         label=lazy("Name"),
     )
 
@@ -291,7 +292,7 @@ TAKE_CHECKPOINT = AdminOperation(
     title=lazy("Take checkpoint…"),
     icon="flag",
     done=lazy("marked by a checkpoint"),
-    question=lazy("Keeps the variables as they are now; the execution can be set back to here."),
+    question=lazy("Saves the current variables. You can roll the execution back to this point."),
     form=NameForm,
 )
 
@@ -317,11 +318,11 @@ def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSecti
                 _who(row),
                 gettext("yes")
                 if row.epoch == execution.epoch
-                else gettext("no: rolled back past it"),
+                else gettext("no: rolled back to an earlier point"),
             ]
             for row in found
         ],
-        empty=gettext("None. Any finished step is a point to go back to as well."),
+        empty=gettext("No checkpoints. You can also roll back to any finished step."),
         folded=True,
     )
 

@@ -50,7 +50,9 @@ def _found(request: HttpRequest, execution: WorkflowExecution, job: Job) -> Page
     found: Any = job.result
     shows = may(request, execution, Permission.VIEW_PAYLOADS)
     limit = (
-        "" if found["complete"] else gettext(" Not everything was compared: there was too much.")
+        ""
+        if found["complete"]
+        else gettext(" The comparison is incomplete: there was too much data.")
     )
     return PageSection(
         TITLE,
@@ -84,16 +86,13 @@ VERIFY = AdminOperation(
         name="verify",
         apply=_verify,
         needs=Action.VIEW,
-        refuse=lambda row: (
-            "" if row.state in FINAL else gettext("Wait for its end: only then all is recorded.")
-        ),
+        refuse=lambda row: "" if row.state in FINAL else gettext("Wait until the execution ends."),
     ),
     title=lazy("Verify…"),
     icon="fact_check",
     done=lazy("verification requested: its result is under Verification on the execution's page"),
     question=lazy(
-        "A worker renders and decides every recorded step again, from recorded results. No "
-        "step runs."
+        "A worker evaluates every recorded step again from recorded results. No steps run."
     ),
     bulk=False,
 )

@@ -45,7 +45,7 @@ class Migration(executions.public.migrations.Migration):
             name='Checkpoint',
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('AUTO', 'by the engine'), ('MANUAL', 'by a person')], default='AUTO', max_length=6)),
+                ('kind', models.CharField(choices=[('AUTO', 'by the engine'), ('MANUAL', 'manually')], default='AUTO', max_length=6)),
                 ('name', models.CharField(blank=True, default='', max_length=200)),
                 ('step_path', models.CharField(blank=True, default='', help_text='The step it was taken after.', max_length=1000)),
                 ('epoch', models.PositiveIntegerField(default=0)),

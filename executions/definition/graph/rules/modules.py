@@ -19,7 +19,7 @@ def module_problems(
 ) -> Iterator[DefinitionProblem]:
     """Yield problems of modules, and mark invalid modules, so that edges do not judge them."""
     for task in reading.duplicates:
-        message = f'a task with the id "{task.id}" exists already; ids are unique'
+        message = f'a task with the ID "{task.id}" already exists; IDs must be unique'
         yield problem((*task.pointer, "id"), "duplicate_id", message)
     for task in reading.tasks:
         yield from _task_problems(task)

@@ -182,18 +182,19 @@ def _not_before(name: str, view: BodyView, *, own: bool) -> Mistake | None:
     if name == task.id and view.done:
         return None
     if name == task.id:
-        what = "the task itself" if own else "the task around this body"
+        what = "this task" if own else "the container of this task"
         hint = (
             "; loop.previous holds the outputs of the iteration before"
             if (task.container == "loop" and not own)
             else ""
         )
-        return "task_not_before", f'"{name}" is {what}, which is not done yet{hint}'
+        return "task_not_before", f'"{name}" is {what}, which has not finished{hint}'
     if view.before is None or view.before >> view.body.by_id[name] & 1:
         return None
     sentence = (
-        f'"{name}" may not be done when "{task.id}" {"is undone" if view.done else "starts"}: '
-        f'no edges lead from "{name}" to "{task.id}"'
+        f'"{name}" may not have finished when "{task.id}" '
+        f"{'is undone' if view.done else 'starts'}: "
+        f'no path leads from "{name}" to "{task.id}"'
     )
     return "task_not_before", sentence
 

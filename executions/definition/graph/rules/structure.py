@@ -27,7 +27,7 @@ def edge_problems(
         if edge.source is not None:
             yield from _outcome_problems(edge, reading)
         if edge.stands and (edge.from_id, edge.to_id, edge.on) in seen:
-            message = f'the edge from "{edge.from_id}" to "{edge.to_id}" on "{edge.on}" is doubled'
+            message = f'duplicate edge from "{edge.from_id}" to "{edge.to_id}" on "{edge.on}"'
             yield problem(edge.pointer, "duplicate_edge", message)
         seen.add((edge.from_id, edge.to_id, edge.on))
 
@@ -60,7 +60,7 @@ def _outcome_problems(edge: EdgeEntry, reading: BodyReading) -> Iterator[Definit
         return
     names = ", ".join(f'"{name}"' for name in possible)
     if not edge.stated and source.gate_outcomes():
-        message = f'"{source.id}" decides where to go on; say which outcome with `on`: {names}'
+        message = f'"{source.id}" has several outcomes; choose one with `on`: {names}'
         yield problem(_on_pointer(edge), "outcome_required", message)
     elif edge.on not in possible:
         hint = did_you_mean(edge.on, possible)
@@ -111,13 +111,13 @@ def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
         ids = [reading.tasks[index].id for index in [*cycle, cycle[0]]]
         if len(ids) > SHOWN_TASKS:
             ids[SHOWN_TASKS - 1 : -1] = ["…"]
-        message = f"these tasks wait for each other: {' → '.join(ids)}; take out one of the edges"
+        message = f"these tasks form a cycle: {' → '.join(ids)}; remove one of the edges"
         yield problem(reading.tasks[cycle[0]].pointer, "cycle", message)
     # A stuck task that leads to no cycle is not the cause: it only follows one.
     backwards = [(target, source) for source, target in pairs]
     for index in sorted(stuck & set(topological_order(count, backwards))):
         task = reading.tasks[index]
-        message = f'"{task.id}" cannot be reached: every way to it leads through a cycle'
+        message = f'"{task.id}" cannot be reached: every path to it contains a cycle'
         yield problem(task.pointer, "unreachable", message)
 
 

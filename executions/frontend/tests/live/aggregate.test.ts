@@ -95,7 +95,7 @@ describe("the state of a task", () => {
     ];
     const tasks = tasksOf(runs, document);
     expect(tasks.get("each")).toMatchObject({
-      word: "in its body",
+      word: "running its body",
       count: "3: 1 ok, 1 running, 1 dead",
     });
     expect(tasks.get("each.pack")).toMatchObject({ state: "DLQ", error: "gone" });
