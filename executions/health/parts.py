@@ -83,7 +83,7 @@ def broker() -> HealthFinding:
     """That it takes a connection."""
     app = messaging.celery_app()
     # Of several servers (amqp://a//;amqp://b//) one is enough, whichever it is.
-    servers = str(app.conf.broker_write_url).count(";") + 1
+    servers = messaging.broker_url().count(";") + 1
     each = SECONDS / servers
     options = {"socket_connect_timeout": each, "socket_timeout": each}
     if not messaging.is_redis(messaging.broker_url()):

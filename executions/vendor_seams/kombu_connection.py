@@ -32,9 +32,10 @@ class PatientConnection:
         found: type[Transport] = super().get_transport_cls()  # type: ignore[misc]
         if found.driver_type != "redis":
             return found
-        from executions.vendor_seams.kombu_redis import RedisTransport  # loads Redis' client
+        from executions.vendor_seams import kombu_redis  # loads Redis' client
 
-        return RedisTransport if found in RedisTransport.__bases__ else found
+        ours = (kombu_redis.RedisTransport, kombu_redis.SentinelTransport)
+        return next((one for one in ours if found in one.__bases__), found)
 
     def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
         """Connect, trying again and again; arguments are kombu's."""
