@@ -1,4 +1,4 @@
-"""The connections of our Celery app: they retry every three seconds and use our Redis transport.
+"""The connections of our Celery app: they retry every three seconds and use our transports.
 
 kombu waits 2 s longer after each try, up to 30: workers and beat noticed a broker's return 10 s
 late after 20 s, and half a minute late after an hour.
@@ -10,8 +10,8 @@ makes a `PooledConnection` of `connection._info(resolve=False)` (kombu 5.3 to 5.
 5.7).
 No public way: Celery has settings for how often it tries, none for how long it waits between. Its
 setting for a transport is ignored for addresses such as redis+socket://.
-If it breaks: after an outage of the broker, work goes on up to 30 s later, and workers end when
-Redis does (see kombu_redis).
+If it breaks: after an outage of the broker, work goes on up to 30 s later; workers end when Redis
+does (see kombu_redis), and requests hang when RabbitMQ does (see kombu_amqp).
 """
 
 from typing import Any
@@ -24,18 +24,26 @@ from kombu.transport.base import Transport
 RETRY = {"interval_start": 1, "interval_step": 1, "interval_max": 3}
 
 
+def _ours(kind: str) -> tuple[type[Transport], ...]:
+    """Our transports to a kind of broker, whose client is loaded for it."""
+    if kind == "redis":
+        from executions.vendor_seams.kombu_redis import RedisTransport, SentinelTransport
+
+        return RedisTransport, SentinelTransport
+    if kind == "amqp":
+        from executions.vendor_seams.kombu_amqp import AmqpsTransport, AmqpTransport
+
+        return AmqpTransport, AmqpsTransport
+    return ()
+
+
 class PatientConnection:
-    """What differs from kombu's connections: as patient and more eager, our transport to Redis."""
+    """What differs from kombu's connections: as patient and more eager, our own transports."""
 
     def get_transport_cls(self) -> type[Transport]:
-        """The transport that kombu names, or ours in place of the one to Redis."""
+        """The transport that kombu names, or ours in place of those to Redis and RabbitMQ."""
         found: type[Transport] = super().get_transport_cls()  # type: ignore[misc]
-        if found.driver_type != "redis":
-            return found
-        from executions.vendor_seams import kombu_redis  # loads Redis' client
-
-        ours = (kombu_redis.RedisTransport, kombu_redis.SentinelTransport)
-        return next((one for one in ours if found in one.__bases__), found)
+        return next((one for one in _ours(found.driver_type) if found in one.__bases__), found)
 
     def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
         """Connect, trying again and again; arguments are kombu's."""
