@@ -31,7 +31,7 @@ class ExecutionsConfig(ApiConfig):
         """
         from django.core.signals import request_finished, request_started
 
-        from executions import checks, messaging
+        from executions import checks, messaging, redis_client
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
         from executions.audit import sign_ins  # noqa: F401 - connects on import
         from executions.configuration import own_servers
@@ -50,6 +50,7 @@ class ExecutionsConfig(ApiConfig):
         row_security.connect(self)
         row_scope.connect()
         own_servers.name(messaging.own_addresses)
+        own_servers.name(redis_client.behind_sentinels)
         own_servers.name(connections.own_addresses)
         request_started.connect(budget.begin_request, dispatch_uid="valkyr.rendering")
         request_finished.connect(budget.end_request, dispatch_uid="valkyr.rendering")

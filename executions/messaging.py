@@ -5,20 +5,24 @@ names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker. Queues 
 are the app's own, and have one name.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic
 from typing import Any
 
 from celery import Celery, current_app, shared_task
 from django.apps import apps
+from kombu.exceptions import OperationalError
 
 from executions.configuration import settings
 
 CONTROL = "control"
 SERIALIZER = "json"
-CHORD_COUNTER = "executions.vendor_seams.celery_results:ChordCounter"
+CHORD_COUNTERS = "executions.vendor_seams.celery_results:"
 REDIS = ("redis", "unix", "sentinel", "valkey")
+SENTINEL = "sentinel://"
 # Each option of our tasks that could otherwise come from the app's settings, which are meant for
-# its other tasks too. docs/explanation/celery.md gives the reasons. 0: no limit of our own.
+# its other tasks too. docs/explanation/celery.md gives the reasons. 0 is no limit of our own.
 OPTIONS: dict[str, Any] = {
     "acks_late": True,
     "acks_on_failure": True,
@@ -33,7 +37,10 @@ OPTIONS: dict[str, Any] = {
     "time_limit": 800,  # the last resort: steps have timeouts of their own
     "soft_time_limit": 0,
 }
+# A send that failed after so long is not tried again for a while: each request would wait as long.
+SLOW_SECONDS, REST_SECONDS = 1.0, 5.0
 _configured: Celery | None = None
+_slow_until = float("-inf")
 _waiting: list[Callable[[], None]] = []
 _ours: set[str] = set()
 
@@ -84,14 +91,30 @@ def celery_app() -> Celery:
 
 def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
     """Send one of our tasks by its name; `queue` is the name in definitions."""
-    celery_app().send_task(
-        task,
-        args=args,
-        queue=at_broker(queue),
-        serializer=SERIALIZER,
-        ignore_result=True,
-        **options,
-    )
+    with sending():
+        celery_app().send_task(
+            task,
+            args=args,
+            queue=at_broker(queue),
+            serializer=SERIALIZER,
+            ignore_result=True,
+            **options,
+        )
+
+
+@contextmanager
+def sending() -> Iterator[None]:
+    """Send messages in this block. Raises OperationalError if the broker was slow a moment ago."""
+    global _slow_until  # noqa: PLW0603 - one broker a process
+    begun = monotonic()
+    if begun < _slow_until:
+        raise OperationalError("the broker did not answer in time a moment ago")
+    try:
+        yield
+    except Exception:
+        if monotonic() - begun > SLOW_SECONDS:
+            _slow_until = monotonic() + REST_SECONDS
+        raise
 
 
 def at_broker(queue: str) -> str:
@@ -115,15 +138,15 @@ def shared_among(names: Iterable[str]) -> list[str]:
 
 
 def counts_chords() -> bool:
-    """Return whether the app's result backend is our own, which counts chords without results."""
-    return CHORD_COUNTER in str(celery_app().conf.result_backend)
+    """Return whether the app's result backend is ours, which counts chords of tasks without results."""
+    return CHORD_COUNTERS in str(celery_app().conf.result_backend)
 
 
 def broker_url() -> str:
-    """Return the address that messages are sent to; the first if there are several."""
+    """Return the address that messages are sent to; several servers are separated by `;`."""
     conf = celery_app().conf
     found: Any = conf.broker_write_url or conf.broker_url or "amqp://"
-    return str(found if isinstance(found, str) else found[0]).split(";")[0]
+    return found if isinstance(found, str) else ";".join(found)
 
 
 def is_redis(url: str) -> bool:
@@ -149,4 +172,11 @@ def redis_url() -> str:
     if given := settings().redis_url:
         return given
     url = broker_url()
-    return url if url.startswith(("redis://", "rediss://", "unix://")) else ""
+    return url if url.startswith(("redis://", "rediss://", "unix://", SENTINEL)) else ""
+
+
+def sentinel_options() -> dict[str, Any]:
+    """What Celery is told about Sentinels: `master_name` and `sentinel_kwargs`."""
+    conf = celery_app().conf
+    given = (conf.result_backend_transport_options or {}) | (conf.broker_transport_options or {})
+    return {name: given[name] for name in ("master_name", "sentinel_kwargs") if given.get(name)}

@@ -182,11 +182,19 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.text("REDIS_URL", "redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", REDIS_URL)
 CELERY_RESULT_BACKEND = env.text("CELERY_RESULT_BACKEND", REDIS_URL)
-if CELERY_RESULT_BACKEND.startswith(("redis://", "rediss://")):
-    CELERY_RESULT_BACKEND = (
-        f"executions.vendor_seams.celery_results:ChordCounter+{CELERY_RESULT_BACKEND}"
+if CELERY_RESULT_BACKEND.startswith(("redis://", "rediss://", "sentinel://")):
+    _counter = (
+        "SentinelChordCounter" if CELERY_RESULT_BACKEND.startswith("sentinel") else "ChordCounter"
     )
-_redis_broker = CELERY_BROKER_URL.startswith(("redis", "unix"))
+    CELERY_RESULT_BACKEND = (
+        f"executions.vendor_seams.celery_results:{_counter}+{CELERY_RESULT_BACKEND}"
+    )
+_redis_broker = CELERY_BROKER_URL.startswith(("redis", "unix", "sentinel"))
+_sentinel: dict[str, Any] = {}
+if _primary := env.text("VALKYR_SENTINEL_MASTER"):
+    _sentinel["master_name"] = _primary
+if _password := env.text("VALKYR_SENTINEL_PASSWORD"):
+    _sentinel["sentinel_kwargs"] = {"password": _password}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_POOL_LIMIT = 10
@@ -202,6 +210,7 @@ if _redis_broker:
         "health_check_interval": 30,
         "priority_steps": list(range(10)),  # four by default: 3, 4 and 5 would be equal
         "global_keyprefix": _key_prefix,
+        **_sentinel,
     }
     if env.text("VALKYR_PROCESS", "tool") in {"web", "beat", "tool", "consumer"}:
         CELERY_BROKER_TRANSPORT_OPTIONS["socket_timeout"] = 2
@@ -214,11 +223,14 @@ if _redis_broker:
             "interval_step": 0.2,
             "interval_max": 0.5,
         },
+        **_sentinel,
     }
     CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 2
     CELERY_REDIS_SOCKET_TIMEOUT = 5
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True}
+    CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = _sentinel
+    CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # e.g. a queue whose node is down
     CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = "quorum"
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]

@@ -25,6 +25,7 @@ from executions.database import statements, transaction
 from executions.database.clock import database_now
 from executions.messaging import redis_url
 from executions.models import RateCount
+from executions.redis_client import open_client
 
 log = logging.getLogger(__name__)
 SECONDS = 60
@@ -244,7 +245,7 @@ def _without_redis(limited: Sequence[Rate]) -> list[tuple[int, float]]:
 
 @lru_cache(maxsize=1)
 def _script() -> Any:
-    client = redis.Redis.from_url(
+    client = open_client(
         redis_url(),
         socket_timeout=TIMEOUT_SECONDS,
         socket_connect_timeout=TIMEOUT_SECONDS,

@@ -18,6 +18,7 @@ from redis.retry import Retry
 from executions.configuration import settings as valkyr_settings
 from executions.database import alias
 from executions.messaging import redis_url
+from executions.redis_client import open_client
 from executions.replica.watch import ALIAS, ReplicaWatch
 
 # Users who changed something a moment ago read their lists from the primary.
@@ -73,7 +74,7 @@ def _name(request: HttpRequest) -> str:
 
 @lru_cache(maxsize=1)
 def _client() -> redis.Redis:
-    return redis.Redis.from_url(
+    return open_client(
         redis_url(),
         socket_timeout=TIMEOUT_SECONDS,
         socket_connect_timeout=TIMEOUT_SECONDS,

@@ -5,19 +5,23 @@ header, undone only when garbage is collected. A lost Redis then ends in "the ap
 restarted". Valkyr never waits for a result, so it watches none: a chord costs its messages and one
 counter.
 
-Relies on: `RedisBackend` watches results through these four methods only (Celery 5.3 to 5.7).
+Relies on: `RedisBackend` watches results through these four methods only; `SentinelBackend` reads
+`sentinel_kwargs` from `_transport_options` when it makes its pool (Celery 5.3 to 5.7).
 No public way: no setting of the backend turns the subscriptions off.
-If it breaks: publishing processes subscribe again, or do not find the method that they call.
+If it breaks: publishing processes subscribe again, or do not find the method that they call; after
+a failover of Redis they wait for Sentinels that are away.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
-from celery.backends.redis import RedisBackend
+from celery.backends.redis import RedisBackend, SentinelBackend
+
+from executions.vendor_seams.kombu_redis import sentinel_kwargs
 
 
-class ChordCounter(RedisBackend):
-    """Celery's Redis backend without its subscriptions."""
+class WithoutWatching:
+    """What a backend of Celery on Redis does in place of its subscriptions."""
 
     def add_pending_result(
         self, result: Any, weak: bool = False, start_drainer: bool = True
@@ -34,4 +38,20 @@ class ChordCounter(RedisBackend):
         return result
 
     def on_task_call(self, producer: Any, task_id: str) -> None:
-        """Do not subscribe to the task's result."""
+        """Do not listen for what is sent."""
+
+
+class ChordCounter(WithoutWatching, RedisBackend):
+    """Celery's Redis backend without its subscriptions."""
+
+
+class SentinelChordCounter(WithoutWatching, SentinelBackend):
+    """The same on the primary that Sentinels name, each of which is asked once, for a second."""
+
+    _transport_options: Any
+
+    def _get_sentinel_instance(self, **params: Any) -> Any:
+        options = self._transport_options
+        asked = {"sentinel_kwargs": sentinel_kwargs(options.get("sentinel_kwargs"))}
+        self._transport_options = options | asked
+        return super()._get_sentinel_instance(**params)  # type: ignore[misc]

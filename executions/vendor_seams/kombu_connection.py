@@ -1,4 +1,4 @@
-"""The connections of our Celery app: they retry every 3 s and use our Redis transport.
+"""The connections of our Celery app: they retry every three seconds and use our transports.
 
 kombu waits 2 s longer after each attempt, up to 30 s: workers and beat noticed a broker's return 10
 s late after an outage of 20 s, and 30 s late after one of an hour.
@@ -9,8 +9,8 @@ its transport; a pool, such as that of Celery's producers, is made by `Connectio
 `PooledConnection` of `connection._info(resolve=False)` (kombu 5.3 to 5.7, Celery 5.3 to 5.7).
 No public way: Celery has settings for the number of attempts, none for the wait between them. Its
 setting for a transport is ignored for addresses such as redis+socket://.
-If it breaks: after an outage of the broker, work resumes up to 30 s later, and workers end when
-Redis does (see kombu_redis).
+If it breaks: after an outage of the broker, work resumes up to 30 s later; workers end when Redis
+does (see kombu_redis), and requests hang when RabbitMQ does (see kombu_amqp).
 """
 
 from typing import Any
@@ -23,17 +23,26 @@ from kombu.transport.base import Transport
 RETRY = {"interval_start": 1, "interval_step": 1, "interval_max": 3}
 
 
+def _ours(kind: str) -> tuple[type[Transport], ...]:
+    """Our transports to a kind of broker, whose client is loaded for it."""
+    if kind == "redis":
+        from executions.vendor_seams.kombu_redis import RedisTransport, SentinelTransport
+
+        return RedisTransport, SentinelTransport
+    if kind == "amqp":
+        from executions.vendor_seams.kombu_amqp import AmqpsTransport, AmqpTransport
+
+        return AmqpTransport, AmqpsTransport
+    return ()
+
+
 class PatientConnection:
-    """Our changes to kombu's connections: the retry interval, and our transport to Redis."""
+    """Our changes to kombu's connections: the retry interval, and our own transports."""
 
     def get_transport_cls(self) -> type[Transport]:
-        """Return kombu's transport, or ours for Redis."""
+        """Return kombu's transport, or ours for Redis and RabbitMQ."""
         found: type[Transport] = super().get_transport_cls()  # type: ignore[misc]
-        if found.driver_type != "redis":
-            return found
-        from executions.vendor_seams.kombu_redis import RedisTransport  # loads Redis' client
-
-        return RedisTransport if found in RedisTransport.__bases__ else found
+        return next((one for one in _ours(found.driver_type) if found in one.__bases__), found)
 
     def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
         """Connect, with retries; the arguments are kombu's."""

@@ -1,4 +1,4 @@
-"""kombu's channel on Redis, with five changes.
+"""kombu's channels on Redis, by itself or found by Sentinels, with six changes.
 
 A worker survives the loss of Redis with messages in hand. kombu's channel asks its closed
 connection for an address when it requeues unacknowledged messages or acknowledges a late one, finds
@@ -22,21 +22,29 @@ for lost and sent it again.
 A channel keeps one client while its connections are the same. kombu makes one for every message
 that is sent or acknowledged: 0.15 ms of the 0.6 ms that a message costs.
 
+A Sentinel that is away costs a second. redis-py tries each one four times, with pauses of up to
+10 s, before it asks the next.
+
 Relies on: `QoS.ack(delivery_tag)`, `QoS.reject(delivery_tag, requeue)`, `Channel.QoS`,
 `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,
-`Channel._has_queue(queue)`, `Channel._size(queue)`, `Channel.pool`, `Transport.Channel` and
-`Transport.connection_errors` (kombu 5.5 to 5.7).
+`Channel._has_queue(queue)`, `Channel._size(queue)`, `Channel.pool`, `Transport.Channel`,
+`Transport.connection_errors` and `SentinelChannel._sentinel_managed_pool(asynchronous)`, which
+reads `sentinel_kwargs` (kombu 5.5 to 5.7).
 No public way: each change is a fault or a cost in kombu.
-If it breaks: workers end when Redis does, or take no messages after it rejected writes, or backlogs
-are sent twice.
+If it breaks: workers end when Redis does, or take no messages after it refused to write, or
+backlogs are sent twice, or find the new primary late.
 """
 
 from typing import Any
 
 from kombu.transport import redis as transport
 from kombu.transport import virtual
+from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as ConnectionLost
 from redis.exceptions import ResponseError
+from redis.retry import Retry
+
+SENTINEL_SECONDS = 1.0
 
 
 class QoS(transport.QoS):
@@ -59,10 +67,22 @@ class QoS(transport.QoS):
             raise
 
 
-class Channel(transport.Channel):
-    """kombu's channel, which treats a closed connection as a lost one, and finds its queues."""
+def sentinel_kwargs(given: dict[str, Any] | None) -> dict[str, Any]:
+    """Return how to ask a Sentinel: once, for at most a second; `given` takes precedence."""
+    return {
+        "socket_connect_timeout": SENTINEL_SECONDS,
+        "socket_timeout": SENTINEL_SECONDS,
+        "retry": Retry(NoBackoff(), 0),
+    } | (given or {})
+
+
+class ChannelChanges:
+    """Changes of a channel: treat a closed connection as a lost one, and find the queues."""
 
     QoS = QoS
+    connection: Any
+    pool: Any
+    _size: Any
     _kept: Any = None
 
     def _connparams(self, asynchronous: bool = False) -> dict[str, Any]:
@@ -84,8 +104,27 @@ class Channel(transport.Channel):
         return bool(self._size(queue))
 
 
+class Channel(ChannelChanges, transport.Channel):  # type: ignore[misc]
+    """kombu's channel with our changes."""
+
+
+class SentinelChannel(ChannelChanges, transport.SentinelChannel):  # type: ignore[misc]
+    """The same to the primary that Sentinels name."""
+
+    def _sentinel_managed_pool(self, asynchronous: bool = False) -> Any:
+        self.sentinel_kwargs = sentinel_kwargs(getattr(self, "sentinel_kwargs", None))
+        return super()._sentinel_managed_pool(asynchronous)  # type: ignore[misc]
+
+
 class RedisTransport(transport.Transport):
     """kombu's transport to Redis, with our channel; rejections by Redis are connection errors."""
 
     Channel = Channel
     connection_errors = (*transport.Transport.connection_errors, ResponseError)
+
+
+class SentinelTransport(transport.SentinelTransport):
+    """The same through Sentinels."""
+
+    Channel = SentinelChannel
+    connection_errors = RedisTransport.connection_errors

@@ -90,7 +90,7 @@ def publish_after_commit(parcels: Sequence[Parcel]) -> None:
 def publish(parcels: Sequence[Parcel]) -> None:
     """Send now, over one connection; the sweeper sends what fails."""
     try:
-        with messaging.celery_app().producer_or_acquire() as producer:
+        with messaging.sending(), messaging.celery_app().producer_or_acquire() as producer:
             if sum(len(item.canvas) for item in parcels) > 1:
                 _send_together(parcels, producer)
             else:
@@ -106,7 +106,7 @@ def publish(parcels: Sequence[Parcel]) -> None:
 def prepare_remote(parcels: Sequence[Parcel]) -> None:
     """Ask workers to render the inputs of remote steps now; the sweeper asks again if necessary."""
     try:
-        with messaging.celery_app().producer_or_acquire() as producer:
+        with messaging.sending(), messaging.celery_app().producer_or_acquire() as producer:
             for item in parcels:
                 segments = list(_segments(item.canvas))
                 for first in range(0, len(segments), PREPARED_TOGETHER):
@@ -180,7 +180,8 @@ def _send(parcels: Sequence[Parcel], producer: Any) -> None:
 def advance(execution_id: UUID) -> None:
     """Ask a worker to plan an execution from its rows."""
     try:
-        _advance(execution_id).apply_async(ignore_result=True)
+        with messaging.sending():
+            _advance(execution_id).apply_async(ignore_result=True)
     except Exception as error:
         log.warning("advance of %s not sent (%s); the sweeper will", execution_id, error)
 

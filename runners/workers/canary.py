@@ -10,6 +10,7 @@ import logging
 import time
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 from celery import bootsteps
 from celery.worker.consumer.tasks import Tasks
@@ -22,7 +23,6 @@ from runners.process import signs_of_life
 
 log = logging.getLogger(__name__)
 NAME = "runners.canary"
-# The broker deletes the queue of a dead worker, if it supports that (RabbitMQ).
 FORGOTTEN_SECONDS = 600.0
 CONNECT_SECONDS = 2
 # How long a worker may look for a broker that is away before it counts as stuck.
@@ -43,8 +43,8 @@ class Consuming(bootsteps.StartStopStep):
 
     def start(self, parent: Any) -> None:
         """Listen, send at once, and check periodically."""
-        name = f"canary.{parent.hostname}"
-        queue = Queue(name, Exchange(""), routing_key=name, expires=FORGOTTEN_SECONDS)
+        queue = _own_queue(parent.hostname)
+        name = queue.name
         listen(parent, NAME, queue, partial(self._hear, parent.connection_errors))
         self._timer = parent.timer.call_repeatedly(every(), self._look, (parent, name))
         # Started, it counts as well until its first message had time to come.
@@ -124,6 +124,19 @@ class Consuming(bootsteps.StartStopStep):
             signs_of_life.give("worker", parent.hostname, what, queues, grace)
         except OSError as error:
             log.warning("no sign of life can be given in %s (%s)", signs_of_life.folder(), error)
+
+
+def _own_queue(hostname: str) -> Queue:
+    """Return a queue that ends with the connection, where the broker knows how (RabbitMQ).
+
+    In a cluster, a queue that outlives its connection is on one node. While that node is down, no
+    other node lets a worker declare it.
+    """
+    name = f"canary.{hostname}"
+    if messaging.is_redis(messaging.broker_url()):
+        return Queue(name, Exchange(""), routing_key=name, expires=FORGOTTEN_SECONDS)
+    own = f"{name}.{uuid4().hex}"
+    return Queue(own, Exchange(""), routing_key=own, exclusive=True, durable=False)
 
 
 def every() -> float:

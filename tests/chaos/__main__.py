@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from tests.chaos.options import Options, parse
-from tests.chaos.places import FOLLOWED, PLACES
+from tests.chaos.places import APART, FOLLOWED, PLACES, broker_of
 from tests.chaos.stage import Stage, configure_alone
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ def main(options: Options) -> int:
         alone = options.only[0] if len(options.only) == 1 else ""
         place = PLACES.get(alone)
         home = None if place is None else stack.enter_context(place())
-        say(f"seed {options.seed}; starting PostgreSQL and {options.broker}")
-        stage = stack.enter_context(Stage(options.broker, home, followed=alone in FOLLOWED))
+        broker = broker_of(alone, options.broker)
+        say(f"seed {options.seed}; starting PostgreSQL and {broker}")
+        stage = stack.enter_context(Stage(broker, home, followed=alone in FOLLOWED))
         return _try(stage, options)
 
 
@@ -60,7 +61,7 @@ def _outcomes(stage: Stage, options: Options, faults: "Sequence[Fault]") -> "lis
             say(f"[{number}/{len(faults)}] {fault.slug}: {fault.title}")
             if reason := missing(fault.needs, options.broker):
                 outcomes.append(trial.not_run(fault, reason))
-            elif fault.slug in PLACES.keys() | FOLLOWED and len(faults) > 1:
+            elif fault.slug in APART and len(faults) > 1:
                 outcomes.append(apart.run(fault, options))
             else:
                 outcomes.append(trial.run(fault, world))

@@ -12,6 +12,8 @@ from types import TracebackType
 from typing import Self
 
 from tests.chaos.brokers import Broker, RedisBroker
+from tests.chaos.servers.rabbit import ClusterBroker, RabbitBroker
+from tests.chaos.servers.sentinels import SentinelBroker
 from tests.support.replication import FOLLOWED, Standby
 from valkyr_project.embedded import Postgres, Redis
 
@@ -20,7 +22,10 @@ KEY_PREFIX = "valkyr-fleet:"
 
 
 class Stage:
-    """PostgreSQL, Redis and, where another broker is asked for, that one."""
+    """PostgreSQL, Redis and, where another broker is asked for, that one.
+
+    `environment` is what processes are told besides the addresses.
+    """
 
     def __init__(
         self, broker: str = "redis", home: Path | None = None, *, followed: bool = False
@@ -35,6 +40,8 @@ class Stage:
         self._home = home
         self._kind = broker
         self.broker: Broker = RedisBroker(self.redis, home)
+        self.redis_url = ""
+        self.environment: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         try:
@@ -57,16 +64,31 @@ class Stage:
             server.launch()
         for server in (self.postgres, self.redis):
             server.wait()
-        if self._kind == "rabbitmq":
-            from tests.chaos.servers.rabbit import RabbitBroker
-
-            self.broker = RabbitBroker(self.folder)
-            self.broker.start()
-        configure(self._database(), self.redis.url, self.broker.url, self.folder)
+        self.redis_url = self.redis.url
+        if self._kind != "redis":
+            self._start_broker()
+        addresses = {
+            "DATABASE_URL": self._database(),
+            "REDIS_URL": self.redis_url,
+            "CELERY_BROKER_URL": self.broker.url,
+        }
+        configure(addresses | self.environment, self.folder)
         from django.core.management import call_command
 
         call_command("migrate", interactive=False, verbosity=0)
         call_command("ensure_admin", stdout=open(os.devnull, "w"))  # noqa: PTH123, SIM115
+
+    def _start_broker(self) -> None:
+        if self._kind == "sentinels":
+            made = SentinelBroker(self.folder)
+            self.broker, self.environment, self.redis_url = made, made.environment, made.url
+        else:
+            self.broker = (
+                RabbitBroker(self.folder)
+                if self._kind == "rabbitmq"
+                else ClusterBroker(self.folder)
+            )
+        self.broker.start()
 
     def _database(self) -> str:
         """Where clients find the database; a standby is made where one is wanted."""
@@ -80,7 +102,7 @@ class Stage:
         return f"{address},{second.rpartition('/')[0]}/{name}?target_session_attrs=read-write"
 
     def _stop(self) -> None:
-        if self._kind == "rabbitmq" and not isinstance(self.broker, RedisBroker):
+        if not isinstance(self.broker, RedisBroker):
             self.broker.stop()
         self.redis.stop()
         if self.standby is not None:
@@ -90,7 +112,7 @@ class Stage:
             _remove(home)
 
 
-def configure(database: str, redis: str, broker: str, folder: Path) -> None:
+def configure(addresses: dict[str, str], folder: Path) -> None:
     """The whole environment of this process and its children, and Django set up in it.
 
     The caller's variables must not leak in.
@@ -100,9 +122,7 @@ def configure(database: str, redis: str, broker: str, folder: Path) -> None:
             del os.environ[name]
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
-        "DATABASE_URL": database,
-        "REDIS_URL": redis,
-        "CELERY_BROKER_URL": broker,
+        **addresses,
         "VALKYR_HOME": str(folder),
         "VALKYR_STATIC_ROOT": str(folder / "static"),
         "VALKYR_SECRET_KEY": "chaos-" + "0123456789abcdef" * 4,
@@ -121,8 +141,11 @@ def configure(database: str, redis: str, broker: str, folder: Path) -> None:
 
 def configure_alone() -> None:
     """Django without any server, to read the table of faults."""
-    nobody = "redis://127.0.0.1:1/0"
-    configure("postgres://nobody@127.0.0.1:1/none", nobody, nobody, Path(tempfile.gettempdir()))
+    nobody = {
+        "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
+        "REDIS_URL": "redis://127.0.0.1:1/0",
+    }
+    configure(nobody, Path(tempfile.gettempdir()))
 
 
 def _remove(home: Path) -> None:

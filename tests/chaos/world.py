@@ -50,9 +50,10 @@ class World:
             "tests.support.knocking_step,tests.chaos.meddling",
             meddling.VARIABLE: str(stage.folder / "meddle"),
         }
+        hooks |= stage.environment
         leases = QUICK if quick else {}
         self.fleet = Fleet(
-            stage.folder, stage.redis.url, {**leases, **hooks}, stage.broker.url, from_nothing
+            stage.folder, stage.redis_url, {**leases, **hooks}, stage.broker.url, from_nothing
         )
         more = hooks | {"CELERY_BROKER_URL": stage.broker.url, "VALKYR_PROCESS": "web"}
         self.web = WebServer(stage.folder / "web.log", more, from_nothing)

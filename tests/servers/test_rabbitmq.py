@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from celery import current_app
 from kombu import Connection
 
 from executions.models import WorkflowExecution
@@ -15,6 +16,7 @@ from tests.support.auditor import audit
 from tests.support.fleet import QUICK, Fleet
 from tests.support.outages import kill, wait_for_mark
 from tests.support.rabbitmq import RabbitMQ, publishing_to
+from tests.support.relay import relay
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, start_many, wait_for_end
 
@@ -89,6 +91,18 @@ def test_nothing_is_lost_when_the_node_is_killed_and_comes_back_empty(
     assert set(wait_for_end(ids, 90).values()) == {"SUCCESS"}
     assert all(member.alive() for member in fleet.members.values())
     audit(ids)
+
+
+def test_who_sends_does_not_wait_for_a_node_that_does_not_answer(node: RabbitMQ) -> None:
+    with relay(node.url) as between:
+        link = current_app.connection_for_write(between.url)
+        queue = link.SimpleQueue("unanswered")
+        queue.put({})
+        between.cut("back")
+
+        with pytest.raises(TimeoutError):
+            queue.put({})
+        link.release()
 
 
 def _ended(ids: list[UUID]) -> int:

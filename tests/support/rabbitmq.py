@@ -1,4 +1,4 @@
-"""A RabbitMQ node of our own: on 127.0.0.1 only, with its own folder, ports and epmd; ours to kill.
+"""RabbitMQ of our own, a node or three, on 127.0.0.1: with own folders, ports and epmd.
 
 Debian's service is not used. Erlang's port mapper (epmd) is a child too: the one that Erlang would
 start by itself outlives everybody.
@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,9 @@ CONFIGURATION = """\
 listeners.tcp.1 = 127.0.0.1:{port}
 default_user = valkyr
 default_pass = {password}
-# Ours to kill at any moment: it must not wait for its peers, of which there are none.
+# Ours to kill at any moment: a single node must not wait for its peers, of which there are none.
 cluster_formation.peer_discovery_backend = classic_config
+cluster_partition_handling = {partition}
 disk_free_limit.absolute = 20MB
 vm_memory_high_watermark.absolute = 512MB
 log.console = true
@@ -46,21 +47,45 @@ def missing() -> str:
 
 
 class RabbitMQ:
-    """One node with its data under `<home>/rabbitmq`; its account must be able to pass `home`."""
+    """One node with its data under `<home>/<name>`; its account must be able to pass `home`.
 
-    def __init__(self, home: Path) -> None:
+    `among` is the first node of a cluster, whose port mapper and secrets all share.
+    """
+
+    def __init__(
+        self, home: Path, name: str = "rabbitmq", *, among: "RabbitMQ | None" = None
+    ) -> None:
         self._account = server_account()
-        self._home = home / "rabbitmq"
-        self._password = secrets.token_hex(16)
-        self._port, self._node_port, self._mapper_port = (free_port() for _ in range(3))
+        self._home = home / name
+        self._password = among._password if among else secrets.token_hex(16)
+        self._cookie = among._cookie if among else secrets.token_hex(16)
+        self._mapper_port = among._mapper_port if among else free_port()
+        self._port, self._node_port = (free_port() for _ in range(2))
         self._node: subprocess.Popen[bytes] | None = None
         self._mapper: subprocess.Popen[bytes] | None = None
+        self._among = among
         self._home.mkdir()
         for folder in (self._home, self._home / "data"):
             folder.mkdir(exist_ok=True)
             self._account.own(folder)
-        configuration = CONFIGURATION.format(port=self._port, password=self._password)
-        (self._home / "rabbitmq.conf").write_text(configuration)
+        self.cluster_with(())
+
+    @property
+    def name(self) -> str:
+        """What Erlang calls it."""
+        return f"valkyr-{self._port}@localhost"
+
+    def cluster_with(self, nodes: "Sequence[RabbitMQ]", partition: str = "ignore") -> None:
+        """Write its configuration: at its first start it joins these nodes, itself among them."""
+        text = CONFIGURATION.format(port=self._port, password=self._password, partition=partition)
+        for number, node in enumerate(nodes, 1):
+            text += f"cluster_formation.classic_config.nodes.{number} = {node.name}\n"
+        (self._home / "rabbitmq.conf").write_text(text)
+        cookie = self._home / ".erlang.cookie"
+        cookie.unlink(missing_ok=True)
+        cookie.write_text(self._cookie)
+        cookie.chmod(0o400)
+        self._account.own(cookie)
 
     @property
     def url(self) -> str:
@@ -74,7 +99,7 @@ class RabbitMQ:
 
     def launch(self) -> None:
         """Start the node without waiting for it."""
-        if self._mapper is None:
+        if self._mapper is None and self._among is None:
             self._mapper = self._spawn(["epmd", "-address", "127.0.0.1"])
         self._node = self._spawn([str(PROGRAM)])
 
@@ -141,7 +166,7 @@ class RabbitMQ:
             "RABBITMQ_CONF_ENV_FILE": "/dev/null",
             "RABBITMQ_CONFIG_FILE": str(self._home / "rabbitmq.conf"),
             "RABBITMQ_ENABLED_PLUGINS_FILE": "/dev/null",
-            "RABBITMQ_NODENAME": f"valkyr-{self._port}@localhost",
+            "RABBITMQ_NODENAME": self.name,
             "RABBITMQ_NODE_PORT": str(self._port),
             "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
             "RABBITMQ_DIST_PORT": str(self._node_port),
@@ -162,6 +187,35 @@ class RabbitMQ:
         except Exception:  # refused, closed while it starts, or not yet able to sign in
             return False
         return True
+
+
+class RabbitCluster:
+    """Three nodes of one cluster; clients are given all of their addresses."""
+
+    def __init__(self, home: Path, partition: str = "ignore") -> None:
+        first = RabbitMQ(home, "rabbitmq-1")
+        others = (RabbitMQ(home, f"rabbitmq-{number}", among=first) for number in (2, 3))
+        self.nodes = (first, *others)
+        for node in self.nodes:
+            node.cluster_with(self.nodes, partition)
+
+    @property
+    def url(self) -> str:
+        """What Celery is given."""
+        return ";".join(node.url for node in self.nodes)
+
+    def start(self) -> str:
+        """Start all, wait until each takes connections, and return the URL."""
+        for node in self.nodes:
+            node.launch()
+        for node in self.nodes:
+            node.wait()
+        return self.url
+
+    def stop(self) -> None:
+        """Stop all; the first one last, with the port mapper."""
+        for node in reversed(self.nodes):
+            node.stop()
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from executions.configuration import settings as valkyr_settings
 from executions.definition.catalog import catalog
 from executions.errors import NotFound, ValkyrError
 from executions.models import Trigger
+from executions.redis_client import open_client
 from executions.states import TriggerType
 from executions.triggers.queues.intake import queue_trigger
 from executions.triggers.queues.message import (
@@ -82,7 +83,7 @@ class RedisSource:
 
     def __init__(self, url: str, queue: str, trigger_id: UUID, *, raw: bool = False) -> None:
         # No retries in the client: a second try would take a second message under one token.
-        self._redis = redis.Redis.from_url(
+        self._redis = open_client(
             url,
             retry=Retry(NoBackoff(), 0),
             socket_timeout=TIMEOUT_SECONDS,
@@ -248,7 +249,7 @@ class BrokerSource:
             raise Lost(str(error)) from error
 
 
-REDIS = ("redis://", "rediss://", "unix://")
+REDIS = ("redis://", "rediss://", "unix://", messaging.SENTINEL)
 
 
 class Unclear(ValkyrError):

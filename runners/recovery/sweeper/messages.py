@@ -46,7 +46,7 @@ def _empty(queues: set[str]) -> set[str]:
     empty = set()
     try:
         with messaging.celery_app().connection_for_write() as link:
-            link.ensure_connection(max_retries=1, timeout=2)
+            link.ensure_connection(max_retries=max(1, len(link.alt) - 1), timeout=2)
             for queue in queues:
                 if not _depth(link, messaging.at_broker(queue)):
                     empty.add(queue)

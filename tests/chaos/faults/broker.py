@@ -1,11 +1,13 @@
-"""The broker stopped for a while; the broker started again without a single message."""
+"""The broker stopped for a while, started again without a single message, or replaced."""
 
+import time
 from datetime import datetime
 
 from django.db import connection
 
 from executions.database.clock import database_now
 from tests.chaos.fault import Fault, Load
+from tests.chaos.servers.sentinels import SentinelBroker
 from tests.chaos.world import World
 from tests.support.waiting import wait_until
 
@@ -32,15 +34,25 @@ def _away(world: World, what: str, seconds: float, *, forget: bool) -> None:
         during = len(world.load.accepted) - before
         world.broker.start()
     back = database_now()
+    nothing_was_refused(world, during)
+    steps_run_again(world, back)
+    world.pause(5)
+
+
+def nothing_was_refused(world: World, during: int) -> None:
+    """So many were accepted while the broker was away, and none was refused."""
     world.figure("accepted while it was away", during)
     world.figure("slowest answer", f"{world.load.slowest:.2f} s")
     assert during, f"nothing was accepted while the broker was away; {dict(world.load.refused)}"
     assert not world.load.refused, f"the API refused: {dict(world.load.refused)}; expected 202"
-    wait_until(lambda: _first_effect(back) is not None, 60, "a step after the broker's return")
-    first = _first_effect(back)
+
+
+def steps_run_again(world: World, since: datetime) -> None:
+    """Measure until the first effect after that moment."""
+    wait_until(lambda: _first_effect(since) is not None, 60, "a step after the broker's return")
+    first = _first_effect(since)
     assert first is not None
-    world.recovered("steps run again", (first - back).total_seconds())
-    world.pause(5)
+    world.recovered("steps run again", (first - since).total_seconds())
 
 
 def _stopped(world: World) -> None:
@@ -52,6 +64,41 @@ def _emptied(world: World) -> None:
         _away(world, "broker killed and emptied", 2, forget=True)
 
 
+def _failed_over(world: World) -> None:
+    assert isinstance(world.broker, SentinelBroker)
+    sentinels = world.broker.sentinels
+    elections, during = [], 0
+    for _ in range(1 if world.quick else 3):
+        already = len(world.load.accepted)
+        wait_until(lambda n=already: len(world.load.accepted) >= n + 20, 60, "twenty executions")
+        primary, before = sentinels.primary(), len(world.load.accepted)
+        assert primary is not None
+        with world.excused():
+            world.injected("kill -9 of the primary")
+            primary.kill()
+            begun = time.monotonic()
+            wait_until(
+                lambda old=primary: sentinels.primary() not in {None, old}, 60, "a new primary"
+            )
+        back = database_now()
+        elections.append(time.monotonic() - begun)
+        during += len(world.load.accepted) - before
+        steps_run_again(world, back)
+        primary.launch()
+        sentinels.wait_whole()
+    world.figure("until the Sentinels named a new primary", f"{max(elections):.1f} s at most")
+    nothing_was_refused(world, during)
+
+
+BROKER_FAILOVER = Fault(
+    "broker-failover",
+    "`kill -9` of the primary Redis under load; three Sentinels promote its replica",
+    "the API still answers 202, nothing accepted is lost, steps run in under 10 s after the "
+    "promotion",
+    10,
+    _failed_over,
+    load=Load(api=True),
+)
 BROKER_STOPPED = Fault(
     "broker-stopped",
     "the broker (Redis, or RabbitMQ) killed, away for 20 s",

@@ -1,8 +1,8 @@
-"""RabbitMQ as the broker of a chaos run (`--broker rabbitmq`)."""
+"""RabbitMQ as the broker of a chaos run: a node (`--broker rabbitmq`), or a cluster of three."""
 
 from pathlib import Path
 
-from tests.support.rabbitmq import RabbitMQ
+from tests.support.rabbitmq import RabbitCluster, RabbitMQ
 
 
 class RabbitBroker:
@@ -23,3 +23,23 @@ class RabbitBroker:
 
     def start(self) -> None:
         self._node.start()
+
+
+class ClusterBroker:
+    """Three nodes; clients are given all of their addresses."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cluster = RabbitCluster(folder)
+
+    @property
+    def url(self) -> str:
+        return self.cluster.url
+
+    def stop(self) -> None:
+        self.cluster.stop()
+
+    def forget(self) -> None:
+        raise NotImplementedError("no fault empties it")
+
+    def start(self) -> None:
+        self.cluster.start()

@@ -26,6 +26,7 @@ def broker() -> Iterator[Connection]:
 def test_every_method_that_is_replaced_exists() -> None:
     for name in ("_connparams", "_create_client", "_has_queue", "_size"):
         assert name in vars(transport.Channel), f"{name}: {SEAM}"
+    assert "_sentinel_managed_pool" in vars(transport.SentinelChannel), SEAM
 
 
 def test_new_connections_have_our_channel(broker: Connection) -> None:
@@ -35,6 +36,7 @@ def test_new_connections_have_our_channel(broker: Connection) -> None:
 def test_kombus_own_transport_is_left_as_it_is(broker: Connection) -> None:
     assert isinstance(broker.transport, kombu_redis.RedisTransport), SEAM
     assert transport.Transport.Channel is transport.Channel
+    assert transport.SentinelTransport.Channel is transport.SentinelChannel
     assert ResponseError not in transport.Transport.connection_errors
 
 

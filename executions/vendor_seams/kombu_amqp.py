@@ -1,0 +1,61 @@
+"""kombu's channel on RabbitMQ, which does not wait without a limit.
+
+A cluster without a majority takes a message and never confirms it, and a node that is frozen
+answers nothing. py-amqp waits for both without a time-out: web requests, beat and workers that send
+would stand still until the cluster is whole.
+
+Relies on: `wait(method, callback, timeout, returns_tuple)` of a channel and of a connection waits
+for every answer of the broker but deliveries, `Channel.basic_publish_confirm(*args, confirm_timeout)` for confirmations;
+`Transport.Connection` and `Connection.Channel` (py-amqp 5.2 to 5.4, kombu 5.5 to 5.7).
+No public way: a confirmation has a time-out as an option of each message, other answers have none.
+If it breaks: requests hang while a cluster has no majority.
+"""
+
+from typing import Any
+
+from kombu.transport import pyamqp
+
+ANSWER_SECONDS, CONFIRMATION_SECONDS = 5.0, 2.0
+
+
+class LimitedWait:
+    """What the broker does not answer in time is a lost connection."""
+
+    def wait(
+        self,
+        method: Any,
+        callback: Any = None,
+        timeout: float | None = None,
+        returns_tuple: bool = False,
+    ) -> Any:
+        """Wait for an answer of the broker; raises TimeoutError."""
+        limit = timeout or ANSWER_SECONDS
+        waited: Any = super()
+        return waited.wait(method, callback, timeout=limit, returns_tuple=returns_tuple)
+
+
+class LimitedChannel(LimitedWait, pyamqp.Channel):
+    """kombu's channel, which waits for answers and confirmations for a limited time."""
+
+    def basic_publish_confirm(self, *args: Any, **kwargs: Any) -> Any:
+        """Send a message and wait for its confirmation; raises TimeoutError."""
+        limit = kwargs.pop("confirm_timeout", None) or CONFIRMATION_SECONDS
+        return super().basic_publish_confirm(*args, confirm_timeout=limit, **kwargs)
+
+
+class LimitedConnection(LimitedWait, pyamqp.Connection):
+    """A connection with such channels."""
+
+    Channel = LimitedChannel
+
+
+class AmqpTransport(pyamqp.Transport):
+    """kombu's transport to RabbitMQ, with our channel."""
+
+    Connection = LimitedConnection
+
+
+class AmqpsTransport(pyamqp.SSLTransport):
+    """The same with TLS."""
+
+    Connection = LimitedConnection
