@@ -180,8 +180,13 @@ def _carries(state: SegmentState, place: Place) -> bool:
 def _batched(
     state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
-    """The item to go on with, and those to take along: the rest of a batch, or a new one."""
+    """The item to go on with, and those to take along: the rest of a batch, or a new one.
+
+    None while the present item has steps with other workers: whoever ends it goes on.
+    """
     left, state.batch = tuple(state.batch), []
+    if state.place.index in turns.open:  # other workers are still at it: its lane is not free
+        return turns.given_back(left), (), ()
     alone = not state.stays or state.paused
     if left and not alone:
         # A whole plan may have put it aside meanwhile, not seeing it in our memory.
