@@ -1,6 +1,6 @@
 # `make` lists the targets. Everything runs in .venv; nothing is installed elsewhere.
 .DEFAULT_GOAL := help
-.PHONY: help up demo test examples fuzz check audit messages sbom bench chaos simulate soak lock format studio docs schemas clean
+.PHONY: help up demo test examples fuzz check audit messages sbom bench chaos simulate mutate soak lock format studio docs schemas clean
 .SUFFIXES:
 PY := .venv/bin/python
 ARGS ?=
@@ -55,6 +55,10 @@ chaos: ## Inject faults into real processes under load, audit, report (ARGS="--h
 simulate: ## Run the engine statement by statement in drawn orders (ARGS="--seeds 1000 --from 1", "--seed 7")
 	@.ci/venv requirements-dev.txt
 	@exec $(PY) -m tests.simulation $(ARGS)
+
+mutate: ## Change the engine in one place at a time, and say which changes no test notices (ARGS="--help")
+	@.ci/venv requirements-dev.txt
+	@exec $(PY) -m tests.mutation $(ARGS)
 
 soak: ## Run everything at once for an hour, and tell what grows (ARGS="--minutes 5")
 	@.ci/venv requirements-dev.txt

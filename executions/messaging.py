@@ -138,7 +138,7 @@ def shared_among(names: Iterable[str]) -> list[str]:
 
 
 def counts_chords() -> bool:
-    """Return whether the app's result backend is ours, which counts chords of tasks without results."""
+    """Return whether the app's result backend is ours, which counts chords without results."""
     return CHORD_COUNTERS in str(celery_app().conf.result_backend)
 
 

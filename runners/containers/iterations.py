@@ -180,8 +180,13 @@ def _carries(state: SegmentState, place: Place) -> bool:
 def _batched(
     state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
-    """Return the item to go on with, and those to take along: the rest of a batch, or a new one."""
+    """Return the item to go on with, and those to take along: the rest of a batch, or a new one.
+
+    Return None while the present item has steps with other workers; the one that ends it continues.
+    """
     left, state.batch = tuple(state.batch), []
+    if state.place.index in turns.open:  # other workers are still at it: its lane is not free
+        return turns.given_back(left), (), ()
     alone = not state.stays or state.paused
     if left and not alone:
         # Another plan may have set it aside meanwhile, because it does not see our memory.

@@ -25,9 +25,9 @@ from tests.simulation import acts, judge
 from tests.simulation.actors import Actor, me, seam
 from tests.simulation.broker import Broker
 from tests.simulation.judge import ACTED
-from tests.simulation.plan import Plan, plan
+from tests.simulation.plan import CALLED, Plan, plan
 from tests.simulation.scheduler import Scheduler, Stuck
-from tests.simulation.sources import Clock, Processes, drawn
+from tests.simulation.sources import Clock, Hearts, Processes, drawn
 from tests.support import emptying
 from tests.support.single_thread import ACTED as OF_SUPPORT
 from tests.support.transport import Message
@@ -44,7 +44,7 @@ TURNS = 3_000  # of chance; then the world is well
 IDLE = 4  # rounds of the sweeper that find nothing: somebody else must do something
 CALM_ROUNDS = 60
 WORKERS = ("w1", "w2", "w3", "w4")
-OTHERS = ("beat", "beat2", "operator")
+OTHERS = ("beat", "beat2", "operator", "heart")
 
 
 @dataclass
@@ -99,11 +99,11 @@ class Simulation:
         rng = Random(seed)
         complaints = Complaints()
         with ExitStack() as stack:
-            clock, processes = stack.enter_context(drawn(seed, rng))
+            clock, processes, hearts = stack.enter_context(drawn(seed, rng))
             stack.enter_context(_listening(complaints))
             stack.enter_context(seam())
             made = plan(rng, harsh=harsh)
-            world = World(self.scheduler, rng, made, clock, processes)
+            world = World(self.scheduler, rng, made, clock, processes, hearts)
             stack.enter_context(_broker(world.broker))
             try:
                 found = world.live()
@@ -136,6 +136,7 @@ class World:
     plan: Plan
     clock: Clock
     processes: Processes
+    hearts: Hearts
     trace: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -147,7 +148,7 @@ class World:
         actors = {actor.name: actor for actor in self.scheduler.actors}
         self.workers = [actors[name] for name in WORKERS[: self.plan.workers]]
         self.beats = [actors["beat"], actors["beat2"]]
-        self.person = actors["operator"]
+        self.person, self.heart = actors["operator"], actors["heart"]
         self.problems: list[str] = []
         self.calm = False
         self.turns = 0
@@ -159,6 +160,7 @@ class World:
     def live(self) -> list[str]:
         """From the start to the verdict: the problems found."""
         workspace, executions, stories = self._begin()
+        self.executions = executions
         cancels = self.plan.chances.cancel
         self.operator = acts.Operator(self.rng, workspace, executions, cancels)
         for _ in range(TURNS):
@@ -178,6 +180,15 @@ class World:
         if self.plan.places:
             workspace = limited_workspace(self.plan.places)
         get_user_model().objects.create_superuser("decider", "", "")
+        if self.plan.child is not None:
+            called = publish(self.plan.child, workspace)
+            assert called.latest_version_id is not None
+            compiled(called.latest_version_id)
+            tasks = {task["id"]: task for task in self.plan.drawn.document["tasks"]}
+            # The same for the same seed: versions are cached by their ids.
+            slug = f"called-{called.pk.hex[-8:]}"
+            Workflow.objects.filter(pk=called.pk).update(slug=slug)
+            tasks[CALLED]["with"]["workflow"] = slug
         workflow: Workflow = publish(self.plan.drawn.document, workspace)
         assert workflow.latest_version_id is not None
         compiled(workflow.latest_version_id)
@@ -194,6 +205,9 @@ class World:
                 self._sweep()
             elif drawn < chances.sweep + chances.operate:
                 self._operate()
+            elif drawn < chances.sweep + chances.operate + chances.renew:
+                self._renew()
+            self._look()
         ready, free = self._awake(self.scheduler.next_ones()), self._free()
         if self.broker.queue and free and (not ready or self.rng.random() < 0.3):
             self._deliver(self.rng.choice(free))
@@ -332,6 +346,36 @@ class World:
             if self.rng.random() >= expire
         ]
         OF_SUPPORT.fetch("time_passes", {"salt": self.rng.getrandbits(32), "held": held})
+
+        if self.plan.child is not None:
+            ACTED.fetch("children_age", {})
+        if not self.calm and self.rng.random() < self.plan.chances.overdue:
+            self.counts["overdue"] += 1
+            ACTED.fetch("end_of_time", {"execution": self.rng.choice(self.executions)})
+
+    def _renew(self) -> None:
+        """A process renews the leases of the steps that it runs."""
+        running = [worker for worker in self.workers if self.hearts.of(worker)._active()]
+        if not running or not self.heart.idle:
+            return
+        worker, heart = self.rng.choice(running), self.heart
+        holder = self.processes.holder_of(worker)
+
+        def act() -> None:
+            heart.django.ensure_connection()
+            heart.django.connection.execute(NAME_HOLDER, [holder])
+            self.hearts.renew(worker)
+
+        self.counts["renewals"] += 1
+        self._begins(heart, act, f"renews for {worker.name}")
+
+    def _look(self) -> None:
+        """Nowhere do more hold a key than may."""
+        if "settings" in self.plan.drawn.document:
+            self.problems += [
+                f"{holders} hold the key {key}, whose limit is {limit}"
+                for key, holders, limit in ACTED.fetch("crowded", {})
+            ]
 
     def _operate(self) -> None:
         if not self.person.idle:

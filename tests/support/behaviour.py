@@ -62,6 +62,7 @@ DOES = {
     "flow.approval": _approved,
     "flow.delay": _delay,
     "flow.noop": _noop,
+    "flow.subworkflow": _delay,
     "flow.switch": _switch,
     "flow.fail": _fail,
     "flow.wait_for_event": _delay,

@@ -1,0 +1,62 @@
+"""One mutant before its tests: the likeliest first, up to the first that fails."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.mutation.applied import apply
+from tests.mutation.mutants import Mutant
+from tests.mutation.reach import Reach
+from tests.mutation.session import KILLED, NOT_REACHED, SURVIVED, TIMED_OUT, Result, Session
+from tests.mutation.warm import Warm
+
+AT_LEAST = 40.0  # seconds until a run counts as endless
+TIMES = 5.0  # as long as its tests take without a mutant
+
+
+class Judge:
+    """A warm process, and what is known of the tests."""
+
+    def __init__(self, folder: Path, files: Sequence[str], session: Session, budget: float) -> None:
+        self._session, self._budget = session, budget
+        self._warm = Warm(files)
+        self._reach = Reach(folder)
+        self._reach.measure(self._warm, files)
+
+    def judge(self, mutant: Mutant, others: Sequence[Mutant]) -> Result:
+        """What becomes of it."""
+        tests, seconds = self._chosen(mutant, [one for one in others if one.file == mutant.file])
+        if not tests:
+            return Result(mutant.key, NOT_REACHED)
+        limit = AT_LEAST + TIMES * seconds
+        ran = self._warm.run(tests, lambda folder: apply(mutant, folder), seconds=limit)
+        if ran.code == 0:
+            outcome = SURVIVED
+        elif ran.code == -1:
+            outcome = TIMED_OUT
+        elif ran.first_failed:
+            outcome = KILLED
+        elif "NotApplied" in ran.output:
+            outcome = NOT_REACHED
+        else:  # it could not be loaded, or ended the whole process
+            outcome = KILLED
+        by = ran.first_failed or (ran.output[-300:] if outcome == KILLED else "")
+        return Result(mutant.key, outcome, by, round(ran.seconds, 1), len(tests))
+
+    def close(self) -> None:
+        """End all."""
+        self._warm.close()
+
+    def _chosen(self, mutant: Mutant, others: Sequence[Mutant]) -> tuple[list[str], float]:
+        """The tests that reach it, within the budget: what killed others of its file, the cheap."""
+        killers, tests = self._session.killers(others), self._reach.tests
+        found = self._reach.reaching(mutant)
+        found.sort(
+            key=lambda test: (-killers[test] / (0.2 + tests[test].seconds), tests[test].seconds)
+        )
+        chosen: list[str] = []
+        spent = 0.0
+        for test in found:
+            if not chosen or spent + tests[test].seconds <= self._budget:
+                chosen.append(test)
+                spent += tests[test].seconds
+        return chosen, spent

@@ -1,0 +1,59 @@
+"""How a line of Python is changed: operators of cosmic-ray, and one that leaves a call out."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from cosmic_ray import plugins
+from cosmic_ray.operators.operator import Example, Operator
+from parso.python.tree import ExprStmt, Keyword, PythonNode
+
+# Of each comparison and sum the change that is nearest to a slip: a dozen others for the same sign
+# would all die of the same test, and count twelve times.
+CHOSEN = (
+    "AddNot", "ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceTrueWithFalse",
+    "ReplaceFalseWithTrue", "ReplaceBreakWithContinue", "ReplaceContinueWithBreak",
+    "ExceptionReplacer", "NumberReplacer", "ZeroIterationForLoop",
+    "ReplaceUnaryOperator_Delete_Not", "ReplaceUnaryOperator_USub_UAdd",
+    "ReplaceBinaryOperator_Add_Sub", "ReplaceBinaryOperator_Sub_Add",
+    "ReplaceBinaryOperator_Mul_Div", "ReplaceBinaryOperator_Div_Mul",
+    "ReplaceComparisonOperator_Eq_NotEq", "ReplaceComparisonOperator_NotEq_Eq",
+    "ReplaceComparisonOperator_Lt_LtE", "ReplaceComparisonOperator_LtE_Lt",
+    "ReplaceComparisonOperator_Gt_GtE", "ReplaceComparisonOperator_GtE_Gt",
+    "ReplaceComparisonOperator_Is_IsNot", "ReplaceComparisonOperator_IsNot_Is",
+)  # fmt: skip
+# Calls that decide nothing: what is said, counted or shown.
+TELLING = ("log.", "metrics.", "tell_taken_over(", "_tell(", "tracing.")
+
+
+class LeaveOutCall(Operator):
+    """A call whose answer nobody uses becomes `pass`."""
+
+    def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
+        """Statements that are nothing but a call."""
+        if isinstance(node, PythonNode) and node.type == "simple_stmt":
+            first = node.children[0]
+            called = first.type in {"atom_expr", "power"} and first.children[-1].type == "trailer"
+            if (
+                called
+                and not isinstance(first, ExprStmt)
+                and first.children[-1].children[0].value == "("
+                and not first.get_code(include_prefix=False).startswith(TELLING)
+            ):
+                yield first.start_pos, first.end_pos
+
+    def mutate(self, node: Any, index: int) -> Any:
+        """Put `pass` in its place."""
+        first = node.children[0]
+        node.children[0] = Keyword("pass", first.start_pos, first.get_first_leaf().prefix)
+        return node
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """For cosmic-ray's own tests."""
+        return (Example("f(1)\n", "pass\n"),)
+
+
+def operators() -> dict[str, Operator]:
+    """All of them by name."""
+    known = {name: plugins.get_operator(f"core/{name}")() for name in CHOSEN}
+    return {**known, "LeaveOutCall": LeaveOutCall()}

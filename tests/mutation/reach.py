@@ -1,0 +1,155 @@
+"""Which test reaches what: lines of the mutated rooms, and statements; and how long it takes.
+
+Kept for each file of tests, by its content: only what changed is measured anew.
+"""
+
+import hashlib
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import coverage
+import pytest
+
+from tests.mutation.applied import FOLDERS, statements_of
+from tests.mutation.mutants import PROJECT, SQL, Mutant
+from tests.mutation.warm import PLAIN, Warm
+
+ROOMS = ("runners/pipeline", "runners/planning")
+MEASURING = (*PLAIN, "--timeout=300")
+MOST_SECONDS = 900.0
+
+
+@dataclass
+class Reached:
+    """What one test does."""
+
+    seconds: float
+    lines: dict[str, list[int]] = field(default_factory=dict)
+    statements: list[str] = field(default_factory=list)
+
+
+class Measuring:
+    """A plugin of pytest: whose lines and statements are whose, under coverage."""
+
+    def __init__(self) -> None:
+        self._coverage = coverage.Coverage(
+            data_file=None, config_file=False, include=[f"{PROJECT / room}/*" for room in ROOMS]
+        )
+        self._statements: dict[str, set[str]] = defaultdict(set)
+        self._seconds: dict[str, float] = {}
+        self._failed: set[str] = set()
+        self._test = ""
+
+    def begin(self, folder: Path) -> None:
+        """From here on all is noted."""
+        for name, statements in FOLDERS.items():
+            self._listen(name, statements)
+        self._coverage.start()
+
+    def _listen(self, folder: str, statements: Any) -> None:
+        usual = statements.kept
+
+        def kept(name: str) -> bool:
+            self._statements[self._test].add(f"{folder}/{name}")
+            return bool(usual(name))
+
+        statements.kept = kept
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Around each test."""
+        self._test = item.nodeid
+        self._coverage.switch_context(item.nodeid)
+        began = time.perf_counter()
+        answer = yield
+        self._seconds[item.nodeid] = time.perf_counter() - began
+        return answer
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A test that fails without a mutant tells nothing of one."""
+        if report.failed or report.skipped:
+            self._failed.add(report.nodeid)
+
+    def told(self) -> dict[str, Any]:
+        """What was seen, as JSON."""
+        self._coverage.stop()
+        data = self._coverage.get_data()
+        lines: dict[str, dict[str, list[int]]] = defaultdict(dict)
+        for file in data.measured_files():
+            name = Path(file).relative_to(PROJECT).as_posix()
+            for line, tests in data.contexts_by_lineno(file).items():
+                for test in filter(None, tests):
+                    lines[test].setdefault(name, []).append(line)
+        return {
+            "tests": {
+                test: [seconds, lines.get(test, {}), sorted(self._statements.get(test, ()))]
+                for test, seconds in self._seconds.items()
+                if test not in self._failed
+            },
+            "unfit": sorted(self._failed),
+        }
+
+
+class Reach:
+    """All tests of the files given."""
+
+    def __init__(self, folder: Path) -> None:
+        """Nothing is known yet; what is found is kept in `folder`."""
+        self._folder = folder
+        self.tests: dict[str, Reached] = {}
+
+    def measure(self, warm: Warm, files: Sequence[str]) -> None:
+        """Learn what is not known."""
+        for number, file in enumerate(files, 1):
+            mark = hashlib.sha256((PROJECT / file).read_bytes()).hexdigest()[:16]
+            kept = self._folder / f"{file.replace('/', '.')}.{mark}.json"
+            if not kept.exists():
+                self._measure(warm, file, kept, f"{number} of {len(files)}")
+            if not kept.exists():
+                continue
+            for test, (seconds, lines, statements) in json.loads(kept.read_text()).items():
+                self.tests[test] = Reached(seconds, lines, statements)
+
+    def _measure(self, warm: Warm, file: str, kept: Path, which: str) -> None:
+        plugin = Measuring()
+        ran = warm.run([file], plugin.begin, seconds=MOST_SECONDS, options=MEASURING, plugin=plugin)
+        tests = ran.told.get("tests", {})
+        print(f"{which}: {file}: {len(tests)} tests, {ran.seconds:.0f} s", flush=True)
+        if ran.told.get("unfit") or not tests:
+            print(f"  left out: {ran.told.get('unfit')}\n{ran.output[-1_000:]}", flush=True)
+        if tests:
+            kept.write_text(json.dumps(tests))
+
+    def reaching(self, mutant: Mutant) -> list[str]:
+        """The tests that execute the changed lines; those of a whole file for what imports run."""
+        if mutant.group == SQL:
+            names = statements_of(mutant.file)
+            return [test for test, one in self.tests.items() if names & set(one.statements)]
+        wanted = set(mutant.lines)
+        found = [
+            test for test, one in self.tests.items() if wanted & set(one.lines.get(mutant.file, ()))
+        ]
+        if found or _in_function(mutant):
+            return found
+        return [test for test, one in self.tests.items() if mutant.file in one.lines]
+
+
+def _in_function(mutant: Mutant) -> bool:
+    """Whether the line is indented by more than a class's members are."""
+    line = (PROJECT / mutant.file).read_text().splitlines()[mutant.lines[0] - 1]
+    return (
+        line.startswith("    ")
+        and not line.lstrip().startswith(("def ", "async def "))
+        and (line.startswith("        ") or not _in_class(mutant))
+    )
+
+
+def _in_class(mutant: Mutant) -> bool:
+    lines = (PROJECT / mutant.file).read_text().splitlines()[: mutant.lines[0] - 1]
+    heads = [line for line in lines if line and not line[0].isspace() and line[0] not in ")@#"]
+    return bool(heads) and heads[-1].startswith("class ")
