@@ -5,15 +5,16 @@ answers nothing. py-amqp waits for both without a time-out: web requests, beat a
 would stand still until the cluster is whole.
 
 Relies on: `wait(method, callback, timeout, returns_tuple)` of a channel and of a connection waits
-for every answer of the broker but deliveries,
-`Channel.basic_publish_confirm(*args, confirm_timeout)` for confirmations;
-`Transport.Connection` and `Connection.Channel` (py-amqp 5.2 to 5.4, kombu 5.5 to 5.7).
+for every answer of the broker but deliveries, `Channel.basic_publish_confirm(*args,
+confirm_timeout)` for confirmations; `Transport.Connection` and `Connection.Channel` (py-amqp 5.2
+to 5.4, kombu 5.5 to 5.7).
 No public way: a confirmation has a time-out as an option of each message, other answers have none.
 If it breaks: requests hang while a cluster has no majority.
 """
 
 from typing import Any
 
+from kombu.exceptions import OperationalError
 from kombu.transport import pyamqp
 
 ANSWER_SECONDS, CONFIRMATION_SECONDS = 5.0, 2.0
@@ -39,9 +40,18 @@ class LimitedChannel(LimitedWait, pyamqp.Channel):
     """kombu's channel, which waits for answers and confirmations for a limited time."""
 
     def basic_publish_confirm(self, *args: Any, **kwargs: Any) -> Any:
-        """Send a message and wait for its confirmation; raises TimeoutError."""
+        """Send a message and wait for its confirmation; raises OperationalError.
+
+        kombu does not try again after this error, as it does after others. The connection ends:
+        a late confirmation would count for the next message.
+        """
         limit = kwargs.pop("confirm_timeout", None) or CONFIRMATION_SECONDS
-        return super().basic_publish_confirm(*args, confirm_timeout=limit, **kwargs)
+        try:
+            return super().basic_publish_confirm(*args, confirm_timeout=limit, **kwargs)
+        except TimeoutError as error:
+            if self.connection is not None:
+                self.connection.collect()
+            raise OperationalError(f"no confirmation of the broker within {limit:g} s") from error
 
 
 class LimitedConnection(LimitedWait, pyamqp.Connection):

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 from celery import current_app
 from kombu import Connection
+from kombu.exceptions import OperationalError
 
 from executions.models import WorkflowExecution
 from tests.servers.graphs import TASKS
@@ -95,13 +96,16 @@ def test_nothing_is_lost_when_the_node_is_killed_and_comes_back_empty(
 
 def test_who_sends_does_not_wait_for_a_node_that_does_not_answer(node: RabbitMQ) -> None:
     with relay(node.url) as between:
-        link = current_app.connection_for_write(between.url)
+        confirmed = {"confirm_publish": True}
+        link = current_app.connection_for_write(between.url, transport_options=confirmed)
         queue = link.SimpleQueue("unanswered")
         queue.put({})
         between.cut("back")
 
-        with pytest.raises(TimeoutError):
-            queue.put({})
+        with pytest.raises(OperationalError, match="no confirmation"):
+            queue.put({}, retry=True)
+        between.mend()
+        queue.put({}, retry=True)  # over a new connection
         link.release()
 
 

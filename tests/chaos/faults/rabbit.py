@@ -8,7 +8,7 @@ from tests.chaos.world import World
 from tests.support.waiting import wait_until
 
 WITHOUT_MAJORITY = 20.0  # seconds
-SLOWEST = 10.0  # seconds until an answer of the API
+SLOWEST = 6.0  # seconds until an answer of the API
 
 
 def _killed(world: World) -> None:
