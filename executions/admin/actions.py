@@ -185,7 +185,7 @@ def with_menu(buttons: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     `buttons` are Unfold's, in order; the first with the variant PRIMARY becomes the first button.
     """
     ordered = sorted(buttons, key=lambda button: button["variant"] != ActionVariant.PRIMARY)
-    outside = [
+    outside: list[Mapping[str, Any]] = [
         {**button, "variant": ActionVariant.DEFAULT if place else button["variant"]}
         for place, button in enumerate(ordered[:OUTSIDE])
     ]
