@@ -37,7 +37,7 @@ def may_view(model: str) -> Allowed:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AdminPage:
     """A page of the admin: its title, icon, URL, and what its card says about it."""
 
     title: Any
@@ -67,16 +67,16 @@ class Place:
         }
 
 
-def _list_of(title: Any, icon: str, model: str, note: Any = "", plugin: str = "") -> Place:
+def _list_of(title: Any, icon: str, model: str, note: Any = "", plugin: str = "") -> AdminPage:
     link = reverse_lazy(f"admin:{model.replace('.', '_')}_changelist")
-    return Place(title, icon, link, note, may_view(model), model, plugin)
+    return AdminPage(title, icon, link, note, may_view(model), model, plugin)
 
 
 def _flower(request: HttpRequest) -> str:
     return valkyr_settings().flower_url
 
 
-HOME = Place(lazy("Home"), "home", reverse_lazy("admin:index"))
+HOME = AdminPage(lazy("Home"), "home", reverse_lazy("admin:index"))
 EXECUTIONS = _list_of(lazy("Executions"), "play_circle", "executions.workflowexecution")
 RUNS = _list_of(lazy("Runs"), "list_alt", "runners.run")
 FAILURES = _list_of(lazy("Failures"), "report", "dlq.failuregroup")
@@ -86,11 +86,11 @@ APPROVALS = _list_of(lazy("Approvals"), "how_to_reg", "runners.approval")
 SCHEDULES = _list_of(lazy("Schedules"), "schedule", "django_celery_beat.periodictask")
 TICKS = _list_of(lazy("Schedule ticks"), "alarm_on", "executions.crontick")
 WORKFLOWS = _list_of(lazy("Workflows"), "account_tree", "executions.workflow")
-STUDIO = Place(lazy("Studio"), "draw", reverse_lazy("valkyr-studio"))
+STUDIO = AdminPage(lazy("Studio"), "draw", reverse_lazy("valkyr-studio"))
 CREDENTIALS = _list_of(lazy("Credentials"), "password", "executions.credential")
 
 # What the page *Administration* shows, by heading.
-ADMINISTRATION: tuple[tuple[Any, tuple[Place, ...]], ...] = (
+ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
     (
         lazy("Operation"),
         (
@@ -252,8 +252,10 @@ ADMINISTRATION: tuple[tuple[Any, tuple[Place, ...]], ...] = (
     (
         lazy("Tools"),
         (
-            Place("Flower", "local_florist", _flower, lazy("Celery's workers, tasks and queues.")),
-            Place(
+            AdminPage(
+                "Flower", "local_florist", _flower, lazy("Celery's workers, tasks and queues.")
+            ),
+            AdminPage(
                 lazy("API pages"),
                 "api",
                 reverse_lazy("valkyr-docs"),
@@ -264,7 +266,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[Place, ...]], ...] = (
 )
 
 
-def _shown(request: HttpRequest) -> Iterator[tuple[str, list[Place]]]:
+def _shown(request: HttpRequest) -> Iterator[tuple[str, list[AdminPage]]]:
     for title, places in ADMINISTRATION:
         allowed = [place for place in places if place.installed and place.permitted(request)]
         if allowed:
@@ -282,7 +284,7 @@ def _is_administration(request: HttpRequest) -> bool:
     return request.path.startswith((reverse("valkyr-administration"), *found))
 
 
-def _tabs(*places: Place, above: tuple[Place, ...] = ()) -> dict[str, Any]:
+def _tabs(*places: AdminPage, above: tuple[AdminPage, ...] = ()) -> dict[str, Any]:
     """Return a row of tabs above the lists `above`, by default all of them."""
     installed = [place for place in places if place.installed]
     return {

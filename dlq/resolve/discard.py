@@ -1,4 +1,4 @@
-"""Resolve a dead letter without requeueing it: discard, and roll back; restore and pin."""
+"""Resolve a dead letter without requeueing it: discard, and roll back; restore, note and pin."""
 
 from typing import Any
 from uuid import UUID
@@ -39,6 +39,29 @@ def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
 def unpin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
     """Let retention delete it again after its period; raises NotFound."""
     return _pinned(entry_id, False, actor, reason)
+
+
+def write_notes(entry_id: UUID, notes: str, *, actor: Actor) -> DeadLetterEntry:
+    """Replace the notes of a dead letter, open or resolved; the audit trail keeps the old ones.
+
+    Raises NotFound.
+    """
+    entry = transitions.find(entry_id)
+    with transaction.atomic():
+        rows = DeadLetterEntry.objects.select_for_update().filter(pk=entry_id)
+        before = rows.values("notes").get()
+        if before["notes"] != notes:
+            rows.update(notes=notes)
+            record(
+                actor,
+                "dead_letter.note",
+                workspace_id=entry.workspace_id,
+                object_type=DeadLetterEntry.AUDITED_AS,
+                object_id=entry_id,
+                before=before,
+                after={"notes": notes},
+            )
+    return transitions.find(entry_id)
 
 
 def _pinned(entry_id: UUID, wanted: bool, actor: Actor, reason: str) -> DeadLetterEntry:

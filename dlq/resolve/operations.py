@@ -11,7 +11,6 @@ from uuid import UUID
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.resolve import discard
 from dlq.resolve.fix_or_skip import fix, skip
-from dlq.resolve.notes import write_notes
 from dlq.resolve.requeue import requeue
 from executions.access import Action
 from executions.access.actor import Actor
@@ -54,7 +53,7 @@ def _unpin(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
 
 
 def _note(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
-    return write_notes(pk, data["notes"], actor=actor)
+    return discard.write_notes(pk, data["notes"], actor=actor)
 
 
 def _refuse_resolved(row: DeadLetterEntry) -> str:

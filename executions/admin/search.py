@@ -28,7 +28,7 @@ KEYED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """A result: its title, its kind in words, an icon, and the URL of its page."""
 
     title: str
@@ -37,7 +37,7 @@ class Found:
     address: str
 
 
-Finder = Callable[[HttpRequest, str], Iterable[Found]]
+Finder = Callable[[HttpRequest, str], Iterable[SearchResult]]
 FINDERS: list[Finder] = []
 
 
@@ -64,18 +64,18 @@ def by_id(model: type[Model], kind: Any, icon: str, *more: str) -> Finder:
     """Return a finder of rows by their ID, and by the UUID columns `more`."""
     label = f"{model._meta.app_label}_{model._meta.model_name}"
 
-    def find(request: HttpRequest, term: str) -> Iterator[Found]:
+    def find(request: HttpRequest, term: str) -> Iterator[SearchResult]:
         wanted = as_id(term)
         if wanted is None:
             return
         for column in ("pk", *more):
             for row in visible(request, model).filter(**{column: wanted}).order_by("-pk")[:EACH]:
-                yield Found(str(row), str(kind), icon, links.page(label, row.pk))
+                yield SearchResult(str(row), str(kind), icon, links.page(label, row.pk))
 
     return find
 
 
-def _executions(request: HttpRequest, term: str) -> Iterator[Found]:
+def _executions(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     rows = visible(request, WorkflowExecution).select_related("workflow")
     rows = rows.only("id", "idempotency_key", "state", "workflow__name").order_by("-pk")
     wanted = as_id(term)
@@ -89,24 +89,24 @@ def _executions(request: HttpRequest, term: str) -> Iterator[Found]:
             about = marks.clipped(row.idempotency_key or f"…{str(row.pk)[-8:]}", 40)
             address = links.page("executions_workflowexecution", row.pk)
             kind = f"{gettext('execution')}, {marks.MARKS[row.state][0]}"
-            yield Found(f"{row.workflow} · {about}", kind, "play_circle", address)
+            yield SearchResult(f"{row.workflow} · {about}", kind, "play_circle", address)
 
 
-def _workflows(request: HttpRequest, term: str) -> Iterator[Found]:
+def _workflows(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     rows = visible(request, Workflow).order_by("name")
     wanted = as_id(term)
     named = Q(name__icontains=term) | Q(slug__icontains=term)
     for row in rows.filter(Q(pk=wanted) if wanted else named)[:EACH]:
         address = links.page("executions_workflow", row.pk)
-        yield Found(str(row), gettext("workflow"), "account_tree", address)
+        yield SearchResult(str(row), gettext("workflow"), "account_tree", address)
 
 
-def _places(request: HttpRequest, term: str) -> Iterator[Found]:
+def _places(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     """Find lists by title; all of them for an empty term."""
     words = term.casefold()
-    home = Found(gettext("Home"), gettext("page"), "home", admin_page("index"))
+    home = SearchResult(gettext("Home"), gettext("page"), "home", admin_page("index"))
     lists = (
-        Found(
+        SearchResult(
             _title(model), gettext("list"), "list",
             admin_page(f"{model._meta.app_label}_{model._meta.model_name}_changelist"),
         )

@@ -23,8 +23,8 @@ from dlq.public.dashboard import (
     BlockView,
     Card,
     HomeBlock,
+    HomeProblem,
     HomeSection,
-    Problem,
     add_block,
     add_section,
 )
@@ -369,7 +369,7 @@ def test_a_plugins_section_may_need_attention(op: Client, workflow: Workflow) ->
     rows.execution(workflow, "SUCCESS")
     lost = replace(
         section(lambda _: ["Lamp", "Desk"]),
-        problem=lambda number: Problem(f"{number} parcels are lost", "package", "/parcels"),
+        problem=lambda number: HomeProblem(f"{number} parcels are lost", "package", "/parcels"),
     )
     add_section(lost)
 

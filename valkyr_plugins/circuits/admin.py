@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext
 
-from dlq.public.dashboard import HomeSection, Problem, add_section
+from dlq.public.dashboard import HomeProblem, HomeSection, add_section
 from executions.public.access import Actor, Operation
 from executions.public.admin import (
     AdminOperation,
@@ -220,10 +220,10 @@ def _rows(found: Iterable[CircuitBreaker]) -> list[list[Cell]]:
     ]
 
 
-def _problem(number: int) -> Problem:
+def _problem(number: int) -> HomeProblem:
     text = ngettext("{number} circuit is open", "{number} circuits are open", number)
     address = links.listing("valkyr_circuits_circuitbreaker")
-    return Problem(text.format(number=number), "electrical_services", address)
+    return HomeProblem(text.format(number=number), "electrical_services", address)
 
 
 add_section(

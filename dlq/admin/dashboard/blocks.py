@@ -25,7 +25,7 @@ class Banner:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class HomeProblem:
     """Something that needs attention now: a sentence without a full stop, and the list behind it.
 
     `note` says more, such as since when.
@@ -61,7 +61,7 @@ class Card:
 class BlockView:
     """The content of a block; `above` and `below` are HTML on both sides of the cards."""
 
-    problems: Sequence[Problem] = ()
+    problems: Sequence[HomeProblem] = ()
     cards: Sequence[Card] = ()
     banners: Sequence[Banner] = ()
     above: SafeString = NOTHING
@@ -119,7 +119,7 @@ class HomeSection:
     gather: Callable[[HttpRequest], Any]
     rows: Callable[[Any], list[list[Cell]]]
     column: Column = "work"
-    problem: Callable[[int], Problem] | None = None
+    problem: Callable[[int], HomeProblem] | None = None
 
 
 SECTIONS: dict[str, HomeSection] = {}

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext, ngettext
 
-from dlq.admin.dashboard.blocks import SECTIONS, Problem
+from dlq.admin.dashboard.blocks import SECTIONS, HomeProblem
 from dlq.admin.dashboard.facts import Facts
 from executions.admin import links, marks
 from executions.admin.changelist import BOUND
@@ -28,11 +28,11 @@ class Verdict:
     """
 
     headline: str
-    problems: Sequence[Problem]
+    problems: Sequence[HomeProblem]
     partly: bool = False
 
 
-def verdict(kept: Facts, now: datetime, added: Iterable[Problem] = ()) -> Verdict:
+def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> Verdict:
     """Return what needs attention now; `added` are the problems that plugins found."""
     problems = [*_failures(kept, now), *added, *_sections(kept), *_stuck(kept, now)]
     partly = any(kept[name] is None for name in ("groups", "open", "queues", "approvals"))
@@ -54,7 +54,7 @@ def _all_well(kept: Facts, now: datetime) -> str:
     )
 
 
-def _failures(kept: Facts, now: datetime) -> Iterator[Problem]:
+def _failures(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
     new = [group for group in kept["groups"] or [] if not group.earlier]
     if new:
         text = ngettext(
@@ -63,29 +63,29 @@ def _failures(kept: Facts, now: datetime) -> Iterator[Problem]:
             len(new),
         )
         address = links.listing("dlq_failuregroup", status="open")
-        yield Problem(text.format(number=len(new)), "fiber_new", address)
+        yield HomeProblem(text.format(number=len(new)), "fiber_new", address)
     if kept["open"]:
         text = ngettext("{number} open dead letter", "{number} open dead letters", kept["open"])
         address = links.listing("dlq_deadletterentry", resolution="open")
-        yield Problem(text.format(number=_number(kept["open"])), "inbox", address,
+        yield HomeProblem(text.format(number=_number(kept["open"])), "inbox", address,
                       _for(kept["oldest"], now))  # fmt: skip
 
 
-def _sections(kept: Facts) -> Iterator[Problem]:
+def _sections(kept: Facts) -> Iterator[HomeProblem]:
     for name, section in SECTIONS.items():
         found = kept["plugged"][name]
         if section.problem is not None and found:
             yield section.problem(len(section.rows(found)))
 
 
-def _stuck(kept: Facts, now: datetime) -> Iterator[Problem]:
+def _stuck(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
     for queue in kept["queues"] or []:
         if queue.workers and queue.oldest and now - queue.oldest > SLOW:
             text = ngettext("Queue {name} is slow: {number} step waits for a worker",
                             "Queue {name} is slow: {number} steps wait for a worker",
                             queue.waiting)  # fmt: skip
             number = f"{queue.waiting:,}{'+' if queue.capped else ''}"
-            yield Problem(
+            yield HomeProblem(
                 text.format(name=queue.name, number=number), "hourglass_empty",
                 links.listing("runners_run", state="pending"),
                 _for(queue.oldest, now),
@@ -97,18 +97,18 @@ def _stuck(kept: Facts, now: datetime) -> Iterator[Problem]:
         if kept[state]:
             address = links.listing("executions_workflowexecution", state=state)
             oldest = kept["first_waiting"] if state == "waiting" else None
-            yield Problem(texts.format(number=_number(kept[state])), icon, address,
+            yield HomeProblem(texts.format(number=_number(kept[state])), icon, address,
                           _for(oldest, now))  # fmt: skip
     if kept["approvals"]:
         text = ngettext("{number} approval waits for a decision",
                         "{number} approvals wait for a decision", kept["approvals"])  # fmt: skip
-        yield Problem(text.format(number=_number(kept["approvals"])), "how_to_reg",
+        yield HomeProblem(text.format(number=_number(kept["approvals"])), "how_to_reg",
                       links.listing("runners_approval"))  # fmt: skip
     for trigger in kept["schedules"] or []:
         if trigger.next_at and now - trigger.next_at > LATE:
             text = gettext("The schedule of {workflow} is late").format(workflow=trigger.workflow)
             address = links.page("executions_trigger", trigger.pk)
-            yield Problem(text, "alarm", address, _for(trigger.next_at, now))
+            yield HomeProblem(text, "alarm", address, _for(trigger.next_at, now))
 
 
 def _waiting(number: int) -> str:

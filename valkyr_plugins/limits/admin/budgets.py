@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.translation import gettext, ngettext
 
-from dlq.public.dashboard import HomeSection, Problem, add_section
+from dlq.public.dashboard import HomeProblem, HomeSection, add_section
 from executions.public.access import name_path
 from executions.public.admin import Cell, links, marks, scoped
 from executions.public.admin_skin import display
@@ -165,13 +165,13 @@ def _rows(found: Iterable[tuple[Budget, Use]]) -> list[list[Cell]]:
     ]
 
 
-def _problem(number: int) -> Problem:
+def _problem(number: int) -> HomeProblem:
     text = ngettext(
         "{number} budget is near its limit or over it",
         "{number} budgets are near their limits or over them",
         number,
     )
-    return Problem(text.format(number=number), "savings", links.listing("valkyr_limits_budget"))
+    return HomeProblem(text.format(number=number), "savings", links.listing("valkyr_limits_budget"))
 
 
 add_section(
