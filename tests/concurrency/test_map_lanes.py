@@ -1,5 +1,6 @@
 """A pure map keeps to `maxConcurrency`, also where an item's steps are with several workers."""
 
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -37,6 +38,6 @@ def test_no_item_begins_while_a_step_of_the_one_before_is_with_another_worker(
         list(Run.objects.filter(execution_id=execution, step_path__startswith=f"each[{index}]."))
         for index in range(8)
     ]
-    for before, following in zip(items, items[1:], strict=False):
+    for before, following in pairwise(items):
         ended = max(run.finished_at for run in before if run.finished_at)
         assert ended <= min(run.queued_at for run in following)

@@ -4,11 +4,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.mutation.applied import apply
-from tests.mutation.mutants import Mutant
+from tests.mutation.mutants import SQL, Mutant
 from tests.mutation.reach import Reach
-from tests.mutation.session import KILLED, NOT_REACHED, SURVIVED, TIMED_OUT, Result, Session
+from tests.mutation.session import (
+    KILLED,
+    NOT_APPLIED,
+    NOT_REACHED,
+    SURVIVED,
+    TIMED_OUT,
+    Result,
+    Session,
+)
 from tests.mutation.warm import Warm
 
+RACES = "tests/concurrency/"
 AT_LEAST = 40.0  # seconds until a run counts as endless
 TIMES = 5.0  # as long as its tests take without a mutant
 
@@ -36,7 +45,7 @@ class Judge:
         elif ran.first_failed:
             outcome = KILLED
         elif "NotApplied" in ran.output:
-            outcome = NOT_REACHED
+            outcome = NOT_APPLIED
         else:  # it could not be loaded, or ended the whole process
             outcome = KILLED
         by = ran.first_failed or (ran.output[-300:] if outcome == KILLED else "")
@@ -50,8 +59,13 @@ class Judge:
         """The tests that reach it, within the budget: what killed others of its file, the cheap."""
         killers, tests = self._session.killers(others), self._reach.tests
         found = self._reach.reaching(mutant)
+        # Races are what guards are for; of all else the cheapest first.
         found.sort(
-            key=lambda test: (-killers[test] / (0.2 + tests[test].seconds), tests[test].seconds)
+            key=lambda test: (
+                -killers[test] / (0.2 + tests[test].seconds),
+                mutant.group == SQL and not test.startswith(RACES),
+                tests[test].seconds,
+            )
         )
         chosen: list[str] = []
         spent = 0.0

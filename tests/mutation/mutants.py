@@ -1,4 +1,4 @@
-"""What is changed: one place of one file each, named so that edits elsewhere leave the name alone."""
+"""What is changed: one place of one file, named so that edits elsewhere leave the name alone."""
 
 import ast
 import difflib

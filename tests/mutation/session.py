@@ -11,6 +11,7 @@ from tests.mutation.mutants import GROUPS, Mutant
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 KILLED, TIMED_OUT, SURVIVED, NOT_REACHED = "killed", "timed out", "survived", "not reached"
+NOT_APPLIED = "not applied"  # what only an import reads, such as a dataclass's default: not judged
 DEAD = (KILLED, TIMED_OUT)
 
 
@@ -71,10 +72,8 @@ class Equivalents:
 
 def report(mutants: Sequence[Mutant], session: Session, equivalents: Equivalents) -> str:
     """A table by group, and every survivor."""
-    lines = [
-        "| group | mutants | killed | timed out | survived | not reached | equivalent | share |"
-    ]
-    lines.append("|---|---|---|---|---|---|---|---|")
+    names = ("group", "mutants", *DEAD, SURVIVED, NOT_REACHED, NOT_APPLIED, "equivalent", "share")
+    lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
     total: Counter[str] = Counter()
     for group in GROUPS:
         counts = _counts([one for one in mutants if one.group == group], session, equivalents)
@@ -84,7 +83,7 @@ def report(mutants: Sequence[Mutant], session: Session, equivalents: Equivalents
     lines.append(_row("together", total))
     for mutant in mutants:
         result = session.results.get(mutant.key)
-        if result and result.outcome not in DEAD and not equivalents.why(mutant):
+        if result and result.outcome not in (*DEAD, NOT_APPLIED) and not equivalents.why(mutant):
             lines.append(f"\n{mutant.place} [{mutant.key}] {mutant.operator}: {result.outcome}")
             lines.append(mutant.diff())
     return "\n".join(lines)
@@ -103,8 +102,8 @@ def _counts(mutants: Iterable[Mutant], session: Session, equivalents: Equivalent
 
 def _row(name: str, counts: Counter[str]) -> str:
     number = sum(counts.values())
-    judged = number - counts["equivalent"]
+    judged = number - counts["equivalent"] - counts[NOT_APPLIED]
     dead = sum(counts[one] for one in DEAD)
     share = f"{100 * dead / judged:.1f} %" if judged else "-"
-    columns = [counts[one] for one in (*DEAD, SURVIVED, NOT_REACHED, "equivalent")]
+    columns = [counts[one] for one in (*DEAD, SURVIVED, NOT_REACHED, NOT_APPLIED, "equivalent")]
     return f"| {name} | {number} | " + " | ".join(map(str, columns)) + f" | {share} |"

@@ -110,7 +110,7 @@ def test_equivalents_are_not_counted(tmp_path: Path) -> None:
         '[[equivalent]]\nfile = "file.py"\nwas = "if a:"\nbecomes = "if not a:"\nwhy = "same"\n'
     )
     told = session.report([one, other], session.Session(tmp_path / "results"), _listed(listed))
-    assert told.splitlines()[-1] == "| together | 2 | 1 | 0 | 0 | 0 | 1 | 100.0 % |"
+    assert told.splitlines()[-1] == "| together | 2 | 1 | 0 | 0 | 0 | 0 | 1 | 100.0 % |"
     assert _listed(listed).unknown([other]) == ["file.py: if a:"]
 
 

@@ -1,16 +1,13 @@
 """One seed from its first statement to its verdict."""
 
-import hashlib
-import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from typing import Any, Self
-from unittest.mock import patch
 from uuid import UUID
 
 import psycopg
@@ -18,13 +15,13 @@ from django.contrib.auth import get_user_model
 
 from executions.definition.versions import compiled
 from executions.models import Workflow, Workspace
-from runners.dispatch import messages
 from runners.process import own_connection
-from runners.recovery.sweeper import messages as lost
 from tests.simulation import acts, judge
-from tests.simulation.actors import Actor, me, seam
-from tests.simulation.broker import Broker
+from tests.simulation.actors import Actor, seam
+from tests.simulation.broker import Broker, standing_in
+from tests.simulation.complaints import Complaints, listening
 from tests.simulation.judge import ACTED
+from tests.simulation.outcome import Outcome
 from tests.simulation.plan import CALLED, Plan, plan
 from tests.simulation.scheduler import Scheduler, Stuck
 from tests.simulation.sources import Clock, Hearts, Processes, drawn
@@ -47,42 +44,6 @@ WORKERS = ("w1", "w2", "w3", "w4")
 OTHERS = ("beat", "beat2", "operator", "heart")
 
 
-@dataclass
-class Outcome:
-    """What became of a seed."""
-
-    seed: int
-    problems: list[str]
-    trace: list[str]
-    counts: Counter[str]
-    seconds: float
-
-    @property
-    def digest(self) -> str:
-        """The same for the same seed."""
-        return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()[:16]
-
-
-class Complaints(logging.Handler):
-    """What the engine logs as an error: a duty that failed, a state that should not be."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.heard: list[str] = []
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether it is of a process that lives, and of no dead letter: those are the judge's."""
-        actor = me()
-        return (actor is None or not actor.dead) and not record.name.startswith("dlq")
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep it."""
-        text = record.getMessage()
-        if record.exc_info and record.exc_info[1] is not None:
-            text += f": {record.exc_info[1]!r}"
-        self.heard.append(f"logged: {text}")
-
-
 class Simulation:
     """The actors and the monitor; seeds are run one after another."""
 
@@ -100,11 +61,11 @@ class Simulation:
         complaints = Complaints()
         with ExitStack() as stack:
             clock, processes, hearts = stack.enter_context(drawn(seed, rng))
-            stack.enter_context(_listening(complaints))
+            stack.enter_context(listening(complaints))
             stack.enter_context(seam())
             made = plan(rng, harsh=harsh)
             world = World(self.scheduler, rng, made, clock, processes, hearts)
-            stack.enter_context(_broker(world.broker))
+            stack.enter_context(standing_in(world.broker))
             try:
                 found = world.live()
             except Stuck as error:
@@ -201,13 +162,7 @@ class World:
         chances = self.plan.chances
         drawn = self.rng.random()
         if not self.scheduler.blocked():
-            if drawn < chances.sweep:
-                self._sweep()
-            elif drawn < chances.sweep + chances.operate:
-                self._operate()
-            elif drawn < chances.sweep + chances.operate + chances.renew:
-                self._renew()
-            self._look()
+            self._somebody_acts(drawn)
         ready, free = self._awake(self.scheduler.next_ones()), self._free()
         if self.broker.queue and free and (not ready or self.rng.random() < 0.3):
             self._deliver(self.rng.choice(free))
@@ -225,6 +180,17 @@ class World:
             self.idle += 1
             self._sweep()
         return True
+
+    def _somebody_acts(self, drawn: float) -> None:
+        """Beat, a person or a heart begins something, by chance."""
+        chances = self.plan.chances
+        if drawn < chances.sweep:
+            self._sweep()
+        elif drawn < chances.sweep + chances.operate:
+            self._operate()
+        elif drawn < chances.sweep + chances.operate + chances.renew:
+            self._renew()
+        self._look()
 
     def _awake(self, ready: list[Actor]) -> list[Actor]:
         """Those of them that are not frozen: of a frozen process the lease runs out."""
@@ -419,25 +385,3 @@ class World:
                 self._begins(self.beats[0], partial(acts.sweep, often), f"sweeps {often}")
                 self._drain()
         return self._over()
-
-
-@contextmanager
-def _broker(broker: Broker) -> Iterator[None]:
-    with (
-        patch.object(messages, "publish", broker.publish),
-        patch.object(messages, "advance", broker.advance),
-        patch.object(messages, "tell", broker.tell),
-        patch.object(lost, "_empty", broker.empty),
-    ):
-        yield
-
-
-@contextmanager
-def _listening(complaints: Complaints) -> Iterator[None]:
-    """Nothing is printed: there would be much of processes that were killed."""
-    logger = logging.getLogger()
-    usual, logger.handlers = logger.handlers, [complaints]
-    try:
-        yield
-    finally:
-        logger.handlers = usual
