@@ -1,4 +1,7 @@
-"""Whether the secrets of the step that runs may go to a host: asked wherever a connection begins.
+"""Whether the step that runs may connect to a host: asked wherever a connection begins.
+
+The egress rules of the step's workspace decide, and the boundary of each credential that the step
+uses.
 
     with using(credentials):        the executor, around a step that uses some
         judge("api.example.com", 443)   each client, before it sends
@@ -13,6 +16,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from runners.modules.base import StepError
+from runners.modules.egress import egress_rules, judge_egress
 
 if TYPE_CHECKING:
     from executions.credentials.boundary import Boundary
@@ -36,12 +40,13 @@ def using(credentials: "Mapping[str, Boundary]") -> Iterator[None]:
 
 
 def restricted() -> bool:
-    """Whether a credential of the step may go to certain hosts only."""
-    return bool(_in_use.get(NONE))
+    """Whether the step, or a credential of it, may go to certain hosts only."""
+    return bool(_in_use.get(NONE)) or egress_rules() is not None
 
 
 def judge(host: str, port: int | None) -> None:
-    """Raise HostRefused where a credential of the step may not go to the host."""
+    """Raise EgressRefused or HostRefused where the step or a credential may not go to the host."""
+    judge_egress(host, port)
     for name, boundary in _in_use.get(NONE).items():
         if not boundary.allows_host(host, port):
             shown = f"[{host}]" if ":" in host else host

@@ -1,13 +1,13 @@
 """Stores of other kinds that fsspec knows, where an administrator allows their scheme.
 
 They are opened as fsspec opens them by default: with what the URL and the worker's environment
-say. Nothing guards where they connect to.
+say. Nothing guards where they connect to, so a workspace with egress rules has none of them.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from runners.public.modules import StepError
+from runners.public.modules import StepError, egress_rules
 from valkyr_plugins.connectors.files.store import FILE_SCHEMES, Facts, FileLocation, Mode
 
 
@@ -65,6 +65,12 @@ class OtherStore:
     def _at(self, place: FileLocation) -> tuple[Any, str]:
         from fsspec.core import url_to_fs
 
+        if egress_rules() is not None:
+            raise StepError(
+                f"{self._scheme}:// cannot be opened: the workspace has egress rules, and Valkyr "
+                "cannot check where this store connects to. Use s3://, or ask an administrator of "
+                "the workspace to allow any host (*)"
+            )
         try:
             filesystem, path = url_to_fs(_name(place), skip_instance_cache=True)
         except (ImportError, ValueError) as error:
