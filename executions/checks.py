@@ -14,6 +14,8 @@ from django.urls import NoReverseMatch
 from executions import addresses, messaging
 from executions.configuration import EngineSettings, SettingsModel, forget, problems, tolerate
 from executions.configuration import settings as valkyr_settings
+from executions.egress.rules import SETTING
+from executions.egress.rules import problems_of as egress_problems
 from executions.plugins import plugins
 from executions.sealing import installation_key
 
@@ -36,7 +38,9 @@ def refuse() -> None:
     forget()
     if sys.argv[1:2] == ["check"]:
         tolerate(True)
-    elif found := list(dict.fromkeys([*map(str, problems(classes())), *_keys(), *_times()])):
+    elif found := list(
+        dict.fromkeys([*map(str, problems(classes())), *_keys(), *_times(), *_egress()])
+    ):
         raise ImproperlyConfigured("\n".join(found))
 
 
@@ -65,6 +69,7 @@ def settings(**_: Any) -> list[CheckMessage]:
         Error(str(problem), hint=REFERENCE, id="valkyr.E001") for problem in problems(classes())
     ]
     found = found or [Error(text, id="valkyr.E002") for text in _keys()]
+    found += [Error(text, id="valkyr.E004") for text in _egress()]
     return found + [Error(text, id="valkyr.E003") for text in _times()]
 
 
@@ -144,6 +149,12 @@ def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
             id="executions.W103",
         )
     ]
+
+
+def _egress() -> Iterator[str]:
+    """What is wrong with the default egress rules."""
+    for problem in egress_problems(valkyr_settings().egress_allow, SETTING):
+        yield f"{problem.path}: {problem.message}"
 
 
 def _times() -> Iterator[str]:

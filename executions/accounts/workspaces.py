@@ -5,6 +5,7 @@ stays.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -18,11 +19,13 @@ from executions.admission.capacity import lock_workspace
 from executions.database import transaction
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
+from executions.egress.rules import problems_of, stored
+from executions.egress.workspace_rules import forget
 from executions.errors import NotFound, WithProblems
 from executions.models import Tier, Workspace
 from executions.triggers import sync
 
-CHANGEABLE = ("name", "tier", "archived")
+CHANGEABLE = ("name", "tier", "archived", "egress_hosts")
 
 
 def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> Workspace:
@@ -47,13 +50,17 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
 def change_workspace(
     workspace_id: UUID, changes: Mapping[str, Any], *, actor: Actor, reason: str = ""
 ) -> Workspace:
-    """Change `name`, `tier` (a Tier) or `archived` (a boolean); raises NotFound.
+    """Change `name`, `tier` (a Tier), `archived` (a boolean) or `egress_hosts` (a list).
 
-    Schedules do not catch up on the time in which their workspace was archived.
+    Raises NotFound, and WithProblems for entries that are not hosts. Schedules do not catch up on
+    the time in which their workspace was archived.
     """
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:
         raise TypeError(f"{unknown} of a workspace cannot be changed; only {CHANGEABLE}.")
+    found = problems_of(changes.get("egress_hosts", ()))
+    if found:
+        raise WithProblems(f"Not valid: {found[0].path}.", found)
     with transaction.atomic():
         archived = changes.get("archived")
         # Triggers are locked before their workspace, as by those who start executions.
@@ -62,14 +69,17 @@ def change_workspace(
         before = workspace_facts(workspace)
         workspace.name = changes.get("name", workspace.name)
         workspace.tier = changes.get("tier", workspace.tier)
+        if "egress_hosts" in changes:
+            workspace.egress_hosts = stored(changes["egress_hosts"])
         if archived is not None and archived != (workspace.archived_at is not None):
             workspace.archived_at = database_now() if archived else None
             sync.hold_schedules(schedules, held=archived)
         if workspace_facts(workspace) != before:
-            workspace.save(update_fields=["name", "tier", "archived_at"])
+            workspace.save(update_fields=["name", "tier", "archived_at", "egress_hosts"])
             action = _action(before, workspace_facts(workspace))
             after = workspace_facts(workspace)
             audit(actor, action, workspace, before=before, after=after, reason=reason)
+            transaction.on_commit(partial(forget, workspace_id))
     return workspace
 
 
@@ -89,6 +99,7 @@ def workspace_facts(workspace: Workspace) -> dict[str, Any]:
         "name": workspace.name,
         "slug": workspace.slug,
         "tier": workspace.tier.name,
+        "egressHosts": list(workspace.egress_hosts),
         "archived": workspace.archived_at is not None,
     }
 

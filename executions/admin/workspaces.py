@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -19,7 +20,8 @@ from executions.admin.actions import OperatingAdmin
 from executions.admin.base import WritingAdmin
 from executions.admin.operations import AdminOperation
 from executions.admin.scope import is_superuser
-from executions.admin.skin import display
+from executions.admin.skin import Textarea, display
+from executions.egress.rules import problems_of
 from executions.language import lazy
 from executions.models import Tier, Workspace
 
@@ -99,10 +101,43 @@ class RootAdmin(OperatingAdmin, WritingAdmin):
         return is_superuser(request)
 
 
+class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
+    """A workspace; its egress rules one a line."""
+
+    egress = forms.CharField(
+        required=False,
+        label=lazy("Egress rules"),
+        help_text=lazy(
+            "The hosts that its steps may connect to, one a line: api.example.com, *.example.com, "
+            "10.0.0.0/8, with a port or without; * is any host. Empty: those of the installation. "
+            "A change applies to steps that start after 5 s."
+        ),
+        widget=Textarea(attrs={"rows": 5, "autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    class Meta:
+        model = Workspace
+        fields = ("name", "slug", "tier")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["egress"] = "\n".join(self.instance.egress_hosts)
+
+    def clean_egress(self) -> list[str]:
+        """Return the entries; report those that are not hosts."""
+        hosts: list[str] = self.cleaned_data["egress"].split()
+        found = problems_of(hosts)
+        if found:
+            raise forms.ValidationError([problem.message for problem in found])
+        return hosts
+
+
 @admin.register(Workspace)
 class WorkspaceAdmin(RootAdmin):
     """Tenants, for their administrators; superusers create, move and archive them."""
 
+    sensitive = True
+    form = WorkspaceForm
     operations = (ARCHIVE, RESTORE)
     list_display = ("name", "slug", "tier", "standing", "members", "programs", "made")
     list_select_related = ("tier",)
@@ -115,7 +150,9 @@ class WorkspaceAdmin(RootAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Return its facts."""
         known = ("name", "slug", "tier")
-        return known if obj is None else (*known, "standing", "members", "programs", "made")
+        return (
+            known if obj is None else (*known, "egress", "standing", "members", "programs", "made")
+        )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Keep the slug and, for its own administrators, the limits read-only."""
@@ -125,10 +162,12 @@ class WorkspaceAdmin(RootAdmin):
         return shown if is_superuser(request) else ("tier", *shown)
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Workspace:
-        """Create the workspace, or change its name and tier."""
+        """Create the workspace, or change its name, tier and egress rules."""
         actor, data = Actor.of_request(request), form.cleaned_data
         if change:
             changes = {name: data[name] for name in ("name", "tier") if name in data}
+            if "egress" in data:
+                changes["egress_hosts"] = data["egress"]
             return workspaces.change_workspace(obj.pk, changes, actor=actor)
         return workspaces.create_workspace(
             data["name"], data["tier"], actor=actor, slug=data["slug"]

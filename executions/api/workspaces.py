@@ -17,6 +17,7 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCase, CamelCaseSerializer, Flag, Text, shown_user_id
 from executions.api.paging import PageQuery, page
+from executions.egress.rules import MOST
 from executions.errors import NotFound
 from executions.models import Tier, Workspace
 from executions.states import Role
@@ -29,6 +30,10 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
 
     tier_id = serializers.UUIDField()
     tierName = serializers.CharField(source="tier.name")
+    egress_hosts = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The hosts that its steps may connect to; none: those of the installation.",
+    )
     created_at = serializers.DateTimeField()
     archived_at = serializers.DateTimeField(
         allow_null=True, help_text="Since when nothing triggers there."
@@ -41,8 +46,8 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
     class Meta:
         model = Workspace
         fields = [
-            "id", "name", "slug", "tier_id", "tierName", "created_at", "archived_at", "role",
-            "permissions",
+            "id", "name", "slug", "tier_id", "tierName", "egress_hosts", "created_at",
+            "archived_at", "role", "permissions",
         ]  # fmt: skip
 
     def get_role(self, workspace: Workspace) -> str | None:
@@ -72,6 +77,14 @@ class WorkspaceChange(Body):
     """The body of `patchWorkspace`; `tierId` and `archived` are for superusers."""
 
     name = Text(max_length=200, required=False)
+    egressHosts = serializers.ListField(
+        child=Text(max_length=300),
+        required=False,
+        max_length=MOST,
+        help_text="The hosts that its steps may connect to: `api.example.com`, `*.example.com`, "
+        "`10.0.0.0/8`, each with or without a port; `*` is any host. An empty list: those of the "
+        "installation.",
+    )
     tierId = serializers.UUIDField(required=False)
     archived = Flag(required=False, help_text="False restores it.")
 
@@ -238,13 +251,15 @@ class OneWorkspace(Endpoint):
         errors=[403, 404],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change its name as administrator; its tier and `archived` as superuser."""
+        """Change name and egress rules as administrator; tier and `archived` as superuser."""
         _, powers = found(self.user, id)
         require(self.user, id, Action.ADMINISTER)
         given = self.body(WorkspaceChange)
         if not given:
             raise ValidationError("Name at least one field to change.", code="required")
-        if given.keys() - {"name"}:
+        if "egressHosts" in given:
+            given["egress_hosts"] = given.pop("egressHosts")
+        if given.keys() - {"name", "egress_hosts"}:
             require_root(self.user, "put a workspace on another tier, archive or restore it")
         if "tierId" in given:
             given["tier"] = _tier(given.pop("tierId"))

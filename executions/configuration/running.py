@@ -101,6 +101,14 @@ class WorkerSettings(SettingsModel):
         "installed packages",
         unset="none",
     )
+    egress_allow: Words = setting(
+        (),
+        "Hosts that steps may connect to, in workspaces without "
+        "[egress rules](../explanation/security.md#egress-rules) of their own: `api.example.com`, "
+        "`*.example.com`, `10.0.0.0/8`, each with or without a port. Private addresses also need "
+        "`HTTP_ALLOWED_NETWORKS` or `SQL_ALLOWED_HOSTS`",
+        unset="any host",
+    )
     currency: str = setting(
         "USD",
         "Default currency of the costs of steps (ISO 4217)",

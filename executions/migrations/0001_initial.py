@@ -240,6 +240,7 @@ class Migration(executions.database.migrations.Migration):
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=200)),
                 ('slug', models.SlugField(max_length=80, unique=True)),
+                ('egress_hosts', models.JSONField(blank=True, default=list)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('archived_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('tier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='workspaces', to='executions.tier')),

@@ -36,6 +36,8 @@ class Workspace(models.Model):
     name = models.CharField(max_length=200)
     slug = models.SlugField(unique=True, max_length=80)
     tier = models.ForeignKey(Tier, on_delete=models.PROTECT, related_name="workspaces")
+    # The hosts that its steps may connect to; an empty list: the installation's.
+    egress_hosts = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
 

@@ -3,6 +3,7 @@
 from executions.accounts.authentication import SESSION_REFUSAL
 from executions.accounts.errors import TokenRefused
 from executions.accounts.members import follow
+from executions.accounts.sessions import end_others
 from executions.accounts.tokens import shut_out
 from executions.admission.rates import Rate, count, of_sign_in
 from executions.ports import second_factor
@@ -12,6 +13,7 @@ __all__ = [
     "Rate",
     "TokenRefused",
     "count",
+    "end_others",
     "follow",
     "of_sign_in",
     "second_factor",

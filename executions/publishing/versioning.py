@@ -24,6 +24,7 @@ from executions.definition.graph.trial import TrialRequest, trial
 from executions.definition.graph.validation import DefinitionProblem, problems
 from executions.definition.graph.validation import warnings as warnings_of
 from executions.definition.limits import limits
+from executions.egress.definition_check import unreachable
 from executions.errors import InvalidDefinition, NotFound, StaleRevision, Unchanged, ValkyrError
 from executions.models import Activity, Workflow, WorkflowVersion, Workspace
 from executions.states import VersionKind
@@ -182,12 +183,13 @@ def check(
 ) -> list[DefinitionProblem]:
     """Return every problem that blocks publishing a draft; none if it can be published.
 
-    Missing and forbidden credentials are checked only if the workspace is given.
+    Credentials and egress rules are checked only if the workspace is given.
     """
     found = problems(definition, catalog(), limits())
     if workspace_id is not None:
         remote = limits().remote_queues
         found += misfits(definition, catalog(), workspace_id, workflow_id, remote)
+        found += unreachable(definition, catalog(), workspace_id)
     return found
 
 

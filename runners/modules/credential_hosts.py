@@ -1,4 +1,7 @@
-"""Check whether the running step's secrets may go to a host, whenever a connection begins.
+"""Check whether the running step may connect to a host, whenever a connection begins.
+
+The egress rules of the step's workspace decide, and the boundary of each credential that the step
+uses.
 
     with using(credentials):        the executor, around a step that uses some
         judge("api.example.com", 443)   each client, before it sends
@@ -13,6 +16,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from runners.modules.base import StepError
+from runners.modules.egress import egress_rules, judge_egress
 
 if TYPE_CHECKING:
     from executions.credentials.boundary import Boundary
@@ -36,12 +40,13 @@ def using(credentials: "Mapping[str, Boundary]") -> Iterator[None]:
 
 
 def restricted() -> bool:
-    """Return whether a credential of the step may go to certain hosts only."""
-    return bool(_in_use.get(NONE))
+    """Return whether the step, or one of its credentials, may go to certain hosts only."""
+    return bool(_in_use.get(NONE)) or egress_rules() is not None
 
 
 def judge(host: str, port: int | None) -> None:
-    """Raise HostRefused if a credential of the step may not go to the host."""
+    """Raise EgressRefused or HostRefused if the step or its credential may not go to the host."""
+    judge_egress(host, port)
     for name, boundary in _in_use.get(NONE).items():
         if not boundary.allows_host(host, port):
             shown = f"[{host}]" if ":" in host else host

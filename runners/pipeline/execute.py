@@ -7,12 +7,15 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from executions import payloads
 from executions.database import connection
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place
 from executions.definition.templates import TemplateError
+from executions.egress.rules import EgressRules
+from executions.egress.workspace_rules import rules_of
 from executions.errors import PayloadError
 from runners.conf import config, pool
 from runners.containers import loops_and_maps
@@ -23,6 +26,7 @@ from runners.failures.failure_text import LONGEST_TARGET, storable_text
 from runners.gates import gates
 from runners.modules import registry
 from runners.modules.base import StepError, Wait
+from runners.modules.egress import egress_rules, ruled_by
 from runners.observability.tracing import observed
 from runners.pipeline import (
     lease_renewal,
@@ -109,18 +113,28 @@ def perform(state: SegmentState, work: Work) -> Unit:
     if reused is not None:
         state.ended(work.step, reused.result.outcome, reused.result.outputs)
         return Unit(reused)
-    unit = _run(state, work, work.prepared)
-    activity.goes_on_after(work.run_id, work.token)
-    if unit.wait is None and not work.step.inline:
-        estimates.note_duration(
-            work.step, unit.head.milliseconds if unit.head else unit.milliseconds
-        )
-    if unit.head is not None:
-        head = unit.head
-        state.ended(work.step, head.result.outcome, head.result.outputs)
-        if work.step.inline and not state.hands_over:
-            stretch(state, unit)
+    with ruled_by(partial(_egress_rules, state.context.version.workspace_id)):
+        unit = _run(state, work, work.prepared)
+        activity.goes_on_after(work.run_id, work.token)
+        if unit.wait is None and not work.step.inline:
+            estimates.note_duration(
+                work.step, unit.head.milliseconds if unit.head else unit.milliseconds
+            )
+        if unit.head is not None:
+            head = unit.head
+            state.ended(work.step, head.result.outcome, head.result.outputs)
+            if work.step.inline and not state.hands_over:
+                stretch(state, unit)
     return unit
+
+
+def _egress_rules(workspace_id: UUID) -> EgressRules | None:
+    """Return the rules; a thread that had to ask the database keeps no connection."""
+    held_before = connection.connection is not None
+    found = rules_of(workspace_id)
+    if not held_before and pool() == "threads" and not connection.in_atomic_block:
+        connection.close()
+    return found
 
 
 def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
@@ -130,6 +144,8 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
     revealed: Revealed | None = None
     passage = gates.OPEN
     try:
+        if registry.get(work.step.module).judges_hosts:
+            egress_rules()  # read while there is a connection to the database
         if reveal_secrets.uses_secrets(work.step):
             revealed = _reveal(state, work, prepared, context)
         asked = _ask(state, work, prepared, revealed)

@@ -12,6 +12,13 @@ from runners.modules.base import (
     StepError,
 )
 from runners.modules.credential_hosts import judge, restricted
+from runners.modules.egress import (
+    address_filter,
+    address_rules,
+    among,
+    egress_rules,
+    ruled_by,
+)
 from runners.modules.function_step import StepDecorator, step
 from runners.modules.step_calls import DECORATED, TRACER, NoResult, StepFunction
 from runners.states import ErrorType
@@ -31,11 +38,16 @@ __all__ = [
     "StepDecorator",
     "StepError",
     "StepFunction",
+    "address_filter",
+    "address_rules",
+    "among",
+    "egress_rules",
     "error_type_of",
     "judge",
     "matches",
     "parse_retry_after",
     "restricted",
+    "ruled_by",
     "specificity",
     "status_error_type",
     "step",

@@ -24,6 +24,7 @@ NONE = {
     "executions.Tier": INSTALLATION,
     "valkyr_circuits.CircuitRule": INSTALLATION,
     "valkyr_figures.CountedHour": WORKERS,
+    "valkyr_mfa.Passkey": PERSON,
     "valkyr_mfa.RecoveryCode": PERSON,
     "valkyr_mfa.SecondFactor": PERSON,
 }

@@ -29,7 +29,7 @@ ASKER = "scoped by who asks; those of no workspace are a superuser's"
 PERSON = "accounts belong to the installation; who names one administers a workspace"
 # "file:function" -> why its rows need no scoping of their own.
 OPEN: dict[str, str] = {
-    "executions/admin/search.py:visible": "the model's admin page scopes the rows; none without one",
+    "executions/admin/search.py:visible": "the model's admin page scopes the rows",
     "valkyr_plugins/alerts/admin/alert_rules.py:AlertRuleForm._workflow": (
         "slugs of the workspace the person chose"
     ),

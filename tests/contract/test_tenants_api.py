@@ -86,6 +86,22 @@ def test_an_administrator_renames_its_workspace_and_cannot_raise_its_limits(
     )
 
 
+def test_an_administrator_sets_the_egress_rules_of_its_workspace(
+    admin: APIClient, author: APIClient, workspace: Workspace
+) -> None:
+    address = f"/v1/Workspace/{workspace.pk}"
+    hosts = ["*.Example.com", "10.0.0.0/8:5432"]
+
+    changed = admin.patch(address, {"egressHosts": hosts}, format="json")
+
+    assert changed.json()["egressHosts"] == ["*.example.com", "10.0.0.0/8:5432"]
+    assert author.get(address).json()["egressHosts"] == ["*.example.com", "10.0.0.0/8:5432"]
+    assert author.patch(address, {"egressHosts": []}, format="json").status_code == 403
+    wrong = admin.patch(address, {"egressHosts": ["ok.example", "https://x/"]}, format="json")
+    assert (wrong.status_code, wrong.json()["errors"][0]["path"]) == (422, "egressHosts[1]")
+    assert admin.patch(address, {"egressHosts": []}, "json").json()["egressHosts"] == []
+
+
 @pytest.mark.parametrize("role", ["WORKFLOW", "SYSTEM", "USER"])
 def test_every_member_sees_the_workspace_and_only_administrators_change_it(
     member: Members, client_of: Clients, workspace: Workspace, elsewhere: Workspace, role: str

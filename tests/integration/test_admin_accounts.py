@@ -171,6 +171,23 @@ def test_an_administrator_renames_a_workspace_and_cannot_raise_its_limits(
     assert boss.get(f"{PAGES}/tier/add/").status_code == 403
 
 
+def test_an_administrator_edits_the_egress_rules_of_a_workspace(
+    sign_in: Callable[..., Client], workspace: Workspace
+) -> None:
+    boss = sign_in("ADMIN")
+    page = f"{PAGES}/workspace/{workspace.pk}/change/"
+
+    refused = boss.post(page, {"name": "default", "egress": "api.example.com\nhttps://x/"})
+    assert "write a host without https://" in refused.content.decode()
+    boss.post(page, {"name": "default", "egress": "api.example.com\n*.Example.org"})
+
+    workspace.refresh_from_db()
+    assert workspace.egress_hosts == ["*.example.org", "api.example.com"]
+    assert "*.example.org\napi.example.com</textarea>" in boss.get(page).content.decode()
+    row = Activity.objects.get(action="workspace.update")
+    assert (row.actor_name, row.before["egressHosts"]) == ("boss", [])
+
+
 def test_a_superuser_makes_archives_and_restores_a_workspace(
     sign_in: Callable[..., Client],
 ) -> None:

@@ -84,6 +84,19 @@ def test_a_webhook_is_signed_as_ours_are_and_says_what_it_is_about(receiver: Rec
     assert delivery.sent_at is not None
 
 
+def test_a_message_goes_only_where_the_egress_rules_allow(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VALKYR_EGRESS_ALLOW", "hooks.example.com")
+    delivery = queued(rule(url=receiver.url))
+
+    send_due()
+
+    delivery.refresh_from_db()
+    assert "VALKYR_EGRESS_ALLOW allows hooks.example.com" in delivery.log[0]["error"]
+    assert receiver.received == []
+
+
 def test_who_fails_twice_gets_it_the_third_time_with_the_same_key(receiver: Receiver) -> None:
     delivery = queued(rule(url=receiver.url))
     receiver.answers = [500, 429]

@@ -20,8 +20,10 @@ from django.db.models import F
 from executions.public.access import Actor, record
 from executions.public.addresses import page, public_page
 from executions.public.database import AdvisoryLock, alone, connection, database_now, transaction
+from executions.public.egress import EgressRules, rules_of
 from executions.public.errors import NotFound, WrongState
 from executions.public.sealing import SealingError
+from runners.public.modules import ruled_by
 from valkyr_plugins.alerts.channels import Outcome, attempt
 from valkyr_plugins.alerts.conf import config
 from valkyr_plugins.alerts.decisions import next_attempt
@@ -146,7 +148,8 @@ def _send(taken: Sequence[AlertDelivery]) -> None:
         if isinstance(credential, Outcome):
             conclude(row, credential)
             continue
-        started = threads.submit(attempt, row.rule, credential, row.message, row.pk)
+        rules = rules_of(row.rule.workspace_id)
+        started = threads.submit(_ruled, row, credential, rules)
         under_way[started] = row
     threads.shutdown(wait=False)
     done, late = wait(under_way, timeout=config().send + MARGIN)
@@ -171,7 +174,15 @@ def _attempt(delivery: AlertDelivery) -> Outcome:
     credential = _credential(delivery.rule)
     if isinstance(credential, Outcome):
         return credential
-    return attempt(delivery.rule, credential, delivery.message, delivery.pk)
+    return _ruled(delivery, credential, rules_of(delivery.rule.workspace_id))
+
+
+def _ruled(
+    delivery: AlertDelivery, credential: dict[str, str] | None, rules: EgressRules | None
+) -> Outcome:
+    """Send it once, by the egress rules of its workspace; no database in here."""
+    with ruled_by(lambda: rules):
+        return attempt(delivery.rule, credential, delivery.message, delivery.pk)
 
 
 def _credential(rule: AlertRule) -> dict[str, str] | Outcome | None:

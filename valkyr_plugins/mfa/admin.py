@@ -1,11 +1,11 @@
-"""The page of second factors: a user's own; superusers see all, and reset lost ones."""
+"""The pages of second factors: a user's own; superusers see all, and reset lost ones."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 
@@ -25,50 +25,49 @@ from executions.public.admin import (
 from executions.public.admin_skin import ActionVariant, display
 from executions.public.language import lazy
 from valkyr_plugins.mfa import factors
-from valkyr_plugins.mfa.models import SecondFactor
+from valkyr_plugins.mfa.models import Passkey, RecoveryCode, SecondFactor
 
-
-def _reset(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
-    factors.reset(pk, actor, data["reason"])
-
-
-RESET = AdminOperation(
-    Operation(name="reset", apply=_reset),
-    title=lazy("Reset…"),
-    icon="phonelink_erase",
-    done=lazy("reset"),
-    question=lazy(
-        "Removes the authenticator app and the recovery codes of a user who lost them. Until the "
-        "user sets up a new factor, the password alone is enough to sign in. Verify the user's "
-        "identity first."
-    ),
-    form=GivenReasonForm,
-    danger=True,
-    bulk=False,
-    destination=lambda nothing: links.listing("valkyr_mfa_secondfactor"),
+QUESTION = lazy(
+    "Removes the authenticator app, the passkeys and the recovery codes of a user who lost them, "
+    "and ends the user's sessions. Until the user sets up a new factor, the password alone is "
+    "enough to sign in. Verify the user's identity first."
 )
 
 
-@admin.register(SecondFactor)
-class SecondFactorAdmin(OperatingAdmin, FactAdmin):
-    """Whose sign-in needs a code."""
+def _reset_from(model: type[SecondFactor] | type[Passkey], list_name: str) -> AdminOperation:
+    """Return the operation that removes all factors of a row's user."""
+
+    def reset(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
+        row = model._default_manager.select_related("user").filter(pk=pk).first()
+        if row is None:
+            raise factors.NoFactor
+        factors.reset(row.user, actor, data["reason"])
+
+    return AdminOperation(
+        Operation(name="reset", apply=reset),
+        title=lazy("Reset…"),
+        icon="phonelink_erase",
+        done=lazy("reset"),
+        question=QUESTION,
+        form=GivenReasonForm,
+        danger=True,
+        bulk=False,
+        destination=lambda nothing: links.listing(list_name),
+    )
+
+
+class OwnFactors(OperatingAdmin, FactAdmin):
+    """A list of factors: one's own; superusers see all, and reset them."""
 
     sensitive = True
-    operations = (RESET,)
-    actions_list: ClassVar[Any] = ("manage",)
-    list_display = ("user", "mark", "set_up", "used", "codes_left")
     list_display_links = ("user",)
     list_select_related = ("user",)
-    list_defer = ("sealed",)
+    actions_list: ClassVar[Any] = ("manage",)
     ordering = ("-id",)
     search_ids = ("id",)
-    search_texts = (name_path(),)
-    empty_text = lazy("No second factors. Set up your own under “Your second factor”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """Return the user's own; all for a superuser."""
-        left = Count("recovery_codes", filter=Q(recovery_codes__used_at=None))
-        rows = rows.annotate(left=left)
         return rows if is_superuser(request) else rows.filter(user=request.user.pk)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -98,6 +97,60 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
         }
     )
 
+    @display(description=lazy("last used"))
+    def used(self, row: Any) -> Any:
+        """When it was last accepted."""
+        return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
+
+
+@admin.register(Passkey)
+class PasskeyAdmin(OwnFactors):
+    """Keys in people's devices."""
+
+    operations = (_reset_from(Passkey, "valkyr_mfa_passkey"),)
+    list_display = ("user", "name", "site", "added", "used")
+    list_defer = ("credential", "credential_id")
+    search_texts = (name_path(), "name")
+    empty_text = lazy("No passkeys: add your own with “Your second factor”.")
+
+    @display(description=lazy("set up"))
+    def added(self, row: Passkey) -> Any:
+        """When it was added."""
+        return marks.ago(row.created_at)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """One passkey."""
+        return Page(
+            [],
+            facts(
+                [
+                    (gettext("User"), obj.user.get_username()),
+                    (gettext("Name"), obj.name),
+                    (gettext("Address"), obj.site),
+                    (gettext("Set up"), self.added(obj)),
+                    (gettext("Last used"), self.used(obj)),
+                    (gettext("Id"), marks.copyable(obj.pk)),
+                ]
+            ),
+        )
+
+
+@admin.register(SecondFactor)
+class SecondFactorAdmin(OwnFactors):
+    """Authenticator apps of people, whose sign-in asks for a code."""
+
+    operations = (_reset_from(SecondFactor, "valkyr_mfa_secondfactor"),)
+    list_display = ("user", "mark", "set_up", "used", "codes_left")
+    list_defer = ("sealed",)
+    search_texts = (name_path(),)
+    empty_text = lazy("No authenticator apps: set up your own with “Your second factor”.")
+
+    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
+        """Return the rows with their number of unused recovery codes."""
+        unused = RecoveryCode.objects.filter(user=OuterRef("user"), used_at=None).order_by()
+        number = unused.values("user").annotate(number=Count("pk")).values("number")
+        return super().scope(request, rows.annotate(left=Subquery(number)), action)
+
     @display(description=lazy("state"))
     def mark(self, row: SecondFactor) -> Any:
         """Return whether sign-in asks for its code."""
@@ -110,15 +163,10 @@ class SecondFactorAdmin(OperatingAdmin, FactAdmin):
         """Return when it was confirmed."""
         return marks.ago(row.confirmed_at) if row.confirmed_at else marks.EMPTY
 
-    @display(description=lazy("last used"))
-    def used(self, row: SecondFactor) -> Any:
-        """Return when a code was last accepted."""
-        return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
-
     @display(description=lazy("recovery codes left"))
     def codes_left(self, row: Any) -> str:
         """Return how many recovery codes are unused."""
-        return str(row.left)
+        return str(row.left or 0)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """Return the page of a factor, without its secret."""

@@ -17,7 +17,7 @@ BEFORE = (
 
 
 class MfaConfig(PluginConfig):
-    """One-time codes for users who sign in with a password, and recent sign-ins."""
+    """Passkeys and one-time codes for users who sign in with a password, and recent sign-ins."""
 
     name = "valkyr_plugins.mfa"
     label = "valkyr_mfa"

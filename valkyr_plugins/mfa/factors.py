@@ -1,4 +1,7 @@
-"""Set up, check and remove second factors: the only writer of their rows, each time audited."""
+"""Set up, check and remove second factors and recovery codes, each time audited.
+
+This is the only writer of their rows, besides `passkeys`.
+"""
 
 from dataclasses import dataclass
 from math import ceil
@@ -8,7 +11,7 @@ from uuid import UUID
 from django.db.models import F
 
 from executions.public.access import Actor, record
-from executions.public.accounts import Rate, count, of_sign_in
+from executions.public.accounts import Rate, count, end_others, of_sign_in
 from executions.public.database import ClockTimestamp, database_now, transaction
 from executions.public.errors import NotFound, Taken, ValkyrError
 from executions.public.sealing import (
@@ -21,7 +24,7 @@ from executions.public.sealing import (
     unseal,
 )
 from valkyr_plugins.mfa import codes
-from valkyr_plugins.mfa.models import RecoveryCode, SecondFactor
+from valkyr_plugins.mfa.models import Passkey, RecoveryCode, SecondFactor
 
 register(SealedColumn(SecondFactor))
 
@@ -42,7 +45,7 @@ class TooManyCodes(ValkyrError):
 
 
 class FactorExists(Taken):
-    """This account has a second factor already. Remove it first to set up another one."""
+    """This account has an authenticator app already. Remove it first to set up another one."""
 
 
 class NoFactor(NotFound):
@@ -51,14 +54,21 @@ class NoFactor(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Enrolled:
-    """A confirmed factor, and its recovery codes, which are never shown again."""
+    """A new factor, and new recovery codes, which are never shown again."""
 
-    factor: SecondFactor
+    factor_id: UUID
     recovery_codes: list[str]
 
 
+def ids_of(user: Any) -> frozenset[UUID]:
+    """Return the ids of the account's factors: its app and its passkeys. One query."""
+    apps = SecondFactor.objects.filter(user=user.pk, confirmed_at__isnull=False)
+    passkeys = Passkey.objects.filter(user=user.pk).order_by().values_list("pk")
+    return frozenset(pk for (pk,) in apps.order_by().values_list("pk").union(passkeys))
+
+
 def confirmed(user: Any) -> SecondFactor | None:
-    """Return the account's factor, without its secret, or None."""
+    """Return the account's app, without its secret, or None."""
     rows = SecondFactor.objects.filter(user=user.pk, confirmed_at__isnull=False)
     return rows.defer("sealed").first()
 
@@ -106,60 +116,91 @@ def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
         factor = _locked(user, confirmed_at=None)
         if not _accept_one_time(factor, codes.normal(text)):
             raise CodeRefused
+        made = first_codes(user)
         SecondFactor.objects.filter(pk=factor.pk).update(confirmed_at=ClockTimestamp())
-        made = _new_codes(factor)
-        _audit(actor, "second_factor.enrol", factor)
-    return Enrolled(factor, made)
+        audit(actor, "second_factor.enrol", factor)
+    return Enrolled(factor.pk, made)
 
 
-def check(user: Any, text: str, actor: Actor) -> SecondFactor:
-    """Accept a code of the app or a recovery code, once; return the factor.
+def check(user: Any, text: str, actor: Actor) -> UUID:
+    """Accept a code of the app or a recovery code, once; return the id of a factor.
 
     Raises NoFactor, CodeRefused and TooManyCodes. A refusal is audited, too.
     """
     _count(user, actor)
     code = codes.normal(text)
     with transaction.atomic():
-        factor = _locked(user, confirmed_at__isnull=False)
+        app = _locked_app(user)
+        row: Any = app or Passkey.objects.filter(user=user.pk).order_by("pk").first()
+        if row is None:
+            raise NoFactor
         kind = "one-time code" if codes.is_one_time_code(code) else "recovery code"
-        if kind == "one-time code":
-            _require_patience(factor)
-        accepted = _accept(factor, code)
-        if not accepted:
-            _note_failure(factor)
+        if kind == "one-time code" and app is not None:
+            _require_patience(app)
+        accepted = _accept(user, app, code)
+        if app is not None:
+            (_note_use if accepted else _note_failure)(app)
         action = "account.second_factor" if accepted else "account.second_factor_failed"
-        _audit(actor, action, factor, details={"kind": kind})
+        audit(actor, action, row, details={"kind": kind})
     if not accepted:
         raise CodeRefused
-    return factor
+    found: UUID = row.pk
+    return found
 
 
 def renew_codes(user: Any, actor: Actor) -> Enrolled:
     """Replace the account's recovery codes by ten new ones; raises NoFactor."""
     with transaction.atomic():
-        factor = _locked(user, confirmed_at__isnull=False)
-        made = _new_codes(factor)
-        _audit(actor, "second_factor.renew_codes", factor)
-    return Enrolled(factor, made)
+        row: Any = _locked_app(user) or Passkey.objects.filter(user=user.pk).first()
+        if row is None:
+            raise NoFactor
+        made = _new_codes(user)
+        audit(actor, "second_factor.renew_codes", row)
+    return Enrolled(row.pk, made)
+
+
+def first_codes(user: Any) -> list[str]:
+    """Return ten recovery codes for an account's first factor; none if it has another one."""
+    return [] if ids_of(user) else _new_codes(user)
+
+
+def codes_left(user: Any) -> int:
+    """Return the number of unused recovery codes."""
+    return RecoveryCode.objects.filter(user=user.pk, used_at=None).count()
 
 
 def remove(user: Any, actor: Actor) -> None:
-    """Remove the account's factor for its owner; raises NoFactor."""
+    """Remove the account's app for its owner; raises NoFactor."""
     with transaction.atomic():
         factor = _locked(user, confirmed_at__isnull=False)
-        _audit(actor, "second_factor.remove", factor)
+        audit(actor, "second_factor.remove", factor)
         factor.delete()
+        forget_codes(user)
 
 
-def reset(factor_id: UUID, actor: Actor, reason: str) -> None:
-    """Remove the factor of a user who lost the app and the codes; raises NoFactor."""
+def forget_codes(user: Any) -> None:
+    """Delete the recovery codes of an account that has no factor any more."""
+    if not ids_of(user):
+        RecoveryCode.objects.filter(user=user.pk).delete()
+
+
+def reset(user: Any, actor: Actor, reason: str) -> None:
+    """Remove all factors and codes of a user who lost them, and end the user's sessions.
+
+    Raises NoFactor.
+    """
     with transaction.atomic():
-        rows = SecondFactor.objects.select_for_update(of=("self",)).select_related("user")
-        factor = rows.filter(pk=factor_id).first()
-        if factor is None:
+        app = _locked_app(user)
+        passkeys = list(Passkey.objects.select_for_update().filter(user=user.pk))
+        row: Any = app or next(iter(passkeys), None)
+        if row is None:
             raise NoFactor
-        _audit(actor, "second_factor.reset", factor, reason=reason)
-        factor.delete()
+        removed = {"app": app is not None, "passkeys": len(passkeys)}
+        audit(actor, "second_factor.reset", row, reason=reason, before=removed)
+        SecondFactor.objects.filter(user=user.pk).delete()
+        Passkey.objects.filter(user=user.pk).delete()
+        RecoveryCode.objects.filter(user=user.pk).delete()
+        end_others(user, None, actor=actor)
 
 
 def _count(user: Any, actor: Actor) -> None:
@@ -180,11 +221,16 @@ def _locked(user: Any, **which: Any) -> SecondFactor:
     return factor
 
 
-def _accept(factor: SecondFactor, code: str) -> bool:
+def _locked_app(user: Any) -> SecondFactor | None:
+    rows = SecondFactor.objects.select_for_update(of=("self",)).select_related("user")
+    return rows.filter(user=user.pk, confirmed_at__isnull=False).first()
+
+
+def _accept(user: Any, app: SecondFactor | None, code: str) -> bool:
     if codes.is_one_time_code(code):
-        return _accept_one_time(factor, code)
-    unused = RecoveryCode.objects.filter(factor=factor, digest=codes.digest(code), used_at=None)
-    return bool(unused.update(used_at=ClockTimestamp())) and _note_use(factor)
+        return app is not None and _accept_one_time(app, code)
+    unused = RecoveryCode.objects.filter(user=user.pk, digest=codes.digest(code), used_at=None)
+    return bool(unused.update(used_at=ClockTimestamp()))
 
 
 def _accept_one_time(factor: SecondFactor, code: str) -> bool:
@@ -198,9 +244,9 @@ def _note_use(factor: SecondFactor, **values: Any) -> bool:
     return bool(rows.update(last_used_at=ClockTimestamp(), failures=0, **values))
 
 
-def _note_failure(factor: SecondFactor) -> None:
+def _note_failure(factor: SecondFactor) -> bool:
     rows = SecondFactor.objects.filter(pk=factor.pk)
-    rows.update(failures=F("failures") + 1, failed_at=ClockTimestamp())
+    return bool(rows.update(failures=F("failures") + 1, failed_at=ClockTimestamp()))
 
 
 def _require_patience(factor: SecondFactor) -> None:
@@ -216,23 +262,24 @@ def _require_patience(factor: SecondFactor) -> None:
         )
 
 
-def _new_codes(factor: SecondFactor) -> list[str]:
+def _new_codes(user: Any) -> list[str]:
     made = codes.new_recovery_codes()
-    RecoveryCode.objects.filter(factor=factor).delete()
+    RecoveryCode.objects.filter(user=user.pk).delete()
     RecoveryCode.objects.bulk_create(
-        RecoveryCode(factor=factor, digest=digest) for digest in codes.digests(made)
+        RecoveryCode(user_id=user.pk, digest=digest) for digest in codes.digests(made)
     )
     return made
 
 
-def _audit(actor: Actor, action: str, factor: SecondFactor, **more: Any) -> None:
-    details = {"user": factor.user.get_username(), **more.pop("details", {})}
+def audit(actor: Actor, action: str, row: SecondFactor | Passkey, **more: Any) -> None:
+    """Record what happened to a factor of a person."""
+    details = {"user": row.user.get_username(), **more.pop("details", {})}
     record(
         actor,
         action,
         workspace_id=None,
-        object_type="SecondFactor",
-        object_id=factor.pk,
+        object_type=row.AUDITED_AS,
+        object_id=row.pk,
         details=details,
         **more,
     )

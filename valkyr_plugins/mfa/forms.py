@@ -10,10 +10,24 @@ from executions.public.language import lazy
 LONGEST_CODE = 40
 
 
-class CodeForm(forms.Form):
-    """A code of the app, or a recovery code."""
+# What a device answers: its signature and more, as JSON.
+LONGEST_ANSWER = 20_000
+GIVE_A_CODE = lazy("Enter a code.")
 
+
+def _answer() -> forms.CharField:
+    """Return the hidden input for a passkey's answer, which a script fills in."""
+    return forms.CharField(
+        required=False, max_length=LONGEST_ANSWER, strip=False, widget=forms.HiddenInput
+    )
+
+
+class CodeForm(forms.Form):
+    """A code of the app, a recovery code, or the answer of a passkey."""
+
+    passkey = _answer()
     code = forms.CharField(
+        required=False,
         max_length=LONGEST_CODE,
         label=lazy("Code"),
         widget=forms.TextInput(
@@ -26,9 +40,26 @@ class CodeForm(forms.Form):
         ),
     )
 
+    def clean(self) -> dict[str, Any]:
+        """Require one of the two."""
+        return _one_of(self)
+
+
+class PasskeyForm(forms.Form):
+    """A name for a new passkey, and the device's answer."""
+
+    passkey = _answer()
+    name = forms.CharField(
+        max_length=100,
+        label=lazy("Name"),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),
+    )
+
 
 class PasswordAgainForm(forms.Form):
-    """The password, and a code from accounts that have a factor."""
+    """The password, and a code or a passkey from accounts that have a factor."""
+
+    passkey = _answer()
 
     password = forms.CharField(
         strip=False,
@@ -37,6 +68,7 @@ class PasswordAgainForm(forms.Form):
         label=lazy("Password"),
     )
     code = forms.CharField(
+        required=False,
         max_length=LONGEST_CODE,
         label=lazy("Code"),
         widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "spellcheck": "false"}),
@@ -45,4 +77,16 @@ class PasswordAgainForm(forms.Form):
     def __init__(self, *args: Any, has_factor: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not has_factor:
-            del self.fields["code"]
+            del self.fields["code"], self.fields["passkey"]
+
+    def clean(self) -> dict[str, Any]:
+        """Require a code or a passkey."""
+        return _one_of(self)
+
+
+def _one_of(form: forms.Form) -> dict[str, Any]:
+    data = form.cleaned_data
+    asked = "code" in form.fields and "code" not in form.errors
+    if asked and not (data.get("code") or data.get("passkey")):
+        form.add_error("code", GIVE_A_CODE)
+    return data

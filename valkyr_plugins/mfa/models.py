@@ -1,4 +1,4 @@
-"""A user's second factor, and the recovery codes that replace it."""
+"""A user's second factors, and the recovery codes that replace them."""
 
 from django.conf import settings
 from django.db import models
@@ -35,19 +35,50 @@ class SecondFactor(models.Model):
         return f"second factor of {self.user.get_username()}"
 
 
+class Passkey(models.Model):
+    """A key pair in a person's device or password manager (WebAuthn); only the public key is here.
+
+    `site` is the host name that it was made for, without a port: browsers offer it there alone.
+    `credential` are the credential's id and public key as the authenticator attested them. `uses`
+    is the authenticator's own count of signatures; many always say 0.
+    """
+
+    AUDITED_AS = "Passkey"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=cascade, related_name="+")
+    name = models.CharField(max_length=100)
+    site = models.CharField(max_length=253, editable=False)
+    credential_id = models.BinaryField(editable=False)
+    credential = models.BinaryField(editable=False)
+    transports = models.JSONField(default=list, editable=False)
+    uses = models.BigIntegerField(default=0, editable=False)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    last_used_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["credential_id"], name="passkey_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"passkey of {self.user.get_username()}: {self.name}"
+
+
 class RecoveryCode(models.Model):
-    """A code that is accepted once in place of an app's; only its digest is stored."""
+    """A code that is accepted once in place of any factor; only its digest is stored."""
 
     id = models.BigAutoField(primary_key=True)
-    factor = models.ForeignKey(
-        SecondFactor, on_delete=models.CASCADE, related_name="recovery_codes", db_index=False
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=cascade, related_name="+", db_index=False
     )
     digest = models.CharField(max_length=64, editable=False)
     used_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["factor", "digest"], name="recovery_code_once"),
+            models.UniqueConstraint(fields=["user", "digest"], name="recovery_code_once"),
         ]
 
     def __str__(self) -> str:

@@ -38,8 +38,9 @@ class SignInProgress(enum.Enum):
 REFUSALS = {
     SignInProgress.CODE: (
         (
-            "The account has a second factor. Enter a code of the authenticator app: in the "
-            "browser, or as `code` beside the password."
+            "The account has a second factor. Enter a code of the authenticator app, or a "
+            "recovery code: in the browser, or as `code` beside the password. Passkeys work in the "
+            "browser only."
         ),
         "second_factor_required",
     ),
@@ -59,16 +60,16 @@ def progress_of(request: Any, user: Any) -> SignInProgress:
         return SignInProgress.NOBODY
     if is_vouched_for(request):
         return SignInProgress.COMPLETE
-    factor = factors.confirmed(user)
-    if factor is None:
+    found = factors.ids_of(user)
+    if not found:
         return _without_factor()
-    proved = request.session.get(FACTOR) == str(factor.pk)
+    proved = request.session.get(FACTOR) in {str(pk) for pk in found}
     return SignInProgress.COMPLETE if proved else SignInProgress.CODE
 
 
 def check_exchange(user: Any, code: str, request: Any) -> None:
     """Require the missing factor when a password is exchanged for tokens; raises TokenRefused."""
-    lacks = SignInProgress.CODE if factors.confirmed(user) else _without_factor()
+    lacks = SignInProgress.CODE if factors.ids_of(user) else _without_factor()
     if lacks is SignInProgress.COMPLETE:
         return
     if lacks is SignInProgress.ENROLMENT or not code:
@@ -107,7 +108,7 @@ def note_password(request: Any) -> None:
 
 
 def note_factor(request: Any, factor_id: UUID) -> None:
-    """Note in the session that a code of this factor was given; the session gets a new key."""
+    """Note in the session that this factor was given; the session gets a new key."""
     request.session[FACTOR] = str(factor_id)
     request.session.cycle_key()
 

@@ -1,8 +1,10 @@
-"""The pages of the second factor: set-up, the code at sign-in, and the password again."""
+"""The pages of second factors: set-up, the factor at sign-in, and the password again."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 import segno
 from django.contrib.auth import authenticate, get_user_model, logout
@@ -22,9 +24,9 @@ from executions.public.access import Actor, record
 from executions.public.accounts import count, of_sign_in
 from executions.public.configuration import read
 from executions.public.errors import ValkyrError
-from valkyr_plugins.mfa import codes, factors
+from valkyr_plugins.mfa import codes, factors, passkeys
 from valkyr_plugins.mfa.conf import MfaSettings
-from valkyr_plugins.mfa.forms import CodeForm, PasswordAgainForm
+from valkyr_plugins.mfa.forms import CodeForm, PasskeyForm, PasswordAgainForm
 from valkyr_plugins.mfa.progress import (
     SignInProgress,
     is_recent,
@@ -43,10 +45,10 @@ def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View
     """Make a page for sessions in these states; others are redirected."""
 
     def decorated(view: View) -> View:
-        def answered(request: Any) -> HttpResponse:
+        def answered(request: Any, **given: Any) -> HttpResponse:
             progress = request.mfa_progress()
             if progress in allowed:
-                return view(request, request.mfa_user)
+                return view(request, request.mfa_user, **given)
             if progress is SignInProgress.NOBODY:
                 back = request.get_full_path() if request.method == "GET" else addresses.api("mfa")
                 return redirect_to_login(back, addresses.sign_in())
@@ -66,9 +68,9 @@ def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View
 def _recent(view: View) -> View:
     """Ask for the password again if the sign-in is not recent."""
 
-    def answered(request: Any, user: Any) -> HttpResponse:
+    def answered(request: Any, user: Any, **given: Any) -> HttpResponse:
         if is_recent(request):
-            return view(request, user)
+            return view(request, user, **given)
         return HttpResponseRedirect(
             f"{addresses.api('mfa-again')}?{urlencode({'next': addresses.api('mfa')})}"
         )
@@ -81,12 +83,12 @@ SIGNED_IN = {SignInProgress.COMPLETE, SignInProgress.ENROLMENT}
 
 @_page(require_GET, allowed=SIGNED_IN)
 def overview(request: Any, user: Any) -> HttpResponse:
-    """Show the user's factor and its operations, or the start of the set-up."""
-    factor = factors.confirmed(user)
-    left = 0 if factor is None else factor.recovery_codes.filter(used_at=None).count()
+    """Show the user's factors and their operations, or the start of the set-up."""
     facts = {
-        "factor": factor,
-        "left": left,
+        "factor": factors.confirmed(user),
+        "passkeys": passkeys.passkeys_of(user),
+        "possible": passkeys.ceremony(request) is not None,
+        "left": factors.codes_left(user),
         "of": codes.RECOVERY_CODES,
         "required": request.mfa_progress() is SignInProgress.ENROLMENT,
         "vouched_for": is_vouched_for(request),
@@ -119,13 +121,50 @@ def confirm(request: Any, user: Any) -> HttpResponse:
         except ValkyrError as error:
             form.add_error("code", error.message)
         else:
-            note_factor(request, made.factor.pk)
-            return _shown(request, "codes", {"codes": made.recovery_codes, "new": True})
+            return _enrolled(request, made)
     secret = factors.secret_of(factor)
     address = codes.address_of(secret, user.get_username(), _issuer(request))
     groups = [secret[at : at + 4] for at in range(0, len(secret), 4)]
     facts = {"form": form, "secret": " ".join(groups), "picture": _picture(address)}
     return _shown(request, "confirm", facts)
+
+
+@_page(PAGES, allowed=SIGNED_IN)
+@_recent
+def add_passkey(request: Any, user: Any) -> HttpResponse:
+    """Ask for a name, and let the browser make a passkey."""
+    form = PasskeyForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            actor = _actor(request, user)
+            made = passkeys.add(request, user, given["name"], given["passkey"], actor)
+        except ValkyrError as error:
+            form.add_error(None, error.message)
+        else:
+            return _enrolled(request, made)
+    options = passkeys.offer(request, user)
+    if options is None:
+        return _to("mfa", request)
+    return _shown(request, "passkey", {"form": form, "options": json.dumps(options)})
+
+
+@_page(PAGES, allowed={SignInProgress.COMPLETE})
+@_recent
+def remove_passkey(request: Any, user: Any, pk: UUID) -> HttpResponse:
+    """Remove a passkey, after a confirmation."""
+    row = next((one for one in passkeys.passkeys_of(user) if one.pk == pk), None)
+    if row is None:
+        return HttpResponseRedirect(addresses.api("mfa"))
+    if request.method != "POST":
+        facts = {
+            "passkey": row,
+            "required": read(MfaSettings).mfa_required,
+            "last": len(factors.ids_of(user)) == 1,
+        }
+        return _shown(request, "remove", facts)
+    passkeys.remove(user, pk, _actor(request, user))
+    return _removed(request, user)
 
 
 @_page(require_POST, allowed={SignInProgress.COMPLETE})
@@ -144,27 +183,23 @@ def renew_codes(request: Any, user: Any) -> HttpResponse:
 def remove(request: Any, user: Any) -> HttpResponse:
     """Remove the factor, after a confirmation."""
     if request.method != "POST":
-        return _shown(request, "remove", {"required": read(MfaSettings).mfa_required})
+        last = len(factors.ids_of(user)) == 1
+        required = read(MfaSettings).mfa_required
+        return _shown(request, "remove", {"required": required, "last": last})
     try:
         factors.remove(user, _actor(request, user))
     except ValkyrError as error:
         return _shown(request, "overview", {"problem": error.message}, status=409)
-    return HttpResponseRedirect(addresses.api("mfa"))
+    return _removed(request, user)
 
 
 @_page(PAGES, allowed={SignInProgress.CODE})
 def code(request: Any, user: Any) -> HttpResponse:
-    """Ask for the code that completes a sign-in, then open the requested page."""
+    """Ask for the factor that completes a sign-in, then open the requested page."""
     form = CodeForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            factor = factors.check(user, form.cleaned_data["code"], _actor(request, user))
-        except ValkyrError as error:
-            form.add_error("code", error.message)
-        else:
-            note_factor(request, factor.pk)
-            return HttpResponseRedirect(_wanted(request))
-    return _shown(request, "code", {"form": form, "name": user.get_username()})
+    if request.method == "POST" and form.is_valid() and _factor_proved(request, user, form):
+        return HttpResponseRedirect(_wanted(request))
+    return _shown(request, "code", _asked(request, user, form))
 
 
 @_page(PAGES, allowed=SIGNED_IN)
@@ -175,8 +210,8 @@ def again(request: Any, user: Any) -> HttpResponse:
     """
     if is_vouched_for(request) or not user.has_usable_password():
         return _shown(request, "elsewhere", {"name": user.get_username()})
-    factor = factors.confirmed(user)
-    form = PasswordAgainForm(request.POST or None, has_factor=factor is not None)
+    has_factor = bool(factors.ids_of(user))
+    form = PasswordAgainForm(request.POST or None, has_factor=has_factor)
     if request.method == "POST" and form.is_valid() and _proved(request, user, form):
         note_password(request)
         record(
@@ -187,7 +222,7 @@ def again(request: Any, user: Any) -> HttpResponse:
             object_id=user.pk,
         )
         return HttpResponseRedirect(_wanted(request))
-    return _shown(request, "again", {"form": form, "name": user.get_username()})
+    return _shown(request, "again", _asked(request, user, form))
 
 
 @_page(require_POST, allowed={*SIGNED_IN, SignInProgress.CODE})
@@ -212,15 +247,49 @@ def _proved(request: Any, user: Any, form: PasswordAgainForm) -> bool:
     if found is None or found.pk != user.pk:
         form.add_error("password", gettext("The password is wrong."))
         return False
-    if "code" not in form.fields:
-        return True
+    return "code" not in form.fields or _factor_proved(request, user, form)
+
+
+def _factor_proved(request: Any, user: Any, form: CodeForm | PasswordAgainForm) -> bool:
+    """Return whether the code or the passkey is right; else the form shows the error."""
+    actor, given = _actor(request, user), form.cleaned_data
     try:
-        factor = factors.check(user, form.cleaned_data["code"], _actor(request, user))
+        if given["passkey"]:
+            factor_id = passkeys.check(request, user, given["passkey"], actor)
+        else:
+            factor_id = factors.check(user, given["code"], actor)
     except ValkyrError as error:
-        form.add_error("code", error.message)
+        form.add_error(None if given["passkey"] else "code", error.message)
         return False
-    note_factor(request, factor.pk)
+    note_factor(request, factor_id)
     return True
+
+
+def _asked(request: Any, user: Any, form: Any) -> dict[str, Any]:
+    """Return what a page needs that asks for a factor."""
+    options = passkeys.offer_sign_in(request, user) if "code" in form.fields else None
+    return {
+        "form": form,
+        "name": user.get_username(),
+        "options": None if options is None else json.dumps(options),
+        "has_app": factors.confirmed(user) is not None,
+    }
+
+
+def _enrolled(request: Any, made: factors.Enrolled) -> HttpResponse:
+    """Go on after a factor was added: with the recovery codes, if they are new."""
+    note_factor(request, made.factor_id)
+    if not made.recovery_codes:
+        return HttpResponseRedirect(addresses.api("mfa"))
+    return _shown(request, "codes", {"codes": made.recovery_codes, "new": True})
+
+
+def _removed(request: Any, user: Any) -> HttpResponse:
+    """Go on after a factor was removed; this session needs no proof by another one."""
+    left = factors.ids_of(user)
+    if left:
+        note_factor(request, min(left))
+    return HttpResponseRedirect(addresses.api("mfa"))
 
 
 def _shown(

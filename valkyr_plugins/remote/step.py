@@ -40,6 +40,8 @@ class RemoteInputs(ModuleInputs):
 class RemoteStep(Module[RemoteInputs]):
     """Is executed by a remote runner: a program that requests work over HTTP, wherever it runs.
 
+    The workspace's egress rules do not apply to it: it connects from its own machine.
+
     Its queue must be one of `VALKYR_REMOTE_QUEUES`; if there are several, name it with `queue` in
     the task. Other fields of `with` are for the runner.
     """

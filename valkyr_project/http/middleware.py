@@ -13,10 +13,12 @@ PERMISSIONS = ", ".join(
     for name in (
         *("accelerometer", "autoplay", "camera", "display-capture", "encrypted-media"),
         *("fullscreen", "geolocation", "gyroscope", "hid", "idle-detection", "magnetometer"),
-        *("microphone", "midi", "payment", "picture-in-picture", "publickey-credentials-get"),
-        *("screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),
+        *("microphone", "midi", "payment", "picture-in-picture", "screen-wake-lock", "serial"),
+        *("usb", "xr-spatial-tracking"),
     )
 )
+# Sign-in asks for passkeys; frames of other sites may not.
+PERMISSIONS += ", publickey-credentials-get=(self), publickey-credentials-create=(self)"
 
 
 class SecurityHeaders:

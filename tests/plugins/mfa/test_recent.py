@@ -36,6 +36,7 @@ SENSITIVE = (
     "/admin/executions/credential/add/",
     "/admin/executions/membership/add/",
     "/admin/executions/serviceaccount/add/",
+    "/admin/executions/workspace/add/",
     "/admin/auth/user/add/",
     "/admin/auth/group/add/",
 )

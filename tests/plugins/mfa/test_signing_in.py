@@ -130,10 +130,10 @@ def test_a_code_two_steps_away_is_refused(client: Client, ada: Any, app: Enrol, 
 
 
 def test_the_code_of_the_set_up_does_not_sign_in_too(client: Client, ada: Any, app: Enrol) -> None:
-    his = app(ada)
+    used = app(ada).same_code()
     sign_in(client)
 
-    assert client.post(CODE_PAGE, {"code": his.same_code()}).status_code == 200
+    assert client.post(CODE_PAGE, {"code": used}).status_code == 200
 
 
 def test_a_recovery_code_signs_in_once(client: Client, ada: Any, app: Enrol) -> None:

@@ -1,13 +1,13 @@
 """Other stores that fsspec supports, for schemes that an administrator allows.
 
 They are opened with fsspec's defaults: from the URL and the worker's environment. The addresses
-that they connect to are not checked.
+that they connect to are not checked, so a workspace with egress rules cannot use them.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from runners.public.modules import StepError
+from runners.public.modules import StepError, egress_rules
 from valkyr_plugins.connectors.files.store import FILE_SCHEMES, Facts, FileLocation, Mode
 
 
@@ -65,6 +65,12 @@ class OtherStore:
     def _at(self, place: FileLocation) -> tuple[Any, str]:
         from fsspec.core import url_to_fs
 
+        if egress_rules() is not None:
+            raise StepError(
+                f"{self._scheme}:// cannot be opened: the workspace has egress rules, and Valkyr "
+                "cannot check where this store connects to. Use s3://, or ask an administrator of "
+                "the workspace to allow any host (*)"
+            )
         try:
             filesystem, path = url_to_fs(_name(place), skip_instance_cache=True)
         except (ImportError, ValueError) as error:

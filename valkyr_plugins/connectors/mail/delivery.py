@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from runners.public.modules import StepError, error_type_of, judge
+from runners.public.modules import StepError, among, error_type_of, judge
 from valkyr_plugins.connectors.conf import settings
 from valkyr_plugins.connectors.files.root import replace
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
@@ -101,9 +101,11 @@ def _server(setting: str, name: str, *, trusted: bool) -> SmtpServer:
 class GuardedSmtp(smtplib.SMTP):
     """smtplib's client, which checks an address before it connects."""
 
+    trusted = False
+
     def _get_socket(self, host: str, port: int, timeout: float | None) -> socket.socket:
         failure: OSError | None = None
-        for address in _permitted(host, port):
+        for address in _permitted(host, port, trusted=self.trusted):
             try:
                 return socket.create_connection((address, port), timeout)
             except OSError as error:
@@ -115,17 +117,27 @@ class GuardedSmtpSsl(smtplib.SMTP_SSL, GuardedSmtp):
     """The client with TLS from the start: SMTP_SSL gets its socket from the class after it."""
 
 
-def _permitted(host: str, port: int) -> list[str]:
+class NamedSmtp(GuardedSmtp):
+    """A client for a server that an administrator named: it may stand in a private network."""
+
+    trusted = True
+
+
+class NamedSmtpSsl(smtplib.SMTP_SSL, NamedSmtp):
+    """The same, encrypted from the start."""
+
+
+def _permitted(host: str, port: int, *, trusted: bool) -> list[str]:
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-    permitted = [address for address in addresses if may_connect(address)]
+    permitted = [address for address in addresses if trusted or may_connect(address)]
     if addresses and not permitted:
         raise StepError(
             f"{host} is at {', '.join(addresses[:4])}, a private or special address, which a "
             "credential may not lead to: use a public address, or let an administrator add its "
             f"range to {ALLOWED_NETWORKS}"
         )
-    return permitted
+    return among(host, port, permitted)
 
 
 def deliver(
@@ -192,9 +204,9 @@ def _readable(refused: Mapping[str, tuple[int, bytes]]) -> dict[str, str]:
 def _connect(server: SmtpServer, seconds: float) -> smtplib.SMTP:
     context = ssl.create_default_context()
     if server.tls == "from_start":
-        encrypted = smtplib.SMTP_SSL if server.trusted else GuardedSmtpSsl
+        encrypted = NamedSmtpSsl if server.trusted else GuardedSmtpSsl
         return encrypted(server.host, server.port, timeout=seconds, context=context)
-    plain = smtplib.SMTP if server.trusted else GuardedSmtp
+    plain = NamedSmtp if server.trusted else GuardedSmtp
     connection = plain(server.host, server.port, timeout=seconds)
     try:
         _encrypt(connection, server, context)

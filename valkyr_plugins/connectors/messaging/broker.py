@@ -14,7 +14,7 @@ from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from executions.public.configuration import own_addresses
-from runners.public.modules import StepError, judge
+from runners.public.modules import StepError, among, judge
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect, same_machine
 
 FORMS = (
@@ -79,7 +79,7 @@ def permitted(broker: Broker) -> list[str]:
             "credential may not lead to: use a public address, or let an administrator add its "
             f"range to {ALLOWED_NETWORKS}"
         )
-    return allowed
+    return among(broker.host, broker.port, allowed)
 
 
 def _parsed(text: str) -> Broker | None:

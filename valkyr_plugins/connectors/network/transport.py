@@ -20,7 +20,7 @@ from typing import Any, Self
 import httpcore
 import httpx
 
-from runners.public.modules import StepError, judge, restricted
+from runners.public.modules import StepError, address_rules, among, judge, restricted
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
 
 # A pool of open connections: each is used by one request at a time, and returned when its response
@@ -33,8 +33,9 @@ from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_co
 
 
 Connection = httpcore.HTTPConnection
-# Scheme, host and port: comparing these is cheaper than comparing httpcore's Origin.
-Place = tuple[bytes, bytes, int]
+# Scheme, host and port: comparing these is cheaper than comparing httpcore's Origin. The ranges are
+# of egress rules that decide by the address: only steps with the same ones share a connection.
+Place = tuple[bytes, bytes, int, tuple[str, ...]]
 
 
 class Connections:
@@ -53,7 +54,8 @@ class Connections:
                 f"expected http or https, found {request.url.scheme.decode('ascii', 'replace')!r}"
             )
         origin = request.url.origin
-        place = (origin.scheme, origin.host, origin.port)
+        ranges = address_rules(origin.host.decode("ascii"), origin.port)
+        place = (origin.scheme, origin.host, origin.port, ranges)
         connection = self._taken(place) or self._make(origin)
         try:
             response = connection.handle_request(request)
@@ -178,8 +180,8 @@ def _client(pid: int) -> httpx.Client:
 class GuardedTransport(httpx.HTTPTransport):
     """httpx's transport over connections that go only to permitted addresses.
 
-    Each request is checked against the boundaries of the step's credentials, even on open
-    connections.
+    Each request is checked against the workspace's egress rules and the boundaries of the step's
+    credentials, on open connections too.
     """
 
     def __init__(self) -> None:
@@ -197,7 +199,7 @@ class GuardedTransport(httpx.HTTPTransport):
         self._pool = Connections(connection, MAX_IDLE_CONNECTIONS)  # type: ignore[assignment]
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request; raises HostRefused if a credential of the step may not go there."""
+        """Send the request; raises EgressRefused or HostRefused if the step may not go there."""
         if restricted():
             _judge(request)
         return super().handle_request(request)
@@ -257,7 +259,7 @@ def permitted_addresses(host: str, port: int) -> list[str]:
             f"steps may not reach: use a public address, or let an administrator add its range "
             f"to {ALLOWED_NETWORKS}"
         )
-    return permitted
+    return among(host, port, permitted)
 
 
 class DeadlineStream(httpcore.NetworkStream):

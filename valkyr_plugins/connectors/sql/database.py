@@ -35,6 +35,8 @@ class Database:
     user: str
     password: str
     options: tuple[tuple[str, str], ...] = ()
+    # Of egress rules that decide by the address: steps with other ones share no connection.
+    ranges: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:

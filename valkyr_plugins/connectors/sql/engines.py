@@ -11,14 +11,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import Connection
 
-from runners.public.modules import judge
+from runners.public.modules import address_rules, among, judge
 from valkyr_plugins.connectors.sql.database import Database, reachable
 
 MAX_ENGINES = 16
@@ -73,6 +73,9 @@ def connected(database: Database, seconds: float, *, read_only: bool) -> Iterato
     """Open a transaction for the block: committed at its end, rolled back on an error."""
     # Here, because an open connection is not connected again.
     judge(database.host, database.port)
+    ranges = address_rules(database.host, database.port)
+    if ranges:
+        database = replace(database, ranges=ranges)
     mark = connect_deadline.set(time.monotonic() + seconds)
     try:
         with _engine(database).connect() as plain:
@@ -161,7 +164,7 @@ def _made(database: Database) -> Engine:
     @event.listens_for(engine, "do_connect")
     def judge(dialect: Any, record: Any, arguments: Any, named: dict[str, Any]) -> None:
         """Connect only to checked addresses; the name stays for TLS."""
-        addresses = reachable(database)
+        addresses = among(database.host, database.port, reachable(database))
         left = connect_deadline.get() - time.monotonic()
         named["host"] = ",".join([database.host] * len(addresses))
         named["hostaddr"] = ",".join(addresses)

@@ -22,7 +22,16 @@ from botocore.exceptions import (
 from fsspec.asyn import sync
 from s3fs import S3FileSystem
 
-from runners.public.modules import ErrorType, StepError, error_type_of, judge, status_error_type
+from runners.public.modules import (
+    ErrorType,
+    StepError,
+    address_filter,
+    address_rules,
+    among,
+    error_type_of,
+    judge,
+    status_error_type,
+)
 from valkyr_plugins.connectors.files.s3.endpoint import S3Endpoint
 from valkyr_plugins.connectors.files.store import FileLocation
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
@@ -34,15 +43,24 @@ ATTEMPTS = 2  # of one request, in addition to the step's own retries
 
 
 class Guard:
-    """Makes the sockets of a connection, except to addresses that steps must not reach."""
+    """Makes the sockets of a connection, except to addresses that steps must not reach.
 
-    def __init__(self) -> None:
+    `allows` are the egress rules; a `trusted` endpoint may stand in a private network.
+    """
+
+    def __init__(self, allows: Callable[[str], bool], *, trusted: bool) -> None:
         self.refused: list[str] = []
+        self.outside: list[str] = []  # of the egress rules
+        self._allows = allows
+        self._trusted = trusted
 
     def __call__(self, address: Any) -> socket.socket:
         """Return a socket for a resolved address; raises PermissionError for a private one."""
         family, kind, protocol, _, target = address
-        if not may_connect(str(target[0])):
+        if not self._allows(str(target[0])):
+            self.outside.append(str(target[0]))
+            raise PermissionError(f"{target[0]} is outside of the egress rules")
+        if not (self._trusted or may_connect(str(target[0]))):
             self.refused.append(str(target[0]))
             raise PermissionError(f"{target[0]} is a private or special address")
         made = socket.socket(family, kind, protocol)
@@ -56,7 +74,7 @@ class S3Connection:
     def __init__(self, endpoint: S3Endpoint, credential: Mapping[str, str] | None) -> None:
         judge(*endpoint.address)
         self.endpoint = endpoint
-        self.guard = None if endpoint.trusted else Guard()
+        self.guard = _guard(endpoint)
         self.filesystem = S3FileSystem(
             **_keys(credential),
             endpoint_url=endpoint.url,
@@ -77,6 +95,12 @@ class S3Connection:
         creator = getattr(self.filesystem, "_s3creator", None)
         if creator is not None:
             sync(self.filesystem.loop, creator.__aexit__, None, None, None, timeout=CLOSE_SECONDS)
+
+
+def _guard(endpoint: S3Endpoint) -> Guard | None:
+    if endpoint.trusted and not address_rules(*endpoint.address):
+        return None
+    return Guard(address_filter(*endpoint.address), trusted=endpoint.trusted)
 
 
 @lru_cache(maxsize=1)
@@ -142,6 +166,8 @@ def failure_of(error: Exception, place: FileLocation, connection: S3Connection) 
             "address, which file steps may not reach: use a public address, or let an "
             f"administrator set VALKYR_S3_ENDPOINT or add its range to {ALLOWED_NETWORKS}"
         )
+    if connection.guard is not None and connection.guard.outside:
+        return _outside(connection)
     answer = _answer(error)
     if answer is not None:
         return _refusal(answer, name, host)
@@ -154,6 +180,16 @@ def failure_of(error: Exception, place: FileLocation, connection: S3Connection) 
         f"{name}: {host}: {type(error).__name__}: {str(error)[:300]}",
         ErrorType.TRANSIENT if passing else error_type_of(error),
     )
+
+
+def _outside(connection: S3Connection) -> StepError:
+    """Return the refusal by the egress rules."""
+    assert connection.guard is not None
+    try:
+        among(*connection.endpoint.address, connection.guard.outside)
+    except StepError as refusal:
+        return refusal
+    return StepError(f"{connection.endpoint.host} is outside of the workspace's egress rules")
 
 
 def _answer(error: BaseException | None) -> ClientError | None:

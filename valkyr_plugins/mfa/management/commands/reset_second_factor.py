@@ -1,4 +1,4 @@
-"""Remove the second factor of a user who has lost the app and the recovery codes."""
+"""Remove the second factors of a user who has lost them and the recovery codes."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ class Command(BaseCommand):
     """`manage.py reset_second_factor <user name>`."""
 
     help = (
-        "Remove a person's authenticator app and recovery codes. The password alone signs in "
-        "until the person sets up another factor."
+        "Remove a person's authenticator app, passkeys and recovery codes, and end the person's "
+        "sessions. The password alone signs in until the person sets up another factor."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -26,8 +26,7 @@ class Command(BaseCommand):
         user = person_named(options["username"])
         if user is None:
             raise CommandError(f"There is no user {options['username']!r}.")
-        factor = factors.confirmed(user)
-        if factor is None:
+        if not factors.ids_of(user):
             raise CommandError(f"{user.get_username()} has no second factor.")
-        factors.reset(factor.pk, Actor.of_command(), options["reason"])
+        factors.reset(user, Actor.of_command(), options["reason"])
         return f"The second factor of {user.get_username()} is removed."

@@ -1,0 +1,115 @@
+"""Decide whether steps of a workspace may connect to a host. Pure.
+
+    rules.verdict("api.example.com", 443)    before a name is resolved
+    rules.allows_address("10.1.2.3", 5432)   for each address of a host that is decided BY_ADDRESS
+
+An entry is a name (`api.example.com`), the names below it (`*.example.com`), an address or a range
+of addresses (`10.0.0.0/8`), each with a port or without. A range also allows names that resolve
+to its addresses. `*` allows any host.
+"""
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from executions.credentials.boundary import ANY, HostPattern, host_pattern, listed
+from executions.definition.graph.problem import DefinitionProblem
+
+MOST = 100
+SETTING = "VALKYR_EGRESS_ALLOW"
+FIELD = "egressHosts"
+
+
+class Verdict(enum.Enum):
+    """What the rules say of a host, before its name is resolved."""
+
+    ALLOWED = enum.auto()
+    REFUSED = enum.auto()
+    BY_ADDRESS = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class EgressRules:
+    """The hosts that steps of a workspace may connect to; `own` is false for the installation's.
+
+    `workspace` is the slug, empty for work that belongs to no workspace.
+    """
+
+    hosts: tuple[str, ...]
+    own: bool = False
+    workspace: str = ""
+    workspace_id: UUID | None = None
+
+    def verdict(self, host: str, port: int | None) -> Verdict:
+        """Return whether a host's port is allowed; None is an unknown port."""
+        patterns = [_pattern(text) for text in self.hosts]
+        if ANY in self.hosts or any(one.matches(host, port) for one in patterns):
+            return Verdict.ALLOWED
+        if _is_address(host) or not self.ranges(port):
+            return Verdict.REFUSED
+        return Verdict.BY_ADDRESS
+
+    def allows_address(self, address: str, port: int | None) -> bool:
+        """Return whether an entry for addresses covers this one."""
+        return any(_pattern(text).matches(address, port) for text in self.ranges(port))
+
+    def ranges(self, port: int | None) -> tuple[str, ...]:
+        """Return the entries for addresses that apply to a port."""
+        found = [text for text in self.hosts if _pattern(text).network is not None]
+        return tuple(text for text in found if _pattern(text).port in (None, port) or port is None)
+
+    def refusal(self, place: str) -> str:
+        """Return why a place is refused, and what to do."""
+        by = "its egress rules allow" if self.own else f"{SETTING} allows"
+        who = f'the workspace "{self.workspace}"' if self.workspace else "this installation"
+        return (
+            f"{who} does not allow connections to {place[:200]}; {by} {listed(self.hosts)}. "
+            f"Use an allowed host, or {self._remedy()}"
+        )
+
+    def _remedy(self) -> str:
+        if self.workspace_id is None:
+            return f"ask an operator to add the host to {SETTING}"
+        return (
+            "ask an administrator of the workspace to add the host to its egress rules (in the "
+            f"admin under Workspaces, or PATCH /v1/Workspace/{self.workspace_id} with {FIELD})"
+        )
+
+
+def problems_of(hosts: Iterable[Any], path: str = FIELD) -> list[DefinitionProblem]:
+    """Return every problem of a list of entries."""
+    given = list(hosts)
+    if len(given) > MOST:
+        message = f"Give at most {MOST} entries; found {len(given)}."
+        return [DefinitionProblem(path, "count", message)]
+    found = []
+    for index, text in enumerate(given):
+        try:
+            if text.strip() != ANY:
+                host_pattern(text)
+        except ValueError as error:
+            found.append(DefinitionProblem(f"{path}[{index}]", "bad_entry", str(error)))
+    return found
+
+
+def stored(hosts: Iterable[str]) -> list[str]:
+    """Return valid entries for storing: in lower case, sorted, each once."""
+    return sorted({text.strip().lower() for text in hosts})
+
+
+@lru_cache(maxsize=1024)
+def _pattern(text: str) -> HostPattern:
+    try:
+        return host_pattern(text)
+    except ValueError:
+        return HostPattern(name="")  # `*`, or an invalid entry: it covers nothing
+
+
+def _is_address(host: str) -> bool:
+    try:
+        return host_pattern(host).network is not None
+    except ValueError:
+        return False
