@@ -16,7 +16,7 @@ from executions.access import SCOPES, Action, AmbiguousWorkspace, Forbidden, Use
 from executions.accounts import tokens
 from executions.accounts.caller_permissions import seen_workspaces
 from executions.api.documentation import operation
-from executions.api.endpoint import Endpoint
+from executions.api.endpoint import CHANGES, Endpoint
 from executions.api.fields import Body, CamelCase, Text, asked_user_id, shown_user_id
 from executions.api.paging import PageQuery, page
 from executions.errors import NotFound, WrongState
@@ -130,6 +130,8 @@ def found(user: User, pk: UUID) -> ApiToken:
 class ApiTokens(Endpoint):
     """All API tokens."""
 
+    sensitive = CHANGES
+
     @operation(
         "listApiTokens", "ApiToken", {200: ApiTokenShape(many=True)}, parameters=[ApiTokenQuery]
     )
@@ -203,6 +205,8 @@ def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
 
 class OneApiToken(Endpoint):
     """One API token."""
+
+    sensitive = CHANGES
 
     @operation("getApiToken", "ApiToken", {200: ApiTokenShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

@@ -17,7 +17,7 @@ from executions.access import Action, User, obtain, visible, workspace_for
 from executions.access.powers import Power, limits_of
 from executions.api import etags
 from executions.api.documentation import header, operation
-from executions.api.endpoint import Endpoint
+from executions.api.endpoint import CHANGES, Endpoint
 from executions.api.fields import Body, CamelCase, Flag, Id, JsonObject, Text
 from executions.api.paging import ListQuery, narrowed, page
 from executions.credentials.kinds import LONGEST, MAX_NAME
@@ -163,6 +163,8 @@ def shown(credential: Credential, status: int = 200) -> Response:
 class CredentialList(Endpoint):
     """All credentials."""
 
+    sensitive = CHANGES
+
     @operation(
         "listCredentials",
         "Credential",
@@ -193,6 +195,8 @@ class CredentialList(Endpoint):
 
 class OneCredential(Endpoint):
     """One credential."""
+
+    sensitive = CHANGES
 
     @operation("getCredential", "Credential", {200: CredentialShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002

@@ -46,6 +46,8 @@ from executions.database.statements import BoundStatement
 from executions.vendor_seams.drf_spectacular_schema import OwnSchema
 from executions.vendor_seams.rest_framework_requests import django_request
 
+CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
 
 class Endpoint(APIView):
     """One URL; its methods are operations of the OpenAPI document."""
@@ -69,6 +71,9 @@ class Endpoint(APIView):
     # Whether it is served even if a process has more requests than it can handle; then it must be
     # cheap, and needed by users or workers to finish work.
     urgent = False
+    # Which methods show secrets or change access: a browser's session then needs a recent sign-in,
+    # where something asks for one (the plugin `mfa`).
+    sensitive: frozenset[str] = frozenset()
     # Whether requests without a valid sign-in are counted by address.
     counts_refusals = True
 

@@ -18,7 +18,7 @@ from executions.access import Action, obtain, visible, workspace_for
 from executions.access.people import LONGEST_NAME, person_named
 from executions.accounts import members
 from executions.api.documentation import operation
-from executions.api.endpoint import Endpoint
+from executions.api.endpoint import CHANGES, Endpoint
 from executions.api.fields import Body, CamelCase, Text, asked_user_id, shown_user_id
 from executions.api.paging import PageQuery, page
 from executions.models import Membership
@@ -106,6 +106,8 @@ def memberships() -> QuerySet[Membership]:
 class Memberships(Endpoint):
     """All memberships."""
 
+    sensitive = CHANGES
+
     @operation(
         "listMemberships",
         "Membership",
@@ -157,6 +159,8 @@ def _user(given: dict[str, Any]) -> Any:
 
 class OneMembership(Endpoint):
     """One membership."""
+
+    sensitive = CHANGES
 
     @operation("getMembership", "Membership", {200: MembershipShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

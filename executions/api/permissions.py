@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from executions.access import Action, grants, obtain
 from executions.access.people import LONGEST_NAME
 from executions.api.documentation import operation
-from executions.api.endpoint import Endpoint
+from executions.api.endpoint import CHANGES, Endpoint
 from executions.api.fields import Body, CamelCaseSerializer, Text
 from executions.api.workflows import workflows
 
@@ -49,6 +49,8 @@ class GrantChange(Body):
 
 class WorkflowPermissions(Endpoint):
     """The object permissions on one workflow, in addition to roles."""
+
+    sensitive = CHANGES
 
     @operation(
         "listWorkflowPermissions", "Workflow", {200: GrantShape(many=True)}, errors=[403, 404]

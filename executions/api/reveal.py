@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from executions.access import obtain
 from executions.api.documentation import operation
-from executions.api.endpoint import Endpoint
+from executions.api.endpoint import CHANGES, Endpoint
 from executions.api.fields import Body, CamelCaseSerializer, Json, Text
 from executions.audit.revealing import EXECUTION, reveal
 from executions.models import WorkflowExecution
@@ -36,6 +36,8 @@ class RevealedExecution(CamelCaseSerializer):
 
 class Reveal(Endpoint):
     """The base of endpoints that reveal payloads as stored."""
+
+    sensitive = CHANGES
 
     def revealed(
         self, rows: QuerySet[Any], pk: UUID, fields: Mapping[str, str], shape: Any

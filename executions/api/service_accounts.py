@@ -14,7 +14,7 @@ from executions import addresses
 from executions.access import Action, obtain, visible, workspace_for
 from executions.accounts import service_accounts as accounts
 from executions.api.documentation import operation
-from executions.api.endpoint import Endpoint
+from executions.api.endpoint import CHANGES, Endpoint
 from executions.api.fields import Body, CamelCase, Flag, Text, shown_user_id
 from executions.api.memberships import PermissionList
 from executions.api.paging import PageQuery, page
@@ -99,6 +99,8 @@ def service_accounts() -> QuerySet[ServiceAccount]:
 class ServiceAccounts(Endpoint):
     """All service accounts."""
 
+    sensitive = CHANGES
+
     @operation(
         "listServiceAccounts",
         "ServiceAccount",
@@ -133,6 +135,8 @@ class ServiceAccounts(Endpoint):
 
 class OneServiceAccount(Endpoint):
     """One service account."""
+
+    sensitive = CHANGES
 
     @operation("getServiceAccount", "ServiceAccount", {200: ServiceAccountShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

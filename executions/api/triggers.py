@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from executions import addresses
 from executions.access import Action, obtain, visible
 from executions.api.documentation import operation
-from executions.api.endpoint import Endpoint
+from executions.api.endpoint import CHANGES, Endpoint
 from executions.api.fields import Body, CamelCase, CamelCaseSerializer, Flag, Json, Whole
 from executions.api.paging import ListQuery, narrowed, page
 from executions.errors import WrongState
@@ -160,6 +160,8 @@ class OneTrigger(Endpoint):
 class Secret(Endpoint):
     """A webhook's secret."""
 
+    sensitive = frozenset({"GET"})
+
     @operation("getTriggerSecret", "Trigger", {200: SecretShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Return the secret, for administrators; each request is recorded in the audit trail."""
@@ -169,6 +171,8 @@ class Secret(Endpoint):
 
 class RotateSecret(Endpoint):
     """A webhook's new secret."""
+
+    sensitive = CHANGES
 
     @operation(
         "rotateTriggerSecret", "Trigger", {200: SecretShape}, request=Rotation, errors=[403, 404]

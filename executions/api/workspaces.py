@@ -14,7 +14,7 @@ from executions.access import Action, Powers, User, require
 from executions.accounts import workspaces
 from executions.accounts.caller_permissions import permissions_of, require_root, seen_workspaces
 from executions.api.documentation import operation
-from executions.api.endpoint import Endpoint
+from executions.api.endpoint import CHANGES, Endpoint
 from executions.api.fields import Body, CamelCase, CamelCaseSerializer, Flag, Text, shown_user_id
 from executions.api.paging import PageQuery, page
 from executions.egress.rules import MOST
@@ -199,6 +199,8 @@ def _tier(pk: UUID) -> Tier:
 class Workspaces(Endpoint):
     """All workspaces."""
 
+    sensitive = CHANGES
+
     @operation(
         "listWorkspaces",
         "Workspace",
@@ -237,6 +239,8 @@ class Workspaces(Endpoint):
 
 class OneWorkspace(Endpoint):
     """One workspace."""
+
+    sensitive = CHANGES
 
     @operation("getWorkspace", "Workspace", {200: WorkspaceShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

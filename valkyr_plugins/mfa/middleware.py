@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from executions.public import addresses
 from executions.public.accounts import SESSION_REFUSAL, TokenRefused
 from valkyr_plugins.mfa import recent
-from valkyr_plugins.mfa.progress import REFUSALS, SignInProgress, is_recent, progress_of
+from valkyr_plugins.mfa.progress import NOT_RECENT, REFUSALS, SignInProgress, is_recent, progress_of
 
 OWN = "valkyr-mfa"
 # The views that begin and end sign-ins: the admin's by their names, others by how these begin.
@@ -46,7 +46,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
         if match is None or _is_open(match.url_name or ""):
             return None
         if issubclass(getattr(view, "cls", object), APIView):
-            _refuse_session(signing_in)
+            _refuse_session(signing_in, view.cls)
             return None
         match signing_in.mfa_progress():
             case SignInProgress.CODE:
@@ -63,14 +63,22 @@ def _shown(request: Any) -> Any:
     return AnonymousUser() if hidden else request.mfa_user
 
 
-def _refuse_session(request: Any) -> None:
+def _refuse_session(request: Any, endpoint: Any) -> None:
     """Let the API's session authentication return the reason; tokens work as usual."""
     if not request.session.session_key:
         return
-    refusal = REFUSALS.get(request.mfa_progress())
+    progress = request.mfa_progress()
+    refusal = REFUSALS.get(progress)
+    if progress is SignInProgress.COMPLETE and _is_too_old_for(request, endpoint):
+        refusal = NOT_RECENT
     if refusal is not None:
         setattr(request, SESSION_REFUSAL, TokenRefused(*refusal))
         request.user = AnonymousUser()
+
+
+def _is_too_old_for(request: Any, endpoint: Any) -> bool:
+    """Return whether the operation shows secrets or changes access, and the sign-in is old."""
+    return request.method in getattr(endpoint, "sensitive", ()) and not is_recent(request)
 
 
 def _asks_again(request: HttpRequest, view: Any) -> bool:

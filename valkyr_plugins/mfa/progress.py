@@ -54,6 +54,15 @@ REFUSALS = {
 }
 
 
+NOT_RECENT = (
+    (
+        "This operation shows secrets or changes access, and the browser's sign-in is not recent. "
+        "Confirm the password in the admin, or use an API token."
+    ),
+    "sign_in_not_recent",
+)
+
+
 def progress_of(request: Any, user: Any) -> SignInProgress:
     """Return the progress of the session's sign-in. One query for a session by password."""
     if not user.is_authenticated:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -91,6 +92,38 @@ def test_pages_of_rows_ask_where_something_can_be_changed(old: Client, ada: Any)
     assert old.post("/admin/executions/apitoken/", bulk).url.startswith("/mfa/again?")
     token.refresh_from_db()
     assert token.revoked_at is None
+
+
+OPERATIONS = (
+    ("post", "/v1/ApiToken"), ("post", "/v1/Credential"), ("post", "/v1/Membership"),
+    ("post", "/v1/ServiceAccount"), ("post", "/v1/Workspace"),
+    ("patch", "/v1/Credential/{id}"), ("delete", "/v1/Membership/{id}"),
+    ("post", "/v1/WorkflowExecution/{id}/reveal"), ("get", "/v1/Trigger/{id}/secret"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_operations_that_change_access_ask_a_browsers_session_again(
+    old: Client, method: str, path: str
+) -> None:
+    address = path.format(id=UUID(int=7))
+    send = getattr(old, method)
+
+    refused = send(address, {}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (401, "sign_in_not_recent")
+    assert old.get("/v1/Credential").status_code == 200
+    grow_old(old, -10)
+    assert send(address, {}, content_type="application/json").status_code in {404, 422}
+
+
+def test_tokens_need_no_recent_sign_in(old: Client) -> None:
+    body = {"username": "ada", "password": PASSWORD}
+    pair = old.post("/v1/auth/token", body, content_type="application/json").json()
+    headers = {"Authorization": f"Bearer {pair['access']}"}
+
+    answer = old.post("/v1/ApiToken", {}, content_type="application/json", headers=headers)
+
+    assert answer.status_code == 422
 
 
 def test_the_password_leads_on_to_the_page_that_was_asked_for(old: Client) -> None:
