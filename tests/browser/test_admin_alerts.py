@@ -59,7 +59,7 @@ def test_a_rule_is_made_and_its_test_arrives(staff_page: Any, receiver: Receiver
     staff_page.goto(f"{staff_page.home}{RULES}{made.pk}/change/")
     assert "a long secret" not in staff_page.content()
     picture(staff_page, "alert-rule")
-    for answer, said in ((500, "The test did not arrive"), (200, "1 test delivered")):
+    for answer, said in ((500, "The test was not delivered"), (200, "1 test delivered")):
         receiver.answers = [answer]
         page_action(staff_page, "Send a test…").click()
         dialog = staff_page.get_by_role("dialog")

@@ -146,7 +146,7 @@ def test_a_discard_is_taken_back_and_what_matters_is_pinned(
     expect(opened.get_by_text("1 restored.")).to_be_visible()
     _act(opened, "Pin…").get_by_role("button", name="Pin").click()
     expect(opened.get_by_text("1 pinned.")).to_be_visible()
-    expect(opened.get_by_text("It is pinned", exact=False)).to_be_visible()
+    expect(opened.get_by_text("Pinned: never deleted", exact=False)).to_be_visible()
     entry.refresh_from_db()
     assert (entry.resolution, entry.pinned) == ("PENDING", True)
 

@@ -330,7 +330,7 @@ def test_an_execution_that_waits_for_its_place_says_so(staff_page: Any) -> None:
     execution = monitored.rows.execution(workflow, "PENDING")
     watch(staff_page, execution)
 
-    expect(staff_page.get_by_text("Waits for its place since")).to_be_visible()
+    expect(staff_page.get_by_text("Queued for")).to_be_visible()
     expect(staff_page.get_by_text("No matching runs.")).to_be_visible()
 
 

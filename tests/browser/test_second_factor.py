@@ -62,7 +62,7 @@ def test_a_person_sets_up_a_factor_signs_in_with_it_and_confirms_a_password(page
     expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
     expect(page.locator(".codes li")).to_have_count(10)
     check_looks(page)
-    page.get_by_role("link", name="I have stored them").click()
+    page.get_by_role("link", name="I have stored the codes").click()
     page.wait_for_url(f"{page.home}/admin/")
 
     page.context.clear_cookies()

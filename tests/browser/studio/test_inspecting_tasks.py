@@ -64,7 +64,7 @@ def test_a_number_may_be_an_expression_and_wrong_numbers_and_json_change_nothing
     form = select(page, "fetch")
     number = field(page, "with/timeoutSeconds")
     number.get_by_role("textbox").fill("soon")
-    expect(number.get_by_text('"soon" is no number')).to_be_visible()
+    expect(number.get_by_text('"soon" is not a number')).to_be_visible()
     number.get_by_role("textbox").fill("5")
     form.get_by_role("button", name="Timeout seconds as an expression").click()
     expect(number.get_by_role("combobox")).to_have_value("{{ 5 }}")
@@ -149,7 +149,7 @@ def test_a_chain_grows_and_becomes_short_again_and_how_the_task_runs_is_set(
     form.get_by_role("button", name="Add cache").click()
     field(page, "cache/ttlSeconds").get_by_role("textbox").fill("60")
     field(page, "join").get_by_role("combobox").select_option("all")
-    expect(form.get_by_text("the execution fails: connect")).to_be_visible()
+    expect(form.get_by_text("the execution fails. Connect")).to_be_visible()
     found = task(saved(page, stored), "fetch")
     assert found["timeoutSeconds"] == 20
     assert found["retry"] == {"maxAttempts": 4}
@@ -201,7 +201,7 @@ def test_an_unknown_module_keeps_its_parameters(studio: Any, workflow: Any) -> N
     stored = workflow(tasks=[gone])
     page = studio(stored)
     form = select(page, "gone")
-    expect(form.get_by_text('No module "acme.step" is installed here')).to_be_visible()
+    expect(form.get_by_text('The module "acme.step" is not installed')).to_be_visible()
     text = form.get_by_role("textbox", name="Parameters as JSON")
     expect(text).to_have_value('{\n  "a": [\n    1\n  ]\n}')
     text.fill('{"a": 2}')

@@ -52,4 +52,4 @@ def test_a_server_that_cannot_be_asked_is_said_to_be_missing(studio: Any, workfl
     studio_page.reload()
     studio_page.get_by_role("banner").get_by_role("button", name="1 problem").click()
     panel = studio_page.get_by_role("region", name="Problems")
-    expect(panel.get_by_text("the server could not be asked")).to_be_visible()
+    expect(panel.get_by_text("the server is not available")).to_be_visible()

@@ -64,7 +64,7 @@ def test_the_search_is_reached_found_in_and_added_from_by_keys(studio: Any, work
     page = studio(workflow())
     search = page.get_by_role("searchbox", name="Search modules")
     search.fill("qqqq")
-    expect(page.get_by_text("No module fits “qqqq”.")).to_be_visible()
+    expect(page.get_by_text("No module matches “qqqq”.")).to_be_visible()
     page.get_by_role("button", name="Clear the search").click()
     expect(page.get_by_role("button", name="HTTP request", exact=True)).to_be_visible()
     search.focus()

@@ -110,7 +110,7 @@ def test_a_run_from_a_task_says_what_must_be_given_and_takes_the_results_on_scre
     page = studio(made)
     dialog = on.open_run(page)
     on.part(page, "from", "sum")
-    expect(dialog.get_by_text("No run is shown whose results")).to_be_visible()
+    expect(dialog.get_by_text("Select a run to reuse its earlier results")).to_be_visible()
     dialog.get_by_role("button", name="Run test").click()
     refusal = dialog.get_by_role("alert")
     expect(refusal).to_contain_text("The run did not start.")
