@@ -240,7 +240,7 @@ def _ticks(
 def _first_start(
     trigger_id: UUID, its: CronRule, decision: Decision, now: datetime
 ) -> tuple[datetime, str]:
-    """Return when the time may start, and why not earlier."""
+    """Return when the tick may start, and the reason for a delay."""
     if decision.reason == CAUGHT_UP:
         return now, CAUGHT_UP
     late = delay(trigger_id, decision.fire_at, its.jitter_seconds)
