@@ -23,7 +23,7 @@ from executions.api.fields import (
 from executions.api.paging import PageQuery
 
 ORDERS = {"lastSeen": "last_seen", "total": "total", "open": "open"}
-# The statuses that a person may set; NEW takes a group up again.
+# The statuses that a user may set; NEW reopens a group.
 SETTABLE = [
     (status.value, status.label)
     for status in (

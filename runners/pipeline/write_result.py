@@ -58,7 +58,7 @@ class LastWritten(NamedTuple):
 
     parent_run_id: UUID | None
     trigger_id: UUID | None
-    frees: bool  # a key or a place that somebody may wait for
+    frees: bool  # a key or a slot that others may wait for
 
 
 def write(

@@ -240,7 +240,7 @@ class LlmChat(LlmModule[ChatInputs]):
         import valkyr_plugins.connectors.ai.requests  # noqa: F401 - loads openai and httpx
 
     def execute(self, inputs: ChatInputs, ctx: StepContext) -> Result:
-        # The client takes a while to load, and most workers never ask a model.
+        # The client is slow to load, and most workers never call a model.
         from valkyr_plugins.connectors.ai.requests import ask, usage_of
 
         body = inputs.chat_body()
