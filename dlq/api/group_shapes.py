@@ -145,7 +145,7 @@ class FailureGroupDetail(FailureGroupSummary):
         ]  # fmt: skip
 
     def get_moving(self, group: FailureGroup) -> bool:
-        """Return whether entries are moving to or from it."""
+        """Return whether entries are moving to or from the group."""
         return bool(self.context["moving"])
 
     @extend_schema_field(FailedHourShape(many=True))

@@ -98,7 +98,7 @@ class Powers:
     limits: TokenLimits | None = field(default=None)
 
     def allows(self, power: Power) -> bool:
-        """Return whether the user may do it; a permission counts only on visible objects."""
+        """Return whether the user has the power; a permission counts only on visible objects."""
         if self.limits is not None and power not in self.limits.scopes:
             return False
         if isinstance(power, Permission):

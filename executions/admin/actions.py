@@ -88,7 +88,7 @@ class OperatingAdmin(ScopedAdmin):
         return [action for action in offered if action.method.original_function_name in can]
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may do it to this row, or to any."""
+        """Return whether the user may perform the operation on this row, or on any."""
         if row is None:
             return holds(request, operation.needs)
         return may(request, row, operation.needs)

@@ -146,7 +146,7 @@ def _day(text: Any) -> datetime | None:
 
 @admin.register(Activity)
 class ActivityAdmin(FactAdmin):
-    """Who did what to which object, when, from where and why."""
+    """The audit trail: who did what to which object, when, from where and why."""
 
     needs = Action.ADMINISTER
     list_display = (

@@ -42,7 +42,7 @@ class Also:
 
 @dataclass(slots=True)
 class NextSteps:
-    """What a record adds: at most one claimed run, and pending ones."""
+    """The additions of a record: at most one claimed run, and pending ones."""
 
     step: Step | None = None
     run_id: UUID | None = None

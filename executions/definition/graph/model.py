@@ -167,7 +167,7 @@ class Graph:
 
 @dataclass(slots=True)
 class Passed:
-    """What was recorded since the last checkpoint, as far as one worker knows."""
+    """The records since the last checkpoint, as far as one worker knows."""
 
     steps: int = 0
     gate: bool = False

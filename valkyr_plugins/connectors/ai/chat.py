@@ -49,7 +49,7 @@ class Tool(ModuleInputs):
 
 
 class ChatInputs(AskedInputs):
-    """What to ask which model."""
+    """The prompt and the model."""
 
     tools: list[Tool] | None = Field(
         None,

@@ -157,7 +157,7 @@ def conversation(system: str, messages: str | list[Message]) -> list[dict[str, A
 
 
 class AskedInputs(ProviderInputs):
-    """What to ask, and how the model is to answer."""
+    """The prompt, and the options of the answer."""
 
     system: str = Field(
         "",

@@ -159,7 +159,7 @@ class Weights(ModuleInputs):
 
 
 class AssessInputs(ModuleInputs):
-    """What to assess, and against what."""
+    """The text to assess, and its criteria."""
 
     text: str = Field(
         description="The text, plain or in Markdown.",
