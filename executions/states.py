@@ -6,7 +6,7 @@ from executions.language import lazy
 
 
 class ExecutionState(TextChoices):
-    """Where an execution is in its life; the last four are final."""
+    """The state of an execution; the last four are final."""
 
     PENDING = "PENDING", lazy("pending")
     RUNNING = "RUNNING", lazy("running")
@@ -18,7 +18,7 @@ class ExecutionState(TextChoices):
 
 
 class TriggerType(TextChoices):
-    """What asked for an execution."""
+    """The cause of an execution."""
 
     MANUAL = "MANUAL", lazy("manual")
     CRON = "CRON", lazy("schedule")
@@ -47,7 +47,7 @@ class CapacityState(TextChoices):
 
 
 class TickStatus(TextChoices):
-    """What became of one fire time of a schedule."""
+    """The result of one fire time of a schedule."""
 
     FIRED = "FIRED", lazy("started an execution")
     QUEUED = "QUEUED", lazy("queued")
@@ -73,7 +73,7 @@ class JobState(TextChoices):
 
 
 class Role(TextChoices):
-    """What a member may do in a workspace; see docs/reference/api.md."""
+    """The role of a member in a workspace; see docs/reference/api.md."""
 
     ADMIN = "ADMIN", lazy("administrator")
     USER = "USER", lazy("user")
@@ -82,7 +82,7 @@ class Role(TextChoices):
 
 
 class Permission(TextChoices):
-    """What a role may or may not include; each can be given to a member by itself."""
+    """The permissions that a role may include; each can also be granted to a member separately."""
 
     VIEW_PAYLOADS = "view_payloads", lazy("view inputs, outputs and variables")
     REVEAL = "reveal", lazy("reveal masked values (recorded)")

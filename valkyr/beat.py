@@ -29,7 +29,8 @@ ENGINE: dict[str, PeriodicTask] = {
     "valkyr: failure groups": _every("dlq.tally", seconds=1),
     "valkyr: retention": _every("dlq.expire", days=1),
 }
-# How far apart clocks may be; and how much is made up for after a time without control workers.
+# The largest difference between clocks; and how much is made up for after a time without control
+# workers.
 CLOCKS_APART = 600.0
 LONGEST = 3600.0
 OFTEN = timedelta(minutes=1)

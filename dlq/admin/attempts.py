@@ -20,7 +20,7 @@ from executions.language import lazy
 from runners.admin.run import error_of, state_of
 from runners.models import Run
 
-# How an attempt spent its time, as a bar: backing off, waiting for a worker, at work.
+# How an attempt spent its time, as a bar: backoff, waiting for a worker, running.
 
 
 WIDE = 200  # units of the drawing; the longest attempt is as wide

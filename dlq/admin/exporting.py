@@ -60,7 +60,7 @@ class ExportingAdmin(ScopedAdmin):
         return TemplateResponse(request, "dlq/export.html", context)
 
 
-# The failure to take along, shown in a dialog: its request, the call that requeues it, a test.
+# Copies of a failure, shown in a dialog: its request, the call that requeues it, a test.
 
 
 COPY_URL_NAME = "dlq_deadletterentry_copy"

@@ -20,7 +20,7 @@ from executions.admin.activity import done_to
 from executions.admin.scope import scoped
 from executions.admin.sections import PageSection, text_section
 
-# Small charts of bars, drawn by the server: counts a time, oldest first, with words for them.
+# Small bar charts, drawn by the server: counts over time, oldest first, with labels.
 
 
 HEIGHT = 22.0

@@ -106,7 +106,7 @@ class KeysetChangeList(BoundedChangeList):
         count = None if moved else found.count
         if count is None and not self.too_many:
             count = bounded_list.count(self.queryset, PAGED)
-        # Where even that took too long there is at least this page and a row more.
+        # If even that took too long, there is at least this page and one more row.
         self.counted = count is not None
         self.result_count = len(found.ids) if count is None else count
         self.full_result_count = self.result_count

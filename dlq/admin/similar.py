@@ -202,7 +202,7 @@ AFTERWARDS = timedelta(minutes=5)
 
 def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     """Return the newest other entries, each with links to open or compare it."""
-    # By fingerprint too, which has an index in the order of time.
+    # Also by fingerprint, whose index is ordered by time.
     same = DeadLetterEntry.objects.filter(fingerprint=entry.fingerprint, group_id=entry.group_id)
     rows = scoped(request, same)
     found = (

@@ -24,7 +24,7 @@ from executions.api.paging import page
 from executions.api.reveal import Reveal, RevealReason
 from runners.models import Run
 
-# Dead letters as JSON, the filters of their list, and what operators say.
+# Dead letters as JSON, the filters of their list, and the bodies of operations.
 
 
 class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry]):

@@ -52,7 +52,7 @@ class ExportEntries(Endpoint):
         return export.answer(django_request(request), "dead-letters.jsonl", batch)
 
 
-# A dead letter to take along over HTTP: its request as curl, a test that replays it.
+# Copies of a dead letter over HTTP: its request as curl, a test that replays it.
 
 
 PLAIN = "text/plain"

@@ -23,7 +23,7 @@ from executions.api.fields import (
 from executions.api.paging import PageQuery
 
 ORDERS = {"lastSeen": "last_seen", "total": "total", "open": "open"}
-# The statuses that a person may set; NEW takes a group up again.
+# The statuses that a user may set; NEW reopens a group.
 SETTABLE = [
     (status.value, status.label)
     for status in (
@@ -145,7 +145,7 @@ class FailureGroupDetail(FailureGroupSummary):
         ]  # fmt: skip
 
     def get_moving(self, group: FailureGroup) -> bool:
-        """Return whether entries are moving to or from it."""
+        """Return whether entries are moving to or from the group."""
         return bool(self.context["moving"])
 
     @extend_schema_field(FailedHourShape(many=True))

@@ -113,7 +113,7 @@ class DiscardEntries(Endpoint):
         return each(self.user, DeadLetterEntry.objects.all(), DISCARD, self.actor, given)
 
 
-# Taking a discard back, and keeping dead letters past their time.
+# Undoing a discard, and pinning dead letters.
 
 
 def _described(name: str) -> Callable[[Any], Any]:

@@ -14,7 +14,7 @@ from dlq.models import DeadLetterEntry, Resolution
 from executions.language import lazy
 from executions.models import Workspace
 
-# A column of an entry, and what people call it.
+# A column of an entry, and its label.
 FACETS: Mapping[str, str] = {
     "version_number": lazy("version"),
     "worker": lazy("worker"),
@@ -54,7 +54,7 @@ def label(name: str, value: str) -> str:
 
 LOOKED_AT = 10_000
 MOST_SHOWN = 20  # values of one facet; `others` counts the rest
-# The facets in the order in which `breakdown.sql` groups by them.
+# The facets in the order of `breakdown.sql`.
 ORDER = ("version_number", "worker", "http_status", "target", "exception", "step_path", "workspace")
 NAMES: Mapping[str, str] = {**FACETS, "workspace": "workspace"}
 

@@ -12,7 +12,7 @@ RULE = 1  # grows when the rule below changes, so that old and new fingerprints 
 
 LONGEST = 300
 _READ = 2_000  # characters of a first line that are looked at
-_END = r"(?=[.,:;!?)\]}>'\"]*(?:\s|$))"  # punctuation after an address is not of it
+_END = r"(?=[.,:;!?)\]}>'\"]*(?:\s|$))"  # punctuation after an address does not belong to it
 
 # In this order: a path may hold a date and a quote anything, so the larger comes first.
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -45,7 +45,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b0[xX][0-9a-fA-F]+\b"), "<id>"),
     (re.compile(r"\b(?=[a-fA-F]*\d)(?=\d*[a-fA-F])[0-9a-fA-F]{8,}\b"), "<id>"),
 )
-# The status of an HTTP answer is a kind of failure, not one of many numbers.
+# The status of an HTTP response is a kind of failure, not an arbitrary number.
 _NUMBER = re.compile(
     r"((?:\bHTTP(?:/[\d.]+)?|\banswered(?: with)?|\bstatus(?: code)?)[ :=]{1,2}[1-5]\d\d)(?!\d)"
     r"|(?<![\w.])[+\-]?\d+(?:[.,:]\d+)*|\d+(?:[.,:]\d+)*"

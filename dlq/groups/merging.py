@@ -46,7 +46,7 @@ from executions.errors import WrongState
 
 BATCH = 500
 MOVES = 20  # looked at in one turn
-# No transaction of the engine lives as long (its statement time-out is half of that).
+# No transaction of the engine lasts as long (its statement timeout is half of that).
 SETTLED_AFTER = timedelta(seconds=60)
 
 
@@ -179,8 +179,8 @@ def _news(
 
 
 MOST_AT_ONCE = 50  # groups of one merge, parts of one split
-LOOKED_AT = 10_000  # of the newest entries, by which a split is judged
-AT_ONCE = 2  # batches that are moved before anybody is answered
+LOOKED_AT = 10_000  # of the newest entries, from which a split is estimated
+AT_ONCE = 2  # batches that are moved before the response
 # A status with which a group made from another one's entries may begin.
 KEPT = frozenset({GroupStatus.NEW, GroupStatus.ACKNOWLEDGED, GroupStatus.IGNORED})
 

@@ -12,7 +12,7 @@ from executions.access.actor import Actor, record
 from executions.access.operation import Operation
 from executions.database import transaction
 
-# What people write under a failure group, one line after another.
+# Notes of users on a failure group, one after another.
 
 
 LONGEST = 10_000

@@ -7,7 +7,7 @@ from datetime import datetime
 from dlq.states import GroupStatus
 
 _S = GroupStatus
-# Where a snoozed or redriven group may go back to.
+# The statuses to which a snoozed or redriven group may return.
 UNSETTLED = frozenset({_S.NEW, _S.ACKNOWLEDGED, _S.REGRESSED})
 MOVES: Mapping[GroupStatus, frozenset[GroupStatus]] = {
     _S.NEW: frozenset({_S.ACKNOWLEDGED, _S.SNOOZED, _S.REDRIVING, _S.RESOLVED, _S.IGNORED}),

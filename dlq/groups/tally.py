@@ -176,7 +176,7 @@ def _later(one: datetime | None, other: datetime | None) -> datetime | None:
     return max(one, other) if one and other else one or other
 
 
-# Looks after the counters of failure groups each second, for well under one each time.
+# Updates the counters of failure groups each second, in well under a second each time.
 
 
 def turn() -> dict[str, int]:

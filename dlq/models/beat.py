@@ -7,7 +7,7 @@ from executions.database.clock import ClockTimestamp
 
 
 class BeatPulse(models.Model):
-    """When a duty of beat's last ran; one row."""
+    """The last run of one of beat's duties; one row."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     ticked_at = models.DateTimeField(db_default=ClockTimestamp())
@@ -23,7 +23,7 @@ class BeatPulse(models.Model):
 
 
 class RetentionMark(models.Model):
-    """Where the walk through ended executions continues: after this end and id."""
+    """The position of the walk through ended executions: after this end and id."""
 
     name = models.CharField(max_length=20, primary_key=True)
     at = models.DateTimeField()

@@ -24,7 +24,7 @@ class FailureType(models.TextChoices):
 
 
 class Resolution(models.TextChoices):
-    """What became of the dead letter; PENDING is open."""
+    """The resolution of a dead letter; PENDING is open."""
 
     PENDING = "PENDING", lazy("open")
     REQUEUED = "REQUEUED", lazy("requeued")

@@ -62,7 +62,7 @@ def requeue(
             Resolution.REQUEUED,
             actor=actor,
             notes=reason,
-            # Their names alone: the values are in the run, and the trail cannot be cleaned of them.
+            # Only the names: the values are in the run, and cannot be removed from the trail.
             details={"runId": str(run_id), "overrides": names_of(overrides or {})},
             requeued_run_id=run_id,
         )

@@ -51,7 +51,7 @@ class PruningPace:
             time.sleep(pause)
 
 
-# What went, or would go, of one kind.
+# What was, or would be, deleted of one kind.
 
 
 @dataclass(slots=True)

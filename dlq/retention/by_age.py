@@ -129,7 +129,7 @@ def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> in
     return len(found)
 
 
-# About how much room rows take: a table's size, indexes and all, by PostgreSQL's last count.
+# The approximate size of rows: the table's size with indexes, divided by PostgreSQL's last count.
 
 
 MODELS: dict[str, type[models.Model]] = {
@@ -138,7 +138,7 @@ MODELS: dict[str, type[models.Model]] = {
     "tests": WorkflowVersion,
     "runs": Run,
 }
-# Without a count (never analysed) nothing can be said: the smallest row there is.
+# Without a count (never analysed), assume the smallest possible row.
 SIZE = """
 SELECT pg_total_relation_size(oid)
        / greatest(reltuples, pg_relation_size(oid) / 8192, 1)::float8

@@ -125,7 +125,7 @@ def _scoped(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
     return rows
 
 
-# Failure groups that are over and of which nothing is left, and hours that no chart reaches.
+# Ended failure groups without dead letters, and hours that no chart reaches.
 
 
 HOURS_KEPT = timedelta(days=8)

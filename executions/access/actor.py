@@ -60,7 +60,7 @@ class Actor:
         if request is None:
             return cls(user_id, name, via)
         address = request.META.get("REMOTE_ADDR") or None
-        # The command line's requests say so themselves; no header can set a name with a dot.
+        # The command line's requests set it themselves; no header can set a name with a dot.
         door = request.META.get("valkyr.door") or _door(request)
         return cls(user_id, name, via or door, address)
 

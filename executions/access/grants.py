@@ -20,7 +20,7 @@ from executions.models import (
     WorkflowUserPermission,
 )
 
-# The names people use, and Django's codenames.
+# The names for users, and Django's codenames.
 NAMES: dict[str, str] = {
     "READ": "read_workflow",
     "WRITE": "write_workflow",

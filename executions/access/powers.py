@@ -59,7 +59,7 @@ OBJECT_PERMISSIONS: dict[str, frozenset[Action]] = {
     "execute_workflow": frozenset({Action.TRIGGER}),
     "delete_workflow": frozenset({Action.DELETE}),
 }
-# What an API token can be limited to.
+# The possible scopes of an API token.
 SCOPES: tuple[str, ...] = tuple(sorted([*Action, *Permission.values]))
 
 
@@ -72,7 +72,7 @@ User = AbstractBaseUser | AnonymousUser
 # A membership's role and permissions.
 Member = tuple[str | None, Sequence[str]]
 NO_MEMBER: Member = (None, ())
-# Memberships and object permissions of one person that are looked at.
+# Memberships and object permissions of one user that are read at most.
 MOST_HELD = 10_000
 
 
@@ -98,7 +98,7 @@ class Powers:
     limits: TokenLimits | None = field(default=None)
 
     def allows(self, power: Power) -> bool:
-        """Return whether the user may do it; a permission counts only on visible objects."""
+        """Return whether the user has the power; a permission counts only on visible objects."""
         if self.limits is not None and power not in self.limits.scopes:
             return False
         if isinstance(power, Permission):

@@ -20,7 +20,7 @@ from executions.database.clock import ClockTimestamp
 from executions.database.statements import BoundStatement, asked, fetch_one
 from executions.models import AccountSession, ApiToken
 
-# When and from where a token or session was used last: written at most once a minute.
+# The time and origin of the last use of a token or session: written at most once a minute.
 
 
 log = logging.getLogger(__name__)

@@ -186,7 +186,7 @@ def _sorted(permissions: Collection[str]) -> list[str]:
 # `source` names that system. A membership without a source was granted by hand and is not changed.
 
 
-# Who holds one of these somewhere works in the admin.
+# Users with one of these anywhere may use the admin.
 AT_A_DESK = (Role.ADMIN, Role.WORKFLOW)
 
 

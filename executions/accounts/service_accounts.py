@@ -24,7 +24,7 @@ from executions.models import ApiToken, Membership, ServiceAccount, Workspace
 from executions.states import Role
 
 MAX_USERNAME = 150
-# RFC 2606: no mail for a program ever leaves.
+# RFC 2606: mail to a program is never sent.
 NOWHERE = "valkyr.invalid"
 
 

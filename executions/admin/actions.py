@@ -32,7 +32,7 @@ class OperatingAdmin(ScopedAdmin):
     """An admin with `operations`; subclasses get every kind of action from that one list."""
 
     operations: ClassVar[tuple[AdminOperation, ...]] = ()
-    # Methods that show another page of one object; their buttons come before those of operations.
+    # Methods that show another page of one object; their buttons precede those of operations.
     views: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -107,7 +107,7 @@ class OperatingAdmin(ScopedAdmin):
         return answer
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may do it to this row, or to any."""
+        """Return whether the user may perform the operation on this row, or on any."""
         if row is None:
             return holds(request, operation.needs)
         return may(request, row, operation.needs)
@@ -305,6 +305,6 @@ def _question(
         "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
         "select_across": request.POST.get("select_across", "0"),
         "checkbox_name": ACTION_CHECKBOX_NAME,
-        # Rows that arrive while the person reads the question are not swept in.
+        # Rows that arrive while the user reads the question are not included.
         "newest": newest_of(request, rows) or "",
     }

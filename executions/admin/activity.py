@@ -28,7 +28,7 @@ from executions.models import Activity
 # Filters of the audit trail: user, action, kind of object, time, origin.
 
 
-# What people and programs do, by how the actions begin.
+# The actions of users and programs, by how their names begin.
 GROUPS = {
     "workflow.": lazy("workflows"),
     "trigger.": lazy("triggers"),
@@ -146,7 +146,7 @@ def _day(text: Any) -> datetime | None:
 
 @admin.register(Activity)
 class ActivityAdmin(FactAdmin):
-    """Who did what to which object, when, from where and why."""
+    """The audit trail: who did what to which object, when, from where and why."""
 
     needs = Action.ADMINISTER
     list_display = (
@@ -263,7 +263,7 @@ def _linked(row: Activity, text: Any) -> Any:
     return links.link(reverse(f"admin:{name}_change", args=[row.object_id]), text)
 
 
-# What people and programs did to one object, on its page.
+# The actions of users and programs on one object, on its page.
 
 
 SHOWN = 20

@@ -164,12 +164,12 @@ class ScopedAdmin(AuditedAdmin):
     compressed_fields = True
     # Fields that a list does not show and should not load: JSON and long text.
     list_defer: tuple[str, ...] = ()
-    # The look-up to the workspace's id where the model's foreign keys do not tell.
+    # The lookup to the workspace's id, if the model's foreign keys do not reveal it.
     workspace_path = ""
     # The powers that a user needs to see the rows at all, and to add or change them.
     needs: Power = Action.VIEW
     edits: Power = Action.ADMINISTER
-    # Rows of no workspace: Django's own permissions decide who sees and changes them.
+    # Rows without a workspace: Django's own permissions decide who may see and change them.
     shared = False
     # An id is looked for in these, other text in those (lists search nothing else).
     search_ids: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ class ScopedAdmin(AuditedAdmin):
     # And 32 hexadecimal digits in these too: a trace's id looks like an id without its dashes.
     search_traces: tuple[str, ...] = ()
 
-    # What an empty list says, and what to do about it.
+    # The text of an empty list, with what to do.
     empty_text = lazy("Nothing here yet.")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[BoundedChangeList]:
@@ -321,7 +321,7 @@ class FactAdmin(ScopedAdmin):
         return answer
 
 
-# Forms that write through the functions that the API calls, and tell what those refuse.
+# Forms that write through the API's functions, and show their errors.
 
 
 class WritingAdmin(ScopedAdmin):

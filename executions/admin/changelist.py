@@ -44,7 +44,7 @@ class BoundedChangeList(ChangeList):
         """Read as Django does, without "show all", which the limit forbids."""
         super().get_results(request)
         self.full_result_count = self.result_count
-        len(self.result_list)  # reads the rows now, not while the page is drawn
+        len(self.result_list)  # reads the rows now, not while the page is rendered
 
     @property
     def count_text(self) -> str:

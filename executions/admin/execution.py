@@ -40,7 +40,7 @@ from executions.states import (
     VersionKind,
 )
 
-# Panels of the execution's page that upper apps add: (request, execution) → section, or nothing.
+# Panels that higher apps add to the execution's page: (request, execution) → section, or None.
 Panel = Callable[[HttpRequest, WorkflowExecution], PageSection | None]
 panels: list[Panel] = []
 

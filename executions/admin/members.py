@@ -23,7 +23,7 @@ from executions.language import lazy
 from executions.models import Membership, ServiceAccount
 from executions.states import Permission, Role
 
-# Forms of those who work in a workspace: people by name, programs, roles and permissions.
+# Forms for a workspace's members: users by name, programs, roles and permissions.
 
 
 ROLES = (

@@ -26,7 +26,7 @@ from executions.errors import ValkyrError, WithProblems
 from executions.language import lazy
 from executions.states import Permission
 
-# The small forms that operations ask with.
+# The small forms of operations.
 
 
 def _refuse_constant(name: str) -> Any:
@@ -208,7 +208,7 @@ def _where(problem: Any) -> str:
     return f"{path}: {message}" if path else message
 
 
-# “Reveal…” on the pages that show payloads: unmasked, once, for a reason that is kept.
+# “Reveal…” on the pages that show payloads: unmasked, once, for a recorded reason.
 
 
 class GivenReasonForm(ReasonForm):

@@ -23,7 +23,7 @@ from executions.states import TickStatus, TriggerType
 from executions.triggers import beat_entries, operations
 from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
 
-# How the admin offers what users do to triggers.
+# The triggers' operations in the admin.
 
 
 class RotateForm(ReasonForm):

@@ -71,7 +71,7 @@ def _render_all(
 ) -> list[ConcurrencyKey | None]:
     keys: list[ConcurrencyKey | None] = []
     problems: list[DefinitionProblem] = []
-    # One for all payloads of a request, the same wherever it is made.
+    # One for all payloads of a request, wherever it is created.
     budget = _shared.get() or RenderBudget(profile=WEB)
     budget.resume()
     for number, payload in enumerate(payload_list):

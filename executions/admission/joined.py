@@ -55,7 +55,7 @@ def _enter(workspace_id: UUID) -> int:
         most = min(one for one in rooms if one is not None)
         rows = _asked(workspace_id).order_by("-priority", "created_at", "pk")
         found = list(rows.values_list("pk", flat=True)[:most])
-        # Somebody may cancel some meanwhile.
+        # Some may be cancelled meanwhile.
         entered = _asked(workspace_id).filter(pk__in=found).update(place=CapacityState.HELD)
         count(workspace_id, tier, entered)
     return entered

@@ -29,7 +29,8 @@ from executions.redis_client import open_client
 
 log = logging.getLogger(__name__)
 SECONDS = 60
-# Redis is near and quick; a request waits no longer than this for it, and not again for a while.
+# Redis is near and fast; a request waits no longer than this for it, and skips it for a while
+# afterwards.
 TIMEOUT_SECONDS = 0.25
 REST_SECONDS = 5.0
 MOST_REMEMBERED = 20_000

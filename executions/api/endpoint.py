@@ -195,7 +195,7 @@ def _validated(form: Body) -> dict[str, Any]:
     return values
 
 
-# Addresses of the API that do not exist: 401 for strangers, 404 for everybody else.
+# Unknown addresses of the API: 401 without sign-in, 404 otherwise.
 
 
 @extend_schema(exclude=True)

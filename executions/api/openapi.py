@@ -37,7 +37,7 @@ from executions.api.problems import problem, title
 from executions.plugins import apps_with_api, plugins
 from executions.vendor_seams.drf_spectacular_schema import own_settings
 
-# The prose of the OpenAPI document: what holds everywhere, and what each group is about.
+# The prose of the OpenAPI document: general rules, and the subject of each group.
 
 
 INTRODUCTION = """\
@@ -354,7 +354,7 @@ def _add_examples(described: Json) -> None:
             content[media]["example"] = example
 
 
-# The OpenAPI document and the page that shows it; no inline script, nothing from elsewhere.
+# The OpenAPI document and its page; no inline script, nothing from other servers.
 
 
 @extend_schema(exclude=True)
@@ -372,7 +372,7 @@ class OpenApiDocument(Endpoint):
 
 # The optional package with Swagger UI; without it the page leads to the document.
 VIEWER = "drf_spectacular_sidecar"
-# Swagger UI sets attributes of style, and has its pictures in data.
+# Swagger UI sets style attributes, and contains its images as data URLs.
 SWAGGER = {"style_src_attr": ("'unsafe-inline'",), "img_src": ("'self'", "data:")}
 
 

@@ -88,7 +88,7 @@ STATUSES: dict[type[errors.ValkyrError], int] = {
     SealingError: 503,
 }
 INVALID = 422
-# As RFC 9110 calls them; Python before 3.13 has older names.
+# RFC 9110's names; Python before 3.13 has older ones.
 TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
 
 

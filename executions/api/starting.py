@@ -83,7 +83,7 @@ class Starting(Endpoint):
     """The base of endpoints that start executions of the workflow in their URL."""
 
     starts = True
-    names = "workflowId"  # what its address calls the workflow's id
+    names = "workflowId"  # the address's name for the workflow's id
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
         """Return the queries of the workflow and its workspace's limits."""

@@ -30,7 +30,7 @@ from executions.api import (
 )
 from executions.api.tiers import WorkspaceUsage
 
-# The addresses of workspaces, their members and programs, and what these sign in with.
+# The addresses of workspaces, their members and programs, and their tokens.
 
 
 ACCOUNT_PATTERNS: list[URLPattern] = [

@@ -98,7 +98,7 @@ def _shown(row: Activity) -> dict[str, Any]:
     }
 
 
-# The audit trail as an answer that is written while it is read.
+# The audit trail as a response that is generated while it is sent.
 
 
 LINES = "application/x-ndjson"
@@ -129,6 +129,6 @@ def _next(rows: QuerySet[Activity], last: UUID | None) -> list[Activity]:
     try:
         return batch_after(rows, last)
     finally:
-        # A slow reader holds no connection.
+        # A slow client holds no connection.
         if not connection.in_atomic_block:
             close_old_connections()

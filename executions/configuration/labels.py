@@ -22,7 +22,7 @@ def label(package: str) -> str:
 
 
 def translated(name: str) -> str:
-    """A name that begins with a package of ours, by its label: `executions_workflow_change`."""
+    """Return a name with our package replaced by its label: `executions_workflow_change`."""
     package = name.replace(".", "_").partition("_")[0]
     return label(package) + name.removeprefix(package)
 

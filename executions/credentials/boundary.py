@@ -143,7 +143,7 @@ def _pattern(text: str) -> HostPattern:
     try:
         return host_pattern(text)
     except ValueError:
-        return HostPattern(name="")  # written by other means than ours: it allows nothing
+        return HostPattern(name="")  # not written by our code: it allows nothing
 
 
 def _fits(pattern: str, module: str) -> bool:

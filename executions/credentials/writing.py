@@ -33,7 +33,7 @@ from executions.errors import NotFound, StaleRevision
 from executions.models import Credential, Workflow, WorkflowVersion, Workspace
 from executions.sealing import SealBroken
 
-# Which published workflows name a credential.
+# Find the published workflows that name a credential.
 
 
 MOST_LISTED = 20

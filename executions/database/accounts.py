@@ -72,7 +72,7 @@ def _copy_row(account: Any, model: Any) -> None:
     models.Model.save_base(copy, raw=True, using=alias())
 
 
-# What keeps the copies as the originals are.
+# Keep the copies in sync with the originals.
 
 
 def connect() -> None:

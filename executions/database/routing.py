@@ -89,7 +89,7 @@ def is_same(one: str, other: str) -> bool:
 
 def _place(of: str) -> tuple[str, ...]:
     if of not in connections:
-        return (of,)  # a check names it (`valkyr.E020`)
+        return (of,)  # a check reports it (`valkyr.E020`)
     given = connections[of].settings_dict
     place = (str(given.get(name) or "") for name in ("ENGINE", "HOST", "PORT", "NAME"))
     options: Any = given.get("OPTIONS") or {}

@@ -124,7 +124,7 @@ class ModuleSpec:
     outcomes_for: Callable[[Mapping[str, Any]], tuple[str, ...]] = field(repr=False)
     container: str = ""  # "", "loop" or "map"
     waits: bool = False  # may end in a wait that holds no worker
-    computes: bool = False  # takes the processor, so it cannot share a process with others' steps
+    computes: bool = False  # CPU-bound, so it cannot share a process with other steps
     deferred: tuple[str, ...] = ()
     takes_secrets: bool = True
     judges_hosts: str = ""

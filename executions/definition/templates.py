@@ -32,13 +32,13 @@ from executions.definition.templating.expression import (
 from executions.definition.templating.secrets import SealedText, SecretField
 from executions.definition.templating.values import UnusableValue, as_text, bounded_text
 
-# Cuts a string into plain text and the expressions between `{{` and `}}`.
+# Split a string into plain text and the expressions between `{{` and `}}`.
 #
-# Text is kept byte for byte. Brackets and quotes inside an expression may hold `}}`.
+# Text is kept byte for byte. Brackets and quotes inside an expression may contain `}}`.
 
 
 _OPEN = re.compile(r"\{\{|\{%")
-# A string that is not closed runs to the end, so that no part of it is looked at twice.
+# An unclosed string extends to the end, so that no part of it is scanned twice.
 _TOKEN = re.compile(
     r""""(?:\\.|[^"\\])*(?:"|\\?\Z)|'(?:\\.|[^'\\])*(?:'|\\?\Z)|(?P<close>-?\}\})|(?P<up>[({\[])|(?P<down>[)}\]])""",
     re.DOTALL,

@@ -35,7 +35,7 @@ class Compiled:
     input_schema: Any
     reads_input: bool  # whether any template does
     test: bool = False  # made for a test run
-    origin: str = ""  # the code that the workflow comes from; empty where people edit it
+    origin: str = ""  # the code that the workflow comes from; empty if users edit it
 
 
 @lru_cache(maxsize=KEPT)
@@ -43,7 +43,7 @@ def compiled(version_id: UUID) -> Compiled:
     """Return the compiled version; raises NotFound."""
     row = (
         WorkflowVersion.objects.select_related("workflow")
-        # Not the two texts as their authors wrote them, of up to 1 MiB each.
+        # Without the two texts as written, of up to 1 MiB each.
         .only("definition", "number", "kind", "workflow__workspace_id", "workflow__origin")
         .filter(pk=version_id)
         .first()

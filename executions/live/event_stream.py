@@ -74,7 +74,7 @@ PLACES = StreamSlots()
 
 EVENTS = "text/event-stream"
 LIFE, QUIET = 300.0, 15.0
-# A viewer that was dropped for its slowness, and does not even read that, is cut off.
+# A viewer that was dropped because it is slow, and does not even read that, is disconnected.
 PATIENCE = 30.0
 
 

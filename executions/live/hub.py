@@ -27,7 +27,7 @@ from executions.live.viewer import Frame, Viewer, frame
 
 
 SHORTEST, LONGEST = 0.2, 2.0
-# Of the time, so much is spent reading at most.
+# The largest share of the time that is spent reading.
 SHARE = 0.1
 # A read that had to wait for a processor is not representative: use the fastest of this many.
 LOOKS = 3

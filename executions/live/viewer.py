@@ -15,7 +15,7 @@ from executions.live.feed import Feed, Mark, rfc3339
 
 
 SNAPSHOT, STATE, END = "snapshot", "state", "end"
-# The client waits so long before it comes back, in milliseconds.
+# The client waits this long before it reconnects, in milliseconds.
 RETRY = b"retry: 1000\n\n"
 KEEP_ALIVE = b": keep-alive\n\n"
 

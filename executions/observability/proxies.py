@@ -1,7 +1,7 @@
 """The proxies whose statement about the caller's address is trusted: those an operator named.
 
 A forwarded address is a header, which any client can send. It is read from the right; each entry
-was added by the server after it, as long as these are our proxies. Entries that no proxy of ours
+was added by the server after it, as long as these are our proxies. Entries that none of our
 added are removed from the request.
 """
 

@@ -23,7 +23,7 @@ from executions.states import VersionKind
 from executions.triggers.sync import sync_all
 
 ACTOR = Actor.system("code")
-# What code says of a workflow, as columns; a change of another one counts as no revision.
+# The columns for a workflow from code; a change of other columns is not a revision.
 FACTS = ("name", "description", "origin", "definition")
 
 
@@ -91,7 +91,7 @@ def _rows(workspace: Workspace, said: Sequence[CodeContent]) -> list[_Written]:
     """
     found = dict[str, Workflow]()
     missing = [one for one in said if not one.exists]
-    while len(found) < len(said):  # once, unless somebody archives one meanwhile
+    while len(found) < len(said):  # once, unless one is archived meanwhile
         now = database_now()
         made = [_new(workspace, one, now) for one in missing]
         Workflow.objects.bulk_create(made, ignore_conflicts=True)

@@ -78,7 +78,7 @@ class Opened:
 
 
 class _Kept:
-    """What this process holds; replaced as a whole, so threads need no lock."""
+    """The keyset of this process; replaced as a whole, so threads need no lock."""
 
     opened: Opened | None = None
 

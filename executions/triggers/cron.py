@@ -43,12 +43,12 @@ from executions.triggers.cron_schedule import (
 )
 from executions.triggers.start import start_execution
 
-# Ticks that wait are started one after another, as their trigger's `overlap` says.
+# Start waiting ticks one after another, by their trigger's `overlap`.
 #
-# A tick leaves QUEUED once, under its trigger's lock, together with the execution it starts.
+# A tick leaves QUEUED once, under its trigger's lock, together with the execution that it starts.
 
 ACTOR = Actor.system("schedule")
-# How many ticks one call serves, and how many earlier executions one tick may cancel.
+# How many ticks one call handles, and how many earlier executions one tick may cancel.
 TICKS_AT_ONCE = 100
 LONGEST_WAIT = 60.0
 
@@ -240,7 +240,7 @@ def _ticks(
 def _first_start(
     trigger_id: UUID, its: CronRule, decision: Decision, now: datetime
 ) -> tuple[datetime, str]:
-    """Return when the time may start, and why not earlier."""
+    """Return when the tick may start, and the reason for a delay."""
     if decision.reason == CAUGHT_UP:
         return now, CAUGHT_UP
     late = delay(trigger_id, decision.fire_at, its.jitter_seconds)
@@ -292,7 +292,7 @@ def _overdue() -> list[UUID]:
     rows = Trigger.objects.filter(
         type=TriggerType.CRON, enabled=True, next_at__lte=ClockTimestamp()
     )
-    # By chance, so that triggers that cannot be served never hide the others.
+    # At random, so that triggers that cannot be handled never hide the others.
     return list(rows.order_by("?").values_list("pk", flat=True)[:TRIGGERS_AT_ONCE])
 
 

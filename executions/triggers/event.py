@@ -99,7 +99,7 @@ def _start_all(event: Event, actor: Actor) -> list[Result]:
     triggers = list(rows[: MAX_TRIGGERS + 1])
     judged = _judged(triggers[:MAX_TRIGGERS], event.payload)
     event_locks.take([each for each, refusal in judged if refusal is None], event, actor)
-    # Who finds a budget used up is refused, which `event.started` says.
+    # A caller without remaining budget is rejected, as `event.started` says.
     with one_request(len(judged)), concurrency.one_budget():
         results = [refusal or _started(each, event, actor) for each, refusal in judged]
     if len(triggers) > MAX_TRIGGERS:
@@ -142,7 +142,7 @@ def _judged(triggers: Sequence[Trigger], payload: Any) -> list[tuple[Trigger, Re
 def _started(trigger: Trigger, event: Event, actor: Actor) -> Result:
     """Return the trigger's result for the event."""
     try:
-        # A savepoint: a refusal half-way must take nothing else with it.
+        # A savepoint: an error half-way must not undo anything else.
         with transaction.atomic():
             started = start_execution(
                 trigger.workflow,

@@ -17,7 +17,7 @@ from executions.ports import failed_step
 from executions.states import FINAL, ExecutionState
 
 ACTOR = Actor.system("code")
-# Seconds between two looks; each is half again as long as the one before.
+# Seconds between two checks; each is 1.5 times as long as the one before.
 FIRST_LOOK, LONGEST_LOOK = 0.01, 1.0
 
 

@@ -45,7 +45,7 @@ def _derived(trigger_id: UUID, version: int, key: str | bytes) -> str:
     return salted_hmac(SALT, f"{trigger_id}:{version}", secret=key, algorithm="sha256").hexdigest()
 
 
-# Seconds in which the former secret is accepted after a rotation: unless said otherwise, at most.
+# Seconds for which the former secret is accepted after a rotation: by default, and at most.
 OVERLAP_SECONDS = 24 * 3600
 MAX_OVERLAP_SECONDS = 7 * 24 * 3600
 
@@ -91,11 +91,11 @@ def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
         .defer("workflow__definition")
         .first()
     )
-    # What does not exist is compared as well, so that it takes as long to refuse.
+    # Missing ones are compared as well, so that the rejection takes as long.
     version = 1 if trigger is None else trigger.secret_version
     prove = _token if trigger is not None and trigger.settings["auth"] == "bearer" else _signed
     proof = prove(trigger_id, version, request)
-    # The former secret, too, is compared whether it is accepted or not.
+    # The former secret is also compared whether it is accepted or not.
     former = prove(trigger_id, version - 1, request)
     if proof is None and trigger is not None and _overlaps(trigger):
         proof = former

@@ -28,7 +28,7 @@ from runners.containers.child_executions import Child, children_of
 from runners.models import Run
 from runners.states import LIVE
 
-# How far loops and maps are: their turns counted, and said in words.
+# The progress of loops and maps: their turns counted, and described in words.
 
 
 @dataclass(frozen=True, slots=True)

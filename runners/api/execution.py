@@ -143,7 +143,7 @@ class ExecutionGraph(Endpoint):
         return Response({"versionId": row.version_id, **shown(compiled(row.version_id).graph)})
 
 
-# Explains why an execution is not over.
+# Explain why an execution has not ended.
 
 
 # An explanation as JSON.

@@ -19,8 +19,8 @@ from executions.models import Workflow, WorkflowExecution
 from executions.vendor_seams.rest_framework_requests import django_request
 from runners.live.feeds import EXECUTIONS, WORKFLOWS
 
-# Of no type: to who reads all of it this is text, to who reads it as a stream each event is an
-# object, and generated clients and validators take either side.
+# Untyped: for a client that reads all of it, this is text; for a client that streams it, each event
+# is an object; generated clients and validators accept either.
 EVENT_STREAM: dict[str, Any] = {
     "description": "Events, each of three lines. `id`: come back with it in the header "
     "Last-Event-ID. `event`: `snapshot` (everything that is watched, as it is), `state` (what "
@@ -59,7 +59,7 @@ class Subscription(Endpoint):
     feed: Feed
 
     def _subscribed(self, request: Request, pk: UUID) -> HttpResponseBase:
-        # A browser that comes back keeps the address it began with: its header is the newer.
+        # A browser that reconnects keeps its first address: its header is newer.
         last = request.headers.get("Last-Event-ID", "") or self.query(SubscribeQuery)["last"]
         viewer: int = request.user.pk or 0
         full = PLACES.full(viewer)

@@ -13,10 +13,10 @@ from runners import statements
 from runners.conf import config
 from runners.dispatch.packing import Packing
 
-KEPT = 20_000  # steps remembered; the oldest are forgotten
+KEPT = 20_000  # steps that are cached; the oldest are dropped
 LOOKED = 1_000  # workflows whose last look is remembered
 LOOK_SECONDS = 60.0  # seconds between two looks at the table for one workflow
-RISE, FALL = 0.5, 0.2  # share of a new duration in the estimate: slower is believed sooner
+RISE, FALL = 0.5, 0.2  # weight of a new duration in the estimate: increases count more
 
 Key = tuple[UUID, str]  # the module's place in the workflow, and the hash of its configuration
 _known: dict[Key, float] = {}
@@ -73,7 +73,7 @@ def _keep(key: Key, milliseconds: float) -> None:
 # How many of our processes or threads serve a queue: packing must not leave some idle.
 
 
-CAPACITY_SECONDS = 10.0  # seconds that an answer is good for
+CAPACITY_SECONDS = 10.0  # seconds for which an answer is valid
 
 _counted: dict[str, int] = {}
 _at = -CAPACITY_SECONDS

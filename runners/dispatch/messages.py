@@ -99,7 +99,8 @@ def publish(parcels: Sequence[Parcel]) -> None:
         log.warning("messages not sent (%s); the sweeper will send them", error)
         _unsend(parcels)
     except Exception:
-        # Not the broker's doing, so it may fail again: not tried each second, before all others.
+        # The broker is not the cause, so it may fail again: do not retry it each second before all
+        # others.
         log.exception("messages not sent; the sweeper will send them")
 
 

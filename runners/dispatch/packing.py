@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from executions.definition.graph.model import Step
 
-ALONE = frozenset({"io"})  # queues whose steps wait for others: together they would wait in a row
+ALONE = frozenset({"io"})  # queues whose steps wait for other systems: they must not wait in a row
 FLOOR = 1.0  # ms a step at least: what recording it takes, however short its work
 
 

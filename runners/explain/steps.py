@@ -23,7 +23,7 @@ MAX_OPEN = 50
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What the reasons of an execution's runs depend on, besides the runs.
+    """The facts from which an execution's runs get their reasons, besides the runs.
 
     `served` are the queues that a worker consumes; `before` counts the messages sent before a run's
     own, by run; `failed` holds the previous attempt's error, by run; `most` the attempts that a

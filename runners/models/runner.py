@@ -8,7 +8,7 @@ from executions.models import Workspace
 
 
 class Runner(models.Model):
-    """What a worker reported about itself, and when it was last seen.
+    """A worker's report about itself, and when it was last seen.
 
     A remote runner (pool `remote`) belongs to the workspace that it works for; our own workers
     serve all workspaces and belong to none.

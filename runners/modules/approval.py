@@ -15,7 +15,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=150)]
 
 
 class ApprovalInputs(ModuleInputs):
-    """What to decide, which users decide, and until when."""
+    """The question, the approvers, and the deadline."""
 
     title: str = Field(
         min_length=1,

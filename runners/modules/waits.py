@@ -282,7 +282,7 @@ class CallbackInputs(ModuleInputs):
 
 
 class CallbackOutputs(ModuleOutputs):
-    """What the caller sent."""
+    """The caller's payload."""
 
     payload: Any = Field(None, description="The body; null where nobody called in time.")
     received_at: str | None = Field(

@@ -17,7 +17,7 @@ from runners.segment.run_rows import release
 
 log = logging.getLogger(__name__)
 
-# A second crash in a row is waited for so long, a third twice as long: no hot loop.
+# The wait after a second crash in a row, doubled after a third: no hot loop.
 FIRST_DELAY, MOST_DELAY = 1.0, 60.0
 
 

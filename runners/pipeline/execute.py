@@ -73,7 +73,7 @@ def failure_of(
             "",
         )
     if isinstance(error, registry.UnknownModule):
-        # During a deploy another worker may know it already, or still.
+        # During a deployment another worker may have it already, or still.
         return Failure(ErrorType.TRANSIENT, str(error), "UnknownModule")
     known = _of_the_engine(error, path)
     return known or classify(error, None if revealed is None else revealed.scrub)

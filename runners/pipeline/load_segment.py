@@ -110,7 +110,7 @@ def _found(
     place, _ = find(version.graph, segment)
     if prefix != place.prefix:  # a batch of a map's items, taken over in the middle
         place = place_of(version.graph, prefix)
-    # Who put a run to sleep left nothing behind; anybody else may have known more than the rows.
+    # A worker that suspended a run left nothing behind; others may have known more than the rows.
     woken = bool(found.waits_for) and found.publications == 1
     step = place.graph.steps[place.graph.by_path[inner]]
     context = SegmentContext(
@@ -181,7 +181,7 @@ def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
     context = state.context
     made = SiblingPack(version, others, until, context.priority, context.execution_id)
     if state.resumed:
-        return made  # this one was tried before: each of the others is looked at in its turn
+        return made  # this one was tried before: each of the others is checked in its turn
     found = statements.fetch(
         "siblings",
         {

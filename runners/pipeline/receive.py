@@ -268,7 +268,7 @@ def take(
     if run_isolated.provided and run_isolated(state, seen):
         return None
     # A process that was lost with a suspect may have been lost by a step that follows in memory:
-    # that one gets a run of its own, which can be blamed.
+    # that step gets a run of its own, which can be blamed.
     state.hands_over = seen.suspect
     if others:
         state.pack = load_segment.load_siblings(state, others)

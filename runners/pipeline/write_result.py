@@ -42,7 +42,7 @@ class Also:
 
 @dataclass(slots=True)
 class NextSteps:
-    """What a record adds: at most one claimed run, and pending ones."""
+    """The additions of a record: at most one claimed run, and pending ones."""
 
     step: Step | None = None
     run_id: UUID | None = None
@@ -58,7 +58,7 @@ class LastWritten(NamedTuple):
 
     parent_run_id: UUID | None
     trigger_id: UUID | None
-    frees: bool  # a key or a place that somebody may wait for
+    frees: bool  # a key or a slot that others may wait for
 
 
 def write(

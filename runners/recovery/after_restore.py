@@ -20,7 +20,7 @@ from executions.database import connection, transaction
 from executions.models import WorkflowExecution
 from runners.statements import fetch
 
-# More claims than a run can see in one life; lease tokens are 32 bits wide.
+# More claims than a run can have in its life; lease tokens are 32 bits wide.
 LEAP = 1_000_000
 BATCH = 5_000
 FIRST = UUID(int=0)

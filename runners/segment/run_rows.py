@@ -106,7 +106,7 @@ def succeeded(
     )
 
 
-# Runs to be are added to a locked execution, or to several.
+# Insert new runs of one locked execution, or of several.
 
 
 def insert(state: SegmentState, parts: list[str]) -> int:
@@ -131,7 +131,7 @@ def owned(state: SegmentState, parts: Sequence[str]) -> list[str]:
     return [owner + part[1:] for part in parts]
 
 
-# Let go of a held run: it is pending again, and what held it is fenced.
+# Release a held run: it is pending again, and its holder is fenced.
 
 
 NOBODY = Death()

@@ -243,10 +243,10 @@ def add_cost(costs: dict[tuple[str, str], Cost], spent: Expense) -> None:
     )
 
 
-# End a step that outstays its time, and never its neighbours.
+# End a step that exceeds its time, without affecting other steps.
 #
-# In a prefork child steps run in the main thread, where a timer can raise. In a thread nothing
-# can: there the heartbeat fences the row, and the module's own time-outs must end the work.
+# In a prefork child, steps run in the main thread, where a timer can raise. In a thread that is
+# impossible: there the heartbeat fences the row, and the module's own timeouts must end the work.
 
 
 class StepTimeout(BaseException):

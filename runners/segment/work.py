@@ -44,7 +44,7 @@ class Work:
         return min(self.step.timeout_seconds, self.at_most)
 
 
-# What fits into a run's columns; more of it changes nothing for a budget.
+# Limits of a run's columns; larger values change nothing for a budget.
 MOST_TOKENS = 2**63 - 1
 MOST_AMOUNT = Decimal(9999999999)
 
@@ -94,12 +94,12 @@ class Unit:
     failure: Failure | None = None
     more: list[Done] = field(default_factory=list)
     broken: Broken | None = None
-    wait: Wait | None = None  # the head went to sleep instead
+    wait: Wait | None = None  # the head was suspended instead
     skipped: list[str] = field(default_factory=list)  # rows of a batch's items that are done
     milliseconds: float = 0.0
     logs: Any = None
     details: Any = None  # the details of a failed attempt, for the next one
-    spent: tuple[Cost, ...] = ()  # by an attempt that failed or went to sleep
+    spent: tuple[Cost, ...] = ()  # by an attempt that failed or was suspended
 
     @property
     def costs(self) -> tuple[Cost, ...]:

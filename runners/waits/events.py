@@ -36,7 +36,7 @@ from runners.waits import wake_runs
 from runners.waits.listeners import EventTarget, Listener, Pair, decide, listeners, meant
 
 DELIVER = "runners.deliver_event"
-# Events that came while a run fell asleep, at most; there is seldom one.
+# Events that arrived while a run was being suspended, at most; usually none or one.
 MISSED = 100
 # CPU time for the filters of one call; the one that is being evaluated is bounded besides.
 FILTER_SECONDS = 0.25
@@ -324,7 +324,7 @@ def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Acto
     call = EventTarget(execution.workspace_id, name, payload, execution_id=execution.pk)
     allowance = Allowance(FILTER_SECONDS)
     try:
-        # Filters are looked at before anything is locked.
+        # Filters are evaluated before any lock.
         found = [(batch, meant(batch, payload, allowance)) for batch in listeners(call)]
     except TimeSpent:
         raise FiltersTooCostly(

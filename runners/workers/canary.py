@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 NAME = "runners.canary"
 FORGOTTEN_SECONDS = 600.0
 CONNECT_SECONDS = 2
-# How long a worker may look for a broker that is away before it counts as stuck.
+# How long a worker may try to reach an unavailable broker before it counts as stuck.
 RECONNECT_SECONDS = 600.0
 
 
@@ -47,7 +47,7 @@ class Consuming(bootsteps.StartStopStep):
         name = queue.name
         listen(parent, NAME, queue, partial(self._hear, parent.connection_errors))
         self._timer = parent.timer.call_repeatedly(every(), self._look, (parent, name))
-        # Started, it counts as well until its first message had time to come.
+        # A new worker counts as healthy until its first message had time to return.
         self._heard(parent, "started")
         self._send(parent, name)
 

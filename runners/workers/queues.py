@@ -19,7 +19,7 @@ from runners.states import HELD, RunState
 BOUND = 50_000
 # A worker sends a heartbeat every 15 s; one that is silent for this long is probably gone.
 SILENT = timedelta(seconds=60)
-# What waits shorter than this may be waiting for nothing.
+# A shorter wait may be no backlog at all.
 PATIENCE = timedelta(seconds=15)
 OWN = ("control", "default", "io")
 
@@ -87,7 +87,7 @@ def _served(runners: Iterable[Runner], now: datetime) -> dict[str, int]:
     return served
 
 
-# What each worker does right now: the runs that it holds, and since when.
+# What each worker does now: the runs that it holds, and since when.
 
 
 BUSY_BOUND = 1_000

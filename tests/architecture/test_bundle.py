@@ -1,6 +1,7 @@
-"""The studio's committed bundle is what its sources build, small, free and fit for our policy.
+"""The studio's committed bundle is built from its sources, is small, and fits our CSP.
 
-Needs no Node: `BUILD.json`, which the build writes, holds the hashes of what went in and came out.
+The test needs no Node: `BUILD.json`, which the build writes, holds the hashes of inputs and
+outputs.
 """
 
 import gzip

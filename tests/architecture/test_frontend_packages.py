@@ -1,4 +1,4 @@
-"""What the studio is built with is pinned to the byte, and runs nothing while it is installed."""
+"""The packages that build the studio are pinned to the byte, and run no code on installation."""
 
 import json
 import re

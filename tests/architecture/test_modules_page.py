@@ -1,4 +1,4 @@
-"""docs/reference/modules* say what the modules say of themselves."""
+"""docs/reference/modules* equal the modules' descriptions."""
 
 import re
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Rooms: a package directly under an app holds one subject, within a budget of files and lines.
 
-`room_budgets.toml` sets the budgets; a room may exceed its own by a tenth. Whoever needs more
-splits the room, or raises the budget with the reason in the commit. `pytest -s` prints the table.
+`room_budgets.toml` sets the budgets; a room may exceed its own by a tenth. If you need more, split
+the room, or raise the budget with the reason in the commit. `pytest -s` prints the table.
 """
 
 import ast

@@ -1,7 +1,7 @@
 """Every table has a policy, or says why its rows belong to no workspace.
 
-A model with a foreign key to a workspace, or to a row that has one, gets its policy by itself. One
-without names the column in `rows_belong_to`, or is listed here.
+A model with a foreign key to a workspace, or to a row that has one, gets its policy automatically.
+A model without one names the column in `rows_belong_to`, or is listed here.
 """
 
 from django.apps import apps

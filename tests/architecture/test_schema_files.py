@@ -1,4 +1,4 @@
-"""The schemas in docs/reference say what the code says, and are written by one command."""
+"""The schemas in docs/reference equal the code; one command writes them."""
 
 import json
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""No view can forget whose rows it shows.
+"""No view can omit the scope of its rows.
 
-Whatever the API's views and the admin's pages read of a model begins as an argument of one of the
-functions of `executions.access` (or of the admin's wrapper), directly or through a small function
-that returns the rows. What is left is listed here with its reason.
+Everything that the API's views and the admin's pages read of a model begins as an argument of a
+function of `executions.access` (or of the admin's wrapper), directly or through a small function
+that returns the rows. The exceptions are listed here with their reasons.
 """
 
 import ast

@@ -1,8 +1,8 @@
-"""Others' private parts are touched in `executions/vendor_seams` only, and each seam is pinned.
+"""Only `executions/vendor_seams` uses libraries' private parts, and each seam is pinned.
 
 ruff's SLF001 reports `thing._private` (see pyproject.toml for the few files of optional packages
-that keep a seam of their own). What it cannot see is looked for here: private names given as text,
-attributes of imported modules and classes that are set, and private methods that are overridden.
+that keep a seam of their own). This file checks the rest: private names given as text, assignments
+to attributes of imported modules and classes, and overridden private methods.
 """
 
 import ast

@@ -1,7 +1,7 @@
-"""A backlog of 100,000 single-step executions, made while no worker runs, and then worked off.
+"""A backlog of 100,000 single-step executions, made while no worker runs, and then processed.
 
-It grows as growing.py says. Beat and the sweeper run throughout. The rate of each tenth comes from
-the rows' own times; the CPU of each tenth is read from /proc five times a second and asks the
+growing.py explains how it grows. Beat and the sweeper run throughout. The rate of each tenth comes
+from the rows' own times; the CPU of each tenth is read from /proc five times a second and asks the
 database nothing.
 """
 

@@ -1,4 +1,4 @@
-"""Callers that ask the API again and again while something else goes on."""
+"""Clients that call the API repeatedly while other work runs."""
 
 import threading
 import time

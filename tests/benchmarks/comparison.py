@@ -1,7 +1,7 @@
-"""This run beside the last committed one: CPU milliseconds a step and ratios, never rates.
+"""This run compared with the last committed one: CPU milliseconds per step and ratios, never rates.
 
-A rate says how busy a machine was; CPU a step says what the engine costs on such a machine, and a
-ratio to plain Celery, run by turns on the same one, holds from machine to machine.
+A rate depends on the machine's load; CPU per step is the engine's cost on such a machine, and a
+ratio to plain Celery, run alternately on the same machine, is comparable between machines.
 """
 
 import re

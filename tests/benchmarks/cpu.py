@@ -1,7 +1,7 @@
-"""CPU seconds of whole process trees: children that ended meanwhile included.
+"""CPU seconds of whole process trees, including children that ended meanwhile.
 
-Those of a living process are read from its clock, to the nanosecond. `/proc` counts in hundredths
-of a second, and a short part takes a broker no more than one or two of these.
+Those of a living process are read from its clock, in nanoseconds. `/proc` counts in hundredths of a
+second, and a broker uses at most two of these in a short part.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 Each execution has 25 steps with an effect that are ready together; they are made, as growing.py
 says, while no worker of steps runs. Then workers run for a minute beside beat, the sweeper and two
-callers of the API. Nobody waits until all is done: what is asked is how the engine does meanwhile.
+callers of the API. The benchmark does not wait for the end: it measures the engine under this load.
 """
 
 import time

@@ -1,8 +1,8 @@
 """Dashboards over a million finished executions, what counting their hours costs, and the index.
 
-The first page and a workflow's page are asked for as a superuser and as members of a large and of
-a small workspace, in every range, with nothing kept. The index of `finished_at` is tried on copies
-of the table: so many rows are put in and ended, by turns with it, with a BRIN, and without.
+The first page and a workflow's page are requested as a superuser and as members of a large and of a
+small workspace, in every range, without a cache. The index of `finished_at` is tried on copies of
+the table: rows are inserted and ended, alternately with it, with a BRIN, and without.
 """
 
 import time

@@ -1,7 +1,7 @@
-"""What a data module adds to a step on small inputs: its own time, and that of a whole pure step.
+"""The overhead of a data module on small inputs: its own time, and that of a whole pure step.
 
-A whole step is what a worker does for it in memory: render, canonical JSON, hash and key, the
-time limit, the module, its output as JSON. No database is needed.
+A whole step is what a worker does for it in memory: render, canonical JSON, hash and key, the time
+limit, the module, its output as JSON. No database is needed.
 """
 
 import time

@@ -1,7 +1,7 @@
 """Tables filled by SQL with rows as the engine leaves them: forty workspaces of all sizes.
 
 An execution's row is copied from one that the engine made; only ids, times and states differ. Two
-sessions fill at once, and neither looks at each row's foreign keys.
+sessions fill at once, and neither checks each row's foreign keys.
 
 `python -m tests.benchmarks.filling EXECUTIONS RUNS_EACH` fills the database of its environment,
 never analyses it, and leaves nothing unfinished there.

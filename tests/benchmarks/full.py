@@ -1,7 +1,7 @@
-"""What a million finished executions in the tables cost the hot path.
+"""The cost of a million finished executions for the hot path.
 
 Two databases on one server, one of them filled by SQL with rows as the engine leaves them; an
-engine on each, by turns, the one that goes first changing. Judged on CPU milliseconds a step.
+engine on each, alternately, each starting first in turn. Judged on CPU milliseconds per step.
 """
 
 import os

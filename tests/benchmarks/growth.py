@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks.growth`: what a step leaves behind in PostgreSQL and asks of Redis.
+"""`python -m tests.benchmarks.growth`: the rows that a step leaves in PostgreSQL; its Redis use.
 
 Bytes, commits and messages, not times: they are the same on a busy machine.
 docs/explanation/scaling.md multiplies them.

@@ -1,6 +1,6 @@
-"""What `make up` costs while nothing happens: memory (PSS) and CPU, by process.
+"""The cost of an idle `make up`: memory (PSS) and CPU, by process.
 
-PSS counts a page that several processes share in parts, so the sum is what the machine gives.
+PSS divides a page among the processes that share it, so the sum is the machine's use.
 """
 
 import time

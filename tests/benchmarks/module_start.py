@@ -1,4 +1,4 @@
-"""What a hundred installed modules add to a worker's start: found, imported, warmed up."""
+"""The cost of a hundred installed modules at a worker's start: found, imported, warmed up."""
 
 import os
 import subprocess

@@ -1,7 +1,7 @@
 """A part of the benchmark in a process, a database and a Redis database of its own.
 
-`python -m tests.benchmarks.part NAME FILE` is that process; its result goes into FILE as JSON.
-What one part leaves behind (a quarter of a million pending steps) touches no other.
+`python -m tests.benchmarks.part NAME FILE` is that process; its result goes into FILE as JSON. The
+leftovers of one part (a quarter of a million pending steps) do not affect another.
 """
 
 import importlib

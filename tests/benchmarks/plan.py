@@ -1,4 +1,4 @@
-"""What a whole run measures: what each part does, how long it takes, when it is given up."""
+"""The parts of a whole run: what each does, its duration and its time limit."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
-"""Pruning: how fast what is old goes, what that costs the steps beside it, what finding none costs.
+"""Pruning: its speed, its cost for concurrent steps, and the cost of finding nothing.
 
 The tables are filled with executions of five runs each that ended 400 days ago, and as many that
-are to stay. W1e runs by itself, then while a pruner works at a duty's pace.
+must stay. W1e runs alone, then while a pruner works at a duty's pace.
 """
 
 import threading

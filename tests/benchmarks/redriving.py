@@ -1,7 +1,7 @@
 """Redriving: ten thousand dead letters at full pace, and a thousand at a set one.
 
 The dead letters are planted (executions that were started and never ran are made to have failed),
-so that what runs again succeeds at once. A control worker, a worker of steps and beat serve them.
+so that the new runs succeed at once. A control worker, a worker of steps and beat serve them.
 Targets: 300 entries a second at full pace, a set pace within 5 %.
 """
 

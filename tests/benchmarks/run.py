@@ -1,4 +1,4 @@
-"""One run: its parts one after another, each told, timed and given up in time."""
+"""One run: its parts one after another, each reported, timed and limited."""
 
 import os
 import time

@@ -1,8 +1,8 @@
-"""One of two engines measured by turns: a process with database, broker and worker of its own.
+"""One of two engines measured alternately: a process with its own database, broker and worker.
 
-`python -m tests.benchmarks.side` reads orders from standard input, one JSON object a line, and
-answers each with one on standard output. Two sides live at once and work one after the other, so
-what else the machine does touches both alike.
+`python -m tests.benchmarks.side` reads orders from standard input, one JSON object per line, and
+answers each on standard output. Two sides live at once and work one after the other, so that other
+load on the machine affects both alike.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A server that answers each call after two seconds and knows how many it served at once.
+"""A server that answers each call after 2 s and counts how many it serves concurrently.
 
 `GET /stats` answers at once with the peak, the total and the connections that calls came by; `GET
 /reset` forgets them.

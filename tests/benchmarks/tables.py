@@ -1,7 +1,7 @@
 """Lists over full tables: a million executions, five million runs, forty workspaces of all sizes.
 
-Every list of the API and of the admin is asked for as a superuser, as a member of a large and of a
-small workspace, and as somebody who was granted one workflow; each statement's plan is looked at.
+Every list of the API and of the admin is requested as a superuser, as a member of a large and of a
+small workspace, and as a user with one granted workflow; each statement's plan is checked.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What is wanted of which figure, and by how much it was met or missed."""
+"""The targets of the figures, and by how much each was met or missed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""W1, W2 and W6: both sides by turns, the median of each."""
+"""W1, W2 and W6: both sides alternately, the median of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How long each duty of the sweeper took, told by the control worker that ran it.
+"""The duration of each duty of the sweeper, reported by the control worker that ran it.
 
 The worker imports this with `-I`; each duty then notes its milliseconds in Redis. The duties
 themselves, and when they run, are as in production.

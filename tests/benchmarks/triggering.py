@@ -1,7 +1,8 @@
 """W5: how many executions the API accepts, one a request and a thousand a request.
 
-Sixteen clients, the ASGI server with two processes, no worker: what is measured is the door. Beside
-it, on the same database, a bare DRF view that inserts one row with the same checks (`bare.py`).
+Sixteen clients, the ASGI server with two processes, no worker: what is measured is the entry point.
+For comparison, on the same database, a bare DRF view that inserts one row with the same checks
+(`bare.py`).
 """
 
 import json

@@ -1,9 +1,9 @@
-"""Fifty monitors open on running executions: how late they learn, and what they cost the engine.
+"""Fifty monitors on running executions: their delay, and their cost for the engine.
 
-Repetitions with and without monitors run by turns, on the same workflow: chains of twenty steps
+Repetitions with and without monitors run alternately, on the same workflow: chains of twenty steps
 with an effect. The engine's CPU is that of its workers, PostgreSQL and Redis; the web process and
-the monitors, which run in a process of their own, are told apart. At the end nobody watches, and
-whatever the web process still asks the database would be seen.
+the monitors, which run in a process of their own, are reported separately. At the end no monitor
+watches, so that remaining queries of the web process become visible.
 """
 
 import json

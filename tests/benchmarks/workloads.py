@@ -1,4 +1,4 @@
-"""One run of the chosen workloads: each measured, each told, none stopping the others."""
+"""One run of the chosen workloads: each measured and reported, none stopping the others."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The page that tests use one after another, and how it forgets each.
+"""The page that tests use one after another, and how it is reset for each.
 
 Opening a page costs Chromium more than showing one: a process for it, and every script fetched,
 read and compiled anew. So tests share a page, in which none finds what another left: neither

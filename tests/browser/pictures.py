@@ -1,4 +1,4 @@
-"""Pictures of pages for people to look at; none unless VALKYR_PICTURES names a folder."""
+"""Screenshots of pages; none unless VALKYR_PICTURES names a folder."""
 
 import os
 from pathlib import Path

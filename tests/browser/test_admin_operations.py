@@ -1,4 +1,4 @@
-"""People operate by clicking: each action asks first, acts by POST, and says what it did."""
+"""Operations by clicks: each action asks first, acts by POST, and reports what it did."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The API's pages in a browser: what is in the document is there to be read and tried."""
+"""The API's pages in a browser: the document's contents can be read and tried."""
 
 from typing import Any
 

@@ -1,8 +1,8 @@
-"""An evening at the operator's desk: a whole stack, the demo's failures, one person, a browser.
+"""An operator's work on a whole stack: the demo's failures, one user, a browser.
 
-What broke is found, compared, mended and sent home; an approval is given and its execution watched
-to the end; a worker's process is killed and seen to be replaced. Every test works on failures of
-its own, and nothing is written but by the pages.
+Failures are found, compared, fixed and requeued; an approval is given and its execution watched to
+the end; a worker's process is killed and replaced. Every test works on its own failures, and
+changes are made only through the pages.
 """
 
 import json

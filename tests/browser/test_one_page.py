@@ -1,4 +1,4 @@
-"""The page that tests share comes to each as if it were new."""
+"""The page that tests share is reset for each."""
 
 from typing import Any
 

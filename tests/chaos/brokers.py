@@ -1,4 +1,4 @@
-"""What carries the messages, to be stopped, emptied and started again at its address."""
+"""The brokers, which faults stop, empty and start again at their addresses."""
 
 import os
 import shutil

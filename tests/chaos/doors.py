@@ -1,6 +1,6 @@
-"""The two ways the load starts executions: by a call, and over HTTP as clients do.
+"""The two ways in which the load starts executions: by a call, and over HTTP.
 
-A key makes it safe to ask again: whoever got no answer asks with the same key until there is one.
+A key makes retries safe: a client without a response repeats the request with the same key.
 """
 
 from dataclasses import dataclass

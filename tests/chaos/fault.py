@@ -1,4 +1,4 @@
-"""What a fault is: its promise, its bound, what injects it, what it needs."""
+"""A fault: its promise, its bound, its injection and its requirements."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

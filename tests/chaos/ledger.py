@@ -1,4 +1,4 @@
-"""The ledger's figures: effects, which of them were repeated and why, and what the auditor says."""
+"""The ledger's figures: effects, repeated ones with reasons, and the auditor's findings."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence

@@ -1,9 +1,8 @@
-"""A hook in the processes that send: each message goes out twice, some behind the next ones.
+"""A hook in sending processes: each message is sent twice, some behind later ones.
 
-Processes load it by VALKYR_EXTRA_MODULES; it meddles while the file that VALKYR_CHAOS_MEDDLE names
-is there. It stands before kombu's producer, so it is outside the engine and the same for every
-broker. A message that is held back and never followed by another is a lost one: that, too, must
-harm nobody.
+Processes load it by VALKYR_EXTRA_MODULES; it is active while the file named by VALKYR_CHAOS_MEDDLE
+exists. It wraps kombu's producer, so it is outside the engine and the same for every broker. A
+delayed message without a later one is lost: that, too, must do no harm.
 """
 
 import os

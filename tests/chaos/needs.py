@@ -1,4 +1,7 @@
-"""What a fault needs of the machine; what is missing is named with the line that mends it."""
+"""A fault's requirements on the machine.
+
+Missing ones are named with the command that installs them.
+"""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What the random kills will be, worked out beforehand from the seed alone."""
+"""The random kills, computed beforehand from the seed only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""A thread that looks once a second whether anybody minds each running execution.
+"""A thread that checks every second whether each running execution is attended.
 
-Unattended is an execution that is RUNNING with a place, of which no step is held by a worker, none
-waits for anything, and none is to be retried later: it should be moving. Children are looked at by
-themselves. What moved between two looks begins anew.
+Unattended is an execution that is RUNNING with a slot although no step of it is leased, waiting, or
+due for a retry: it should be moving. Children are checked separately. The time starts again if it
+moved between two checks.
 """
 
 import time

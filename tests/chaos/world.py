@@ -1,4 +1,4 @@
-"""What a fault finds: servers, workers, a beat, the API, a load; and whom it tells what it did."""
+"""A fault's environment: servers, workers, a beat, the API, a load; and its reports."""
 
 import time
 from collections.abc import Collection, Iterator

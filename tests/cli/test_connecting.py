@@ -1,4 +1,4 @@
-"""Which installation is asked, by whom, and what is said where that fails."""
+"""The installation and the user of a call, and the messages if it fails."""
 
 import json
 import os

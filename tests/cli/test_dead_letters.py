@@ -1,4 +1,4 @@
-"""What failed for good, mended from the command line."""
+"""Fixing permanent failures from the command line."""
 
 import json
 from uuid import uuid4

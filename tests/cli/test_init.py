@@ -1,4 +1,4 @@
-"""`valkyr init`: what is missing is added to an existing project, and nothing else is touched."""
+"""`valkyr init` adds what is missing to an existing project, and changes nothing else."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""What a terminal shows, what a bare installation can do, and that its page is complete."""
+"""Terminal output, the commands of a bare installation, and the completeness of the page."""
 
 import os
 import pty

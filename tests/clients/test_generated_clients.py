@@ -1,4 +1,4 @@
-"""Clients that others generate from the live document: they are made, they fit, they work."""
+"""Clients generated from the live document: they build, match and work."""
 
 import json
 import shutil

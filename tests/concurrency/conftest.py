@@ -1,4 +1,4 @@
-"""One database for the folder; messages go into a list that a test carries on by hand."""
+"""One database for the folder; messages go into a list that a test processes by hand."""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,4 +1,4 @@
-"""Concurrency keys: never more than the limit, nobody forgotten, nobody behind in vain."""
+"""Concurrency keys: the limit is never exceeded, and every execution gets its turn."""
 
 import re
 from threading import Barrier

@@ -1,4 +1,4 @@
-"""A database step's writes and its record are one transaction: both are there, or neither is."""
+"""A database step's writes and its record are one transaction: both exist, or neither."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

@@ -1,4 +1,4 @@
-"""The end of an execution: recorded, ended and told of; alone, and against whoever moves it."""
+"""The end of an execution: recorded and announced, alone and against concurrent changes."""
 
 from collections.abc import Callable, Iterator
 from random import Random

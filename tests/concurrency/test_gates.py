@@ -1,4 +1,4 @@
-"""Gates are asked by their stages, and what one held goes on when it is gone."""
+"""Gates are asked by their stages, and steps that a removed gate held continue."""
 
 from collections.abc import Iterator
 

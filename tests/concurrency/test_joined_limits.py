@@ -1,4 +1,4 @@
-"""Starts within open transactions: they keep nobody waiting, and exceed no limit."""
+"""Starts within open transactions: they block no other start, and exceed no limit."""
 
 from threading import Barrier
 from typing import Any

@@ -1,4 +1,4 @@
-"""Recording one sibling and claiming the next is one statement: who wins, and what is fenced."""
+"""Recording one sibling and claiming the next is one statement: the winner, and the fencing."""
 
 import time
 from collections import deque

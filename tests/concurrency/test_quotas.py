@@ -1,4 +1,4 @@
-"""Limits by the hour, by the day, and on what waits: never exceeded, whoever comes at once."""
+"""Hourly, daily and queue limits: never exceeded by concurrent starts."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Many dead steps are requeued in one transaction, beside people who hold some of them."""
+"""Many dead steps are requeued in one transaction, while users hold some of them."""
 
 from typing import Any
 from uuid import UUID

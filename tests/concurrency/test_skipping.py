@@ -1,4 +1,4 @@
-"""A dead step that a person skips: what follows goes on, or is skipped with it."""
+"""A user skips a dead step: its followers continue, or are skipped too."""
 
 from typing import Any
 from uuid import UUID

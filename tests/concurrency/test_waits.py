@@ -1,4 +1,4 @@
-"""Events, decisions and callbacks reach waiting steps once, whoever comes at the same time."""
+"""Events, decisions and callbacks reach waiting steps once, despite concurrency."""
 
 import threading
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Executions carried on by hand, as a worker would."""
+"""Execute steps by hand, as a worker would."""
 
 from executions.models import WorkflowExecution
 from runners.models import Run

@@ -1,4 +1,4 @@
-"""A workspace, people in each role, and clients that act for them: made where they are not yet."""
+"""A workspace, users in each role, and their clients, created if missing."""
 
 from typing import Any
 

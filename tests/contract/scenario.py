@@ -1,4 +1,4 @@
-"""A day with the API, each operation asked once: what the document's examples are recorded from."""
+"""A day with the API, each operation called once: the source of the document's examples."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""API tokens: made once, shown once, never more than their user may, stopped at once."""
+"""API tokens: shown once, never more powerful than their user, revoked at once."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Whatever comes from outside gets a clear refusal: never a 500, never a half-written row."""
+"""Invalid outside input gets a clear error: never a 500, never a half-written row."""
 
 from typing import Any
 

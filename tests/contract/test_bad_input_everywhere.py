@@ -1,7 +1,7 @@
-"""Every operation of the document, and everything that can be wrong with a request to it.
+"""Every operation of the document, with every kind of invalid request.
 
-Each gets the right problem, and no row is written. What is special to one field has its test with
-that operation.
+Each gets the right problem, and no row is written. Problems of single fields are tested with their
+operations.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""One operation on many objects: what is done, what is refused, and who may."""
+"""One operation on many objects: results, rejections and permissions."""
 
 from collections.abc import Callable
 from typing import Any

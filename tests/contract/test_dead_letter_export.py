@@ -1,4 +1,4 @@
-"""Dead letters as JSON lines: by the grammar of the list, payloads for who may see them."""
+"""Dead letters as JSON lines: with the list's filters, and payloads for permitted users."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Events: told once, they start what listens for them; what cannot be started is named."""
+"""Events: published once, they start the workflows with a trigger; failed starts are listed."""
 
 import threading
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the ASGI application refuses before Django reads a byte."""
+"""Requests that the ASGI application rejects before Django reads a byte."""
 
 from collections.abc import AsyncIterator
 from typing import Any

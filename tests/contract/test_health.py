@@ -1,4 +1,4 @@
-"""Health: what each part's going away does to the answer, and who is told what to do."""
+"""Health: how each part's failure changes the response, and the advice in it."""
 
 import socket
 from collections.abc import Iterator

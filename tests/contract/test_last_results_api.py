@@ -1,4 +1,4 @@
-"""What a workflow's tasks gave the last time, as the studio shows it beside their forms."""
+"""The last results of a workflow's tasks, as the studio shows them beside their forms."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""`/metrics` of a web process: who may read it, and what it says."""
+"""`/metrics` of a web process: access and contents."""
 
 import socket
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`POST /v1/Workflow/import-n8n`: what comes of an export, and what is refused."""
+"""`POST /v1/Workflow/import-n8n`: the results of exports, and the rejected ones."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What an object permission opens, and what it leaves closed, for a member whose role is USER."""
+"""What an object permission allows, and what not, for a member with the role USER."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""How often somebody may ask: over it a 429, whichever process is asked."""
+"""Rate limits: an excess gets a 429 from every process."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Dead letters behind an approval: nobody but an author changes what was approved."""
+"""Dead letters after an approval: only an author changes what was approved."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Revealing payloads: for a reason, by who may, and never without a trace."""
+"""Revealing payloads: with a reason, with permission, and always recorded."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

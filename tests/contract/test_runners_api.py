@@ -1,4 +1,4 @@
-"""Workers over HTTP: shared ones for who sees work at all, remote ones for their workspace."""
+"""Workers over HTTP: shared ones for users who see any work, remote ones for their workspace."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who may come in: tokens, the session with its CSRF token, and nobody else."""
+"""Sign-in: by tokens, or by the session with its CSRF token, and in no other way."""
 
 from collections.abc import Callable
 from typing import Any

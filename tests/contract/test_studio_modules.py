@@ -1,6 +1,6 @@
-"""The studio's own tests try the form of every module: what they know of modules is what there is.
+"""The studio's own tests try the form of every module: their list of modules is current.
 
-Write their list anew with `VALKYR_WRITE=1 .venv/bin/python -m pytest -q` and this file.
+Write the list again with `VALKYR_WRITE=1 .venv/bin/python -m pytest -q` and this file.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What else the studio asks of the server: modules, templates, who changed a draft."""
+"""The studio's other needs of the server: modules, templates, the last author of a draft."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Workspaces, tiers and memberships over HTTP: who may, what changes at once, what is kept."""
+"""Workspaces, tiers and memberships over HTTP: permissions, immediate effects, and what is kept."""
 
 from collections.abc import Callable
 from typing import Any

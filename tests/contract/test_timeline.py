@@ -1,4 +1,4 @@
-"""An execution's runs on the time axis over HTTP: bodies, waits, children, what was undone."""
+"""An execution's runs on the time axis over HTTP: bodies, waits, children, undone steps."""
 
 from random import Random
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every operation that changes something leaves its rows in the audit trail, and no others."""
+"""Every operation that changes something writes its rows of the audit trail, and no others."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

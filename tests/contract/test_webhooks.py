@@ -1,4 +1,4 @@
-"""Webhooks: who may call, once and in time; what becomes of the body; what is answered."""
+"""Webhooks: authentication, replay protection, the body's conversion, and the response."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""Beat and a worker really end: who is on call is told, and told when all is well again."""
+"""Beat and a worker really end: the on-call user is notified, and again after the recovery."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Steps that meet badly behaved servers end, each by itself; the worker goes on with others."""
+"""Steps that meet badly behaved servers end, one by one; the worker continues with others."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""Who is blamed for a process that ends: the step that ended it, and none of its companions."""
+"""The blame for a process that ends: on the step that ended it, not on its companions."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""One dead target, more than twenty workers and a hundred steps: few calls ever reach it."""
+"""One dead target, more than twenty workers and a hundred steps: it gets few calls."""
 
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""Networks that split: a worker that cannot reach the database, the broker, or hears nothing back.
+"""Network partitions: a worker that cannot reach the database or the broker, or gets no answers.
 
-A partner writes down who calls it and when. No holder is heard after its lease has ended, and each
-step succeeds once, elsewhere.
+A partner records its callers and times. No holder calls after its lease has ended, and each step
+succeeds once, elsewhere.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""What the Dockerfile makes, made by hand: no image was built, for no engine runs here.
+"""The Dockerfile's contents, built by hand: no image is built, because no engine runs here.
 
-Its COPY lines fill a folder, its RUN line collects the pages' files, and then web, workers and
-beat are started from it by the image's own entry, with no right to write anywhere in it. The
-packages are those of this environment; that they install by their hashes, `make` shows each time.
+Its COPY lines fill a folder, its RUN line collects the static files, and then web, workers and beat
+are started from it by the image's own entry point, without write access to it. The packages are
+those of this environment; `make` checks that they install by their hashes.
 """
 
 import os

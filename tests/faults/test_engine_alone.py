@@ -1,4 +1,4 @@
-"""From a trigger to a dead letter and back, on real workers: what the engine does without plugins.
+"""From a trigger to a dead letter and back, on real workers: the engine without plugins.
 
 `.ci/test` runs it with every plugin left out as well.
 """

@@ -1,4 +1,4 @@
-"""Suspect steps: each in a process of its own, which ends for nobody's but its own reasons."""
+"""Suspect steps: each in its own process, whose end affects no other step."""
 
 import signal
 from collections.abc import Callable, Iterator

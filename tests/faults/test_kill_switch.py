@@ -1,4 +1,4 @@
-"""The kill switch of a budget, with a real worker fleet: what the spender has under way ends."""
+"""The kill switch of a budget, with real workers: the spender's live executions end."""
 
 from decimal import Decimal
 

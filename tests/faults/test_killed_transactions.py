@@ -1,4 +1,4 @@
-"""Processes that are killed inside their transactions leave no half: neither callers nor steps."""
+"""Processes killed inside their transactions leave nothing half-done: neither callers nor steps."""
 
 import json
 import os

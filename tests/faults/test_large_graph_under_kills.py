@@ -1,4 +1,4 @@
-"""A large graph gets on although no process lives long: a fresh one begins at once."""
+"""A large graph makes progress although no process lives long: a fresh one begins at once."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What a prefork worker counts is what the database holds, whatever happens to its children."""
+"""A prefork worker's counters equal the database, even if its children die."""
 
 from collections.abc import Iterator
 from http.client import HTTPConnection

@@ -1,4 +1,4 @@
-"""The same execution asked for several times at once."""
+"""The same execution, requested several times concurrently."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

@@ -1,4 +1,4 @@
-"""More requests than a web process can answer: what it refuses and what it still answers."""
+"""More requests than a web process can handle: those rejected and those still served."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

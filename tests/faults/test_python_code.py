@@ -1,4 +1,4 @@
-"""Code that workflows bring along runs in real workers, which go on whatever it does."""
+"""Workflows' code runs in real workers, which continue whatever the code does."""
 
 from pathlib import Path
 

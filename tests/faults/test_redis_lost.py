@@ -1,4 +1,4 @@
-"""Redis killed and started again, empty: every message is gone, every row is there."""
+"""Redis killed and started again, empty: all messages are lost, all rows are kept."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A redrive whose driver is killed in the middle, several times: none twice, none forgotten."""
+"""A redrive whose driver is killed repeatedly: no entry twice, none forgotten."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Lists read from a real streaming replica: fresh, behind, and gone."""
+"""Lists from a real streaming replica: fresh, lagging, and gone."""
 
 import os
 import re

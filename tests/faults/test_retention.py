@@ -1,4 +1,4 @@
-"""Pruning beside a working engine, killed in the middle: what is under way notices nothing."""
+"""Pruning beside a working engine, killed midway: running executions are not affected."""
 
 import os
 import sys

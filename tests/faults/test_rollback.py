@@ -1,4 +1,4 @@
-"""Rolling back while real workers run: what they still bring is refused, and all ends once."""
+"""Rolling back while real workers run: their results are rejected; every execution ends once."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Containers ask a worker and a beat whether they are well; those that only look alive are not."""
+"""Health checks of workers and beat by containers; hanging ones are detected."""
 
 import os
 import signal

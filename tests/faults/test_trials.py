@@ -1,4 +1,4 @@
-"""Test runs on real workers: what is pinned is not called, and what follows gets what was given."""
+"""Test runs on real workers: pinned tasks are not called, and followers get the given results."""
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,4 +1,4 @@
-"""Waits on real workers: they hold none, outlive them all, and end in time."""
+"""Waits on real workers: they hold no worker, outlive all workers, and end in time."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Schemas and payloads at random that try to take as much as they can."""
+"""Random schemas and payloads that try to use as much as possible."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One of everything in a workspace, marked so that it is known again wherever it turns up.
+"""One object of each kind in a workspace, marked so that it is recognised in any output.
 
 A thing's name holds the mark of the workflow or workspace it belongs to; payloads hold a mark of
 their own, since fewer may see them.

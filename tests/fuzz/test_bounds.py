@@ -1,4 +1,4 @@
-"""No schema and no payload holds a web process, or fills its memory.
+"""No schema and no payload blocks a web process, or fills its memory.
 
 `make fuzz ARGS="-k schema --seconds 600"` tries others for ten minutes.
 """

@@ -1,4 +1,4 @@
-"""No expression holds a web process for 100 ms, takes 256 MiB, or ends in anything but an error.
+"""No expression blocks a web process for 100 ms, takes 256 MiB, or fails with an unexpected error.
 
 In a worker none holds its process longer than its step's time.
 

@@ -1,4 +1,4 @@
-"""The whole document, fuzzed as each role: no failure, no lie, nothing of anybody else's.
+"""The whole document, fuzzed as each role: no failure, no mismatch, no other workspace's data.
 
 `make fuzz ARGS="--examples 500"` tries more requests, and others each time.
 """

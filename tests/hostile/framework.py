@@ -1,4 +1,4 @@
-"""What this project gave REST framework: each answers otherwise than Valkyr's API."""
+"""The project's own REST framework classes: each behaves differently from Valkyr's API."""
 
 import json
 from typing import Any

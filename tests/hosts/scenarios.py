@@ -1,4 +1,4 @@
-"""What workflows do in every project: asked for by its API, carried by its worker and beat."""
+"""The workflows of every project: started through its API, executed by its worker and beat."""
 
 from tests.hosts import workflows
 from tests.hosts.client import Client

@@ -1,4 +1,4 @@
-"""A project that is used to its own ways: see `bureau/bureau/settings.py`.
+"""A project with its own conventions: see `bureau/bureau/settings.py`.
 
 Its accounts have UUIDs as keys, e-mail addresses as names, and inherit from another model; an app
 of its own has the label `runners`; its tables are in one database and ours in another, by its

@@ -1,4 +1,4 @@
-"""The tutorial for a Django project, typed as it is printed, in a new folder, by the clock."""
+"""The tutorial for a Django project, executed as printed, in a new folder, against the clock."""
 
 import os
 import re

@@ -1,6 +1,7 @@
-"""Wagtail's own project, as `wagtail start` takes it out of its package, on the newest Python.
+"""Wagtail's own project, created by `wagtail start`, on the newest Python.
 
-It has no Celery; its pages answer at every address that nobody else takes, its tests are its own.
+It has no Celery; its pages answer at every address that no other route takes; its tests are its
+own.
 """
 
 import os

@@ -1,4 +1,7 @@
-"""The admin without a browser: every page answers, cheaply, to whom it should, and GET is safe."""
+"""The admin without a browser: every page responds, with few queries, to permitted users.
+
+GET is safe.
+"""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The page of a dead letter: what it tells, of whom it is asked for, and to whom it tells what."""
+"""The page of a dead letter: its contents and its queries, for each kind of user."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Payloads in the admin: hidden from who may not see them, revealed for a reason that is kept."""
+"""Payloads in the admin: hidden without permission, revealed for a recorded reason."""
 
 from collections.abc import Callable
 from typing import Any

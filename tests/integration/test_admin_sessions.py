@@ -1,4 +1,4 @@
-"""The page of one's sessions: see where one is signed in, and end it there."""
+"""The page of the user's own sessions: list them and end them."""
 
 from typing import Any
 

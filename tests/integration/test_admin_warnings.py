@@ -1,4 +1,4 @@
-"""The admin tells of templates that read what no output has, on publishing too."""
+"""The admin warns of templates that read undeclared outputs, also at publication."""
 
 from typing import Any
 

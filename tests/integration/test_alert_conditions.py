@@ -1,4 +1,4 @@
-"""What lasts is found where it holds, and only there; and what was dealt with is over."""
+"""Lasting conditions are found while they hold, and closed afterwards."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Alerts: opened once, counted up, told of at most once an interval, over with an all-clear."""
+"""Alerts: opened once, counted, reported once per interval, closed with an all-clear."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The admin's approvals: who sees what, who may decide, and what is kept."""
+"""The admin's approvals: visibility, permission to decide, and what is recorded."""
 
 from typing import Any
 

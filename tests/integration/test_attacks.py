@@ -1,7 +1,7 @@
-"""Attacks on a live stack, over HTTP, with the rights that the attacker would have.
+"""Attacks on a live stack, over HTTP, with the attacker's rights.
 
-The stack is the one that `make up` starts. Each attack succeeded once. What is checked is what the
-attacker wants: that a credential arrives elsewhere, that others have to wait, that a process grows.
+The stack is started as by `make up`. Each attack succeeded once. The checks are the attacker's
+goals: that a credential arrives elsewhere, that others have to wait, that a process grows.
 """
 
 import http.server

@@ -1,4 +1,4 @@
-"""The hash chain over the audit trail: what was sealed cannot be changed without being found."""
+"""The hash chain over the audit trail: a change of sealed rows is detected."""
 
 import logging
 from collections.abc import Iterator

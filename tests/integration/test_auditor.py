@@ -1,4 +1,4 @@
-"""The auditor finds what it is there to find: each rule broken on purpose, by hand, in the rows."""
+"""The auditor detects each broken rule, broken on purpose in the rows."""
 
 from collections.abc import Iterator
 from random import Random

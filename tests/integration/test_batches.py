@@ -1,4 +1,4 @@
-"""A worker goes through a batch of a pure map's items in memory while others plan from the rows."""
+"""A worker runs a batch of a pure map's items in memory while others plan from the rows."""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,4 +1,4 @@
-"""What beat writes down of what it sent, and when."""
+"""What beat saves about sent entries, and when."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Every page of the admin in a project that has it at `/office/`, and the rest below `/flows/`."""
+"""Every page of the admin in a project with the admin at `/office/`, and Valkyr below `/flows/`."""
 
 from collections.abc import Iterator
 from html.parser import HTMLParser

@@ -1,4 +1,4 @@
-"""`make bench` on real parts: what it counts, what it copies, and that it measures and says so."""
+"""`make bench` on real parts: its counts, its copies, its measurements and its report."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Sub-workflows: what a parent and its children do for, and to, each other."""
+"""Sub-workflows: the effects of a parent and its children on each other."""
 
 from collections.abc import Callable, Iterator
 from random import Random

@@ -1,4 +1,4 @@
-"""Steps get a credential within its boundary only, whoever changed what the step is given."""
+"""Steps get a credential only within its boundary, even if a user changed their inputs."""
 
 from collections.abc import Callable, Iterator
 from random import Random

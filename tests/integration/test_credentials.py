@@ -1,4 +1,4 @@
-"""Credentials are kept sealed, opened by name, and never told."""
+"""Credentials are stored sealed, opened by name, and never shown."""
 
 import json
 import logging

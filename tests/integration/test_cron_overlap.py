@@ -1,4 +1,4 @@
-"""What a schedule does while the execution of an earlier time is not finished."""
+"""A schedule while the execution of an earlier time has not finished."""
 
 from datetime import timedelta
 from typing import Any

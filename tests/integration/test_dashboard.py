@@ -1,4 +1,4 @@
-"""The admin's first page: what it says, to whom, and what it does where something is missing.
+"""The admin's first page: its contents for each user, also if something is missing.
 
 `.ci/test` runs it with every plugin left out as well.
 """

@@ -1,8 +1,7 @@
-"""What is in deploy/, as far as it can be judged without an engine or a cluster.
+"""The files in deploy/, as far as they can be checked without an engine or a cluster.
 
-No image was built and no cluster asked: files are checked by Compose's own reader, by kustomize,
-and by what they say of each other and of the code. `make check` holds them against Kubernetes'
-schemas.
+No image is built and no cluster is used: files are checked by Compose's own reader, by kustomize,
+and against each other and the code. `make check` validates them against Kubernetes' schemas.
 """
 
 import json

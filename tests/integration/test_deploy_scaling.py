@@ -1,7 +1,7 @@
-"""KEDA's query, taken from the manifest and asked of the real tables.
+"""KEDA's query, taken from the manifest and run on the real tables.
 
-KEDA's own schema is not at hand, so its objects are checked by structure: the fields that its
-documentation names, and no others.
+KEDA's own schema is not available, so its objects are checked by structure: exactly the fields that
+its documentation names.
 """
 
 from pathlib import Path

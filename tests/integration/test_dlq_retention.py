@@ -1,4 +1,4 @@
-"""What retention deletes, and what it never does."""
+"""What retention deletes, and what it never deletes."""
 
 from datetime import timedelta
 from typing import Any

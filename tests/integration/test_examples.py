@@ -1,4 +1,4 @@
-"""What stands in `examples/` can be published, and its data does what its README says."""
+"""The workflows in `examples/` can be published, and their data gives the README's results."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the engine tells of a dead step: what it talked to, how that answered, what it is called."""
+"""The record of a dead step: its target, the target's answer, and the failure's name."""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,4 +1,4 @@
-"""Failure groups: what failing steps leave, what is counted, and what people make of them."""
+"""Failure groups: rows of failing steps, counters, and users' changes."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,7 @@
-"""With row-level security a defect in the application's filters shows nothing of another workspace.
+"""With row-level security, a defect in the application's filters shows no other workspace.
 
-The defect: whoever is in one workspace is taken for a member of all. Each address of the API and of
-the admin that can be read is asked for, with the ids of another workspace's rows in it.
+The defect: a member of one workspace is treated as a member of all. Each readable address of the
+API and of the admin is requested with the ids of another workspace's rows.
 """
 
 import json

@@ -1,6 +1,6 @@
 """A project's settings change nothing of the API below its prefix (`tests/hostile`).
 
-Its process and the stand-alone platform's serve one database, and are asked the same.
+Its process and the stand-alone platform's serve one database, and get the same requests.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Starts inside a caller's transaction: part of it, and nobody waits for it."""
+"""Starts inside a caller's transaction: part of it, without blocking other starts."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the loss of a holder counts for, by what is known of its process and its parent."""
+"""How the loss of a holder is counted, by the facts about its process and its parent."""
 
 import os
 import subprocess

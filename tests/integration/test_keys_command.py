@@ -1,4 +1,4 @@
-"""`manage.py keys`: each action, what it prints, and what it refuses."""
+"""`manage.py keys`: each action, its output, and its errors."""
 
 import base64
 from io import StringIO

@@ -1,4 +1,4 @@
-"""What the sweeper takes for lost: queues that hold nothing, runs that later ones overtook."""
+"""Messages that the sweeper considers lost: empty queues, runs that later ones overtook."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""The monitor's page without a browser: who gets it, and what is offered to whom."""
+"""The monitor's page without a browser: access to it, and the buttons for each user."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is in deploy/ for Prometheus and Grafana: it is well-formed, and asks for what there is."""
+"""The files for Prometheus and Grafana in deploy/: well-formed, with existing metrics."""
 
 import json
 import os

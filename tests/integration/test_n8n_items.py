@@ -1,4 +1,4 @@
-"""Items that are many, as imported from n8n, come to what n8n makes of them."""
+"""Multiple items in workflows imported from n8n have n8n's results."""
 
 from collections.abc import Iterator
 from random import Random

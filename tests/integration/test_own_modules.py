@@ -1,4 +1,4 @@
-"""Modules of one's own: written by the command, installed from a package, tested by the kit."""
+"""A user's own modules: created by the command, installed from a package, tested by the kit."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The workflows printed on our pages can be published as they stand, and links lead somewhere."""
+"""The workflows printed on our pages can be published unchanged, and links work."""
 
 import re
 from collections.abc import Iterator

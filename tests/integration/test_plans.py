@@ -1,4 +1,4 @@
-"""The plan of each hot statement is one, whatever is in the tables and whatever statistics say.
+"""Each hot statement has one plan, whatever the tables' contents and statistics.
 
 A prepared statement keeps the plan of its sixth use, and PostgreSQL looks at a table's size and
 statistics only when it makes one: a plan that was right on an empty table, or on one where nothing

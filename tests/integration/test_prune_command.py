@@ -1,4 +1,4 @@
-"""`manage.py prune`: what it prints, refuses, writes down and answers."""
+"""`manage.py prune`: its output, errors, audit rows and exit codes."""
 
 from io import StringIO
 from typing import Any

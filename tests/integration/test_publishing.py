@@ -1,4 +1,4 @@
-"""Drafts and versions under competition, and what is written down about them."""
+"""Concurrent changes of drafts and versions, and their audit rows."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Which executions retention deletes, and what it never takes from those that stay."""
+"""The executions that retention deletes, and what it never deletes of the others."""
 
 from collections import Counter
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Forests of executions at random: what goes is what a plain reading of the rules says."""
+"""Random forests of executions: retention deletes what a plain implementation of the rules says."""
 
 import random
 from collections import Counter

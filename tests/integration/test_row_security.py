@@ -1,4 +1,4 @@
-"""PostgreSQL shows a request no row of another workspace, whatever its queries forget."""
+"""PostgreSQL shows a request no row of another workspace, even if its queries have no filter."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace

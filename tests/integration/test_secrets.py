@@ -1,4 +1,4 @@
-"""Steps that use secrets: rows hold references, modules get values, what comes back is scrubbed."""
+"""Steps that use secrets: rows hold references, modules get values, results are scrubbed."""
 
 import json
 from collections.abc import Iterator

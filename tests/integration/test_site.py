@@ -1,4 +1,4 @@
-"""The site says what the pages say where they lie, and is whole without the network."""
+"""The site equals the pages in the repository, and works without the network."""
 
 import re
 import shutil

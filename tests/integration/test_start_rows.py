@@ -1,4 +1,4 @@
-"""What starting hands back is what stands in the row, whatever was asked for."""
+"""The result of a start equals the row, whatever was requested."""
 
 from collections.abc import Callable, Sequence
 from uuid import uuid4

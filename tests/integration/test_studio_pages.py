@@ -1,4 +1,4 @@
-"""The studio's pages without a browser: who gets them, what they are told, how they are guarded."""
+"""The studio's pages without a browser: access, attributes, and security headers."""
 
 from html.parser import HTMLParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""The testing kit carries real executions in one process, without a broker or a worker."""
+"""The testing kit runs real executions in one process, without a broker or a worker."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Failure groups in the admin: what is listed, in which order, and what people make of them."""
+"""Failure groups in the admin: the list, its order, and users' changes."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What nobody foresaw is a problem of the API in any project; who collects errors hears of it."""
+"""An unexpected error becomes a problem document in any project; error collectors receive it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`make up` from outside: one stack, made from nothing, that outlives what is done to it."""
+"""`make up` from outside: one stack, created from nothing, that survives disturbances."""
 
 import os
 import pwd

@@ -1,4 +1,4 @@
-"""Who may watch, and how many at once."""
+"""Permission to watch, and limits on concurrent viewers."""
 
 from collections.abc import Callable
 from contextlib import ExitStack

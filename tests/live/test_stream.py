@@ -1,4 +1,4 @@
-"""What a viewer is told: everything once, changes as they are committed, and nothing twice."""
+"""What a viewer receives: everything once, changes after their commit, and nothing twice."""
 
 from collections.abc import Callable
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""A remote runner that ends while it waits for work is given none."""
+"""A remote runner that ends while it waits for work gets none."""
 
 import time
 from typing import Any

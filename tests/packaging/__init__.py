@@ -1,1 +1,1 @@
-"""The distribution `valkyr`: what it holds, what it needs, and that it installs."""
+"""The distribution `valkyr`: its contents, its requirements, and its installation."""

@@ -1,4 +1,4 @@
-"""What the code imports is what pyproject.toml declares, and what `make up` pins."""
+"""The code's imports equal pyproject.toml's dependencies, and what `make up` pins."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What `pip install valkyr` comes to, on every Python and machine that we promise."""
+"""The result of `pip install valkyr` on every supported Python and machine."""
 
 import tomllib
 

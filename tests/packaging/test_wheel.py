@@ -1,4 +1,4 @@
-"""The wheel holds all that the apps read as they run, and nothing else."""
+"""The wheel contains everything that the apps read at run time, and nothing else."""
 
 import email
 import subprocess

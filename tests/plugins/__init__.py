@@ -1,1 +1,1 @@
-"""Tests of what is optional, a folder a plugin."""
+"""Tests of optional parts, one folder per plugin."""

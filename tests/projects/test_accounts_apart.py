@@ -1,4 +1,4 @@
-"""Accounts in the project's database, our tables in another: no join and no key reaches both."""
+"""Accounts in the project's database, our tables in another: no join and no foreign key crosses."""
 
 from uuid import UUID
 

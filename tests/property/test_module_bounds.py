@@ -1,4 +1,4 @@
-"""Whatever comes in: addresses, packed bodies, paths and failures stay within their bounds."""
+"""For any input: addresses, packed bodies, paths and failures stay within their limits."""
 
 import gzip
 import json

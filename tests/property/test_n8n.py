@@ -1,4 +1,4 @@
-"""Whatever JSON comes as an export: a definition of the right shape, or a refusal in words."""
+"""For any JSON as an export: a definition of the right structure, or an error message."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""No payload forges a secret, and no surroundings hide one that comes back."""
+"""No payload forges a secret, and no surrounding text hides one."""
 
 import base64
 import html

@@ -1,4 +1,4 @@
-"""Random workflows whose dead steps are all skipped: they end well, as their graph says."""
+"""Random workflows whose dead steps are all skipped: they succeed, as their graph says."""
 
 from random import Random
 

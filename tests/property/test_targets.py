@@ -1,4 +1,4 @@
-"""Rules of targets hold in whatever order they stand, and patterns match as their pieces say."""
+"""Rules of targets apply independently of their order, and patterns match as their parts say."""
 
 from hypothesis import given
 from hypothesis import strategies as st

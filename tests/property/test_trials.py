@@ -1,4 +1,4 @@
-"""Test runs of random workflows: always a sound definition, with what was asked and no more."""
+"""Test runs of random workflows: always a valid definition, with exactly what was requested."""
 
 import json
 from random import Random

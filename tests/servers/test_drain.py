@@ -1,4 +1,4 @@
-"""Each kind of process asked to end: it gives back what it has, and ends in order."""
+"""Each kind of process asked to end: it returns its work, and exits cleanly."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Valkyr in a project with a Celery app of its own: its own worker and beat carry executions."""
+"""Valkyr in a project with its own Celery app: its own worker and beat run executions."""
 
 import os
 from collections.abc import Iterator

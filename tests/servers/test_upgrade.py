@@ -1,4 +1,4 @@
-"""Two releases at once: tables are changed under load, and old and new workers share the steps."""
+"""Two releases at once: tables are migrated under load, and old and new workers share the steps."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the actors do: each act is one call of the product's own functions, as its task makes it."""
+"""The actors' acts: each is one call of the product's own functions, as its task makes it."""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The broker of the simulation: it also delays and refuses messages, and hears no dead process."""
+"""The simulation's broker: it also delays and rejects messages, and ignores dead processes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

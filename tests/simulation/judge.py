@@ -1,4 +1,4 @@
-"""After a seed: what the rows say is compared with what the interpreter says."""
+"""After a seed: compare the rows with the interpreter's result."""
 
 from collections.abc import Sequence
 from pathlib import Path

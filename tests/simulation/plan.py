@@ -1,4 +1,4 @@
-"""What a seed is about: its workflows, how many executions, and how bad the world is."""
+"""A seed's contents: its workflows, the number of executions, and the rate of faults."""
 
 from dataclasses import dataclass, field, replace
 from random import Random

@@ -1,4 +1,4 @@
-"""Where the engine gets time, chance and names from: in a simulation all three are drawn.
+"""The engine's sources of time, chance and names: in a simulation all three are drawn.
 
 Stored times are PostgreSQL's own; what is to come due is aged by an UPDATE (`time_passes`).
 """

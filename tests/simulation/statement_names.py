@@ -1,4 +1,4 @@
-"""What a trace calls a statement: its file's name, or its first words; the same in every run."""
+"""A statement's name in a trace: its file's name, or its first words; the same in every run."""
 
 import re
 from functools import cache

@@ -1,1 +1,1 @@
-"""`make soak`: everything at once for long, and whether anything grows that should not."""
+"""`make soak`: everything at once for a long time, and whether anything grows that should not."""

@@ -1,4 +1,4 @@
-"""What goes on beside the load: a schedule, failures and their redrive, a viewer, retention."""
+"""The work beside the load: a schedule, failures and their redrive, a viewer, retention."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What is read again and again: processes' memory and descriptors, tables, how long work takes."""
+"""Repeated readings: processes' memory and descriptors, tables, durations."""
 
 import time
 from collections import defaultdict

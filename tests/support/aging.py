@@ -1,4 +1,4 @@
-"""Executions that ended so many days ago, with what hangs on them."""
+"""Executions that ended a number of days ago, with their rows."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the modules of drawn workflows do with their inputs: the drawing's side of the oracle."""
+"""The behaviour of modules in drawn workflows: the drawing's side of the oracle."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where the browser for browser tests is, or why there is none."""
+"""Find the browser for browser tests, or why there is none."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""How a container kept its places: iterations one after another, items within bounds, none late."""
+"""Whether a container kept its slots: iterations in sequence, items within bounds, none late."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The API's document, made once a process: half a second of a processor for each who asks."""
+"""The API's document, made once per process, because it takes half a second of CPU."""
 
 import json
 from functools import cache

@@ -1,4 +1,4 @@
-"""`manage.py consume` that kills itself where it hurts most, before it acknowledges a message."""
+"""`manage.py consume` that kills itself at the worst moment, before it acknowledges a message."""
 
 import os
 import signal

@@ -17,7 +17,7 @@ from valkyr.cli.errors import CliError, Exit, refused
 from valkyr.cli.interrupts import ends_when_interrupted
 
 PAGE = 500
-# A request that may be sent again is tried so often; the pauses between, in seconds.
+# How often a request that may be repeated is tried; the pauses between, in seconds.
 PAUSES = (0.3, 1.0)
 BROKEN = (httpx.ReadError, httpx.RemoteProtocolError, httpx.ReadTimeout, httpx.WriteError)
 NOT_OURS = (
@@ -77,7 +77,7 @@ class ApiClient:
             found = page[:left]
             yield from found
             left = None if left is None else left - len(found)
-            # Of the link its cursor alone: behind a proxy its host may be one we do not reach.
+            # Only the cursor of the link: behind a proxy its host may be unreachable for us.
             following = urlsplit(answer.links.get("next", {}).get("url", "")).query
             cursor = parse_qs(following).get("cursor")
             self.more = bool(cursor) or len(found) < len(page)

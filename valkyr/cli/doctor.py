@@ -13,9 +13,9 @@ from valkyr.cli.errors import CliError
 from valkyr.cli.options import Choices
 
 OURS = ("valkyr", "executions", "runners", "dlq", "valkyr_plugins")
-# Warnings without which commands and people do not get far.
+# Warnings that block commands and users.
 SERIOUS = frozenset({"executions.W101", "valkyr.W030", "valkyr.W031", "valkyr.W032", "valkyr.W033"})
-# The parts of an installation that checks speak of; all others are `settings`.
+# The parts of an installation to which checks belong; all others are `settings`.
 PARTS = {
     "executions.W101": "addresses",
     "runners.E002": "broker",
@@ -135,7 +135,7 @@ def _told(run: Callable[[], list[Any]]) -> list[DoctorFinding]:
     """Return the checks' messages: all apps' errors, and advice about Valkyr."""
     try:
         messages = run()
-    except Exception as error:  # a check of somebody's that cannot be run
+    except Exception as error:  # a third-party check that cannot be run
         text = f"System checks cannot be run: {type(error).__name__}: {error}"
         return [DoctorFinding("settings", "doctor.checks", text, "See `manage.py check`.")]
     found = []

@@ -27,7 +27,7 @@ Column = tuple[str, str | Callable[[Row], Any]]
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z\Z")
 SHOWN_TIME = re.compile(r"(\d{4}-)(\d\d-\d\d \d\d:\d\d):\d\dZ\Z")
-# Columns of others' sentences and lists, how narrow they may become, and what parts two columns.
+# Columns of sentences and lists, their minimum widths, and the separator of two columns.
 PROSE, LEAST, GAP = frozenset({"REASON", "ERROR", "RESULT", "SCOPES"}), 24, 2
 STYLES = {
     "SUCCESS": "green", "FAILED": "red", "DLQ": "red", "TIMEOUT": "red", "CANCELLED": "yellow",

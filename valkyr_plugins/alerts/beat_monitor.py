@@ -62,7 +62,7 @@ def look(since: datetime) -> int:
             with transaction.atomic():
                 notice(rule, found)
                 told += tell(rule)
-    # Also on later looks: beat's duty, which else tries again, does not run.
+    # Also on later passes: beat's duty, which otherwise retries, does not run.
     send_due()
     return told
 
@@ -73,7 +73,7 @@ def _keep_looking() -> None:
         try:
             since = since or database_now()
             look(since)
-        # The database may be away for a while; so is everything that could be said then.
+        # The database may be unavailable for a while; then nothing can be reported.
         except Exception as error:
             log.warning("could not look whether beat ticks (%s); trying again", error)
         finally:

@@ -84,7 +84,7 @@ def _plain(text: str) -> str:
 # An alert as a mail: plain text, the same Message-ID for every attempt.
 
 
-# Each of the exchange's operations takes at most so long: twenty recipients are two minutes.
+# The time limit of each operation of the exchange: twenty recipients are two minutes.
 SECONDS = 5.0
 
 
@@ -105,7 +105,7 @@ def send_mail(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int 
     return None
 
 
-# One attempt to send one message; no database in here, so that it may take its time.
+# One attempt to send one message; it uses no database, so that it may take its time.
 
 
 SENDERS: Mapping[str, Callable[[AlertRule, Mapping[str, Any], Context], int | None]] = {

@@ -81,7 +81,7 @@ def _rate_finding(workflow: Workflow, recent: float, usual: float) -> Finding:
 # A dead letter has been open for longer than the rule allows.
 
 
-# In these somebody decided to wait, or not to care.
+# In these a user decided to wait, or to ignore it.
 QUIET = (GroupStatus.IGNORED, GroupStatus.SNOOZED)
 # The most groups that are checked; those seen last come first.
 MOST_GROUPS = 10_000

@@ -53,7 +53,7 @@ def _hour_of(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0)
 
 
-# When a message that could not be sent is tried again: pure.
+# When a message that could not be sent is retried: pure.
 
 
 FACTOR = 3

@@ -27,7 +27,7 @@ from valkyr_plugins.alerts.models import (
 # Observations before any rule is applied: one occurrence, or one lasting condition.
 
 
-# Conditions that are looked for again and again; the others happen.
+# Conditions that are checked repeatedly; the others are events.
 LASTING = frozenset(
     {AlertKind.RATE_HIGH, AlertKind.ENTRY_OLD, AlertKind.NO_WORKER, AlertKind.BEAT_SILENT}
 )

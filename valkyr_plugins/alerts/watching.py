@@ -28,11 +28,11 @@ from valkyr_plugins.alerts.models import (
 from valkyr_plugins.alerts.news import fold
 from valkyr_plugins.alerts.sending import send_due
 
-# Alerts of what happened, not of what lasts, are over once somebody dealt with it.
+# Alerts of events, not of lasting conditions, are over once a user handled them.
 
 
 ALERTS_AT_ONCE = 500
-# Open alerts of a kind that one go looks at, the oldest first.
+# Open alerts of a kind that one pass checks, the oldest first.
 MOST_ALERTS = 20_000
 # Plugins report which alerts of these kinds last; an alert that the plugin no longer reports is
 # over.
@@ -96,7 +96,7 @@ STILL: Mapping[AlertKind, Callable[[Ids], set[UUID]]] = {
 
 log = logging.getLogger(__name__)
 Look = Callable[[AlertRule, datetime], Iterable[Finding]]
-# What of the rules' conditions is looked for here; whether beat ticks is seen elsewhere.
+# The conditions of rules that are checked here; whether beat runs is checked elsewhere.
 LOOKS: dict[AlertKind, Look] = {
     AlertKind.RATE_HIGH: high_rates,
     AlertKind.ENTRY_OLD: old_entries,
@@ -174,7 +174,7 @@ def _dealt_with() -> int:
     return over
 
 
-# What beat has done for the alerts: the news, the messages, the conditions.
+# Beat's duties for alerts: the news, the messages, the conditions.
 
 
 def deliver() -> dict[str, int]:

@@ -177,7 +177,7 @@ def _result(
         raise StepError(str(ended.value), fingerprint=ended.value.method)
     if isinstance(ended.value, Ignore):
         return Result({"result": None})
-    # Another attempt comes from a dead letter alone: it begins with the step's own arguments.
+    # A further attempt only comes from a dead letter: it begins with the step's own arguments.
     ctx.heartbeat({FINAL: True})
     call_later(inputs.errbacks, task_id, ctx)
     error = ended.value

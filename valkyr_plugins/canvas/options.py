@@ -11,7 +11,7 @@ from executions.public.messaging import broker_priority, celery_app
 
 LONGEST_STEP = 600.0
 LONGEST_WAIT = timedelta(days=365)
-# About Celery's own message, which a durable step has not; or about the result's id.
+# They concern Celery's own message, which a durable step does not have; or the result's id.
 WITHOUT_MEANING = frozenset(
     {
         "add_to_parent", "chord_size", "compression", "connection", "delivery_mode", "group_id",

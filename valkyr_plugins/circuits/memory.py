@@ -16,10 +16,10 @@ from uuid import UUID
 from runners.public.targets import DEFAULTS, TargetLimits, TargetRule, limits_for
 from valkyr_plugins.circuits.breaker import Caller, Circuit, Entry, enter, free, guarded
 
-# How many calls of each target this process saw answered of late, kept in memory alone.
+# How many calls of each target were answered recently in this process, kept in memory only.
 #
-# A failure takes them along when it is counted, so that a target is judged by the share of its
-# calls that fail, and one that answers costs no query.
+# A failure includes them when it is counted, so that a target is judged by the share of its calls
+# that fail, and a working one costs no query.
 
 
 K = TypeVar("K", bound=Hashable)

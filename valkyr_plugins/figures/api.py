@@ -154,7 +154,7 @@ class FiguresShape(CamelCaseSerializer):
         return super().to_representation(instance | flat)
 
 
-# Figures of executions over time and of what waits now, for graphs elsewhere.
+# Figures of executions over time and of current waits, for external graphs.
 
 
 MOST_RUNNERS = 1_000

@@ -16,11 +16,11 @@ from valkyr_plugins.figures.models import CountedHour, ExecutionHour
 from valkyr_plugins.figures.ranges import HOUR, Range, Window
 from valkyr_plugins.figures.tally import BUCKET_SQL, COUNTERS, NUMBERS, Histogram, Tally
 
-# Executions counted from their rows: by slot of time and workflow, in four bounded statements.
+# Executions counted from their rows: by slot and workflow, in four bounded statements.
 
 
 FOLDER = Path(__file__).with_name("sql")
-# Attempts that failed are looked for among those queued at most so long before the first slot.
+# Failed attempts are searched among those queued at most this long before the first slot.
 LOOK_BACK = timedelta(hours=6)
 SAMPLE = 300
 EACH = 20

@@ -18,7 +18,7 @@ DECADES = 9
 LAST = PER_DECADE * DECADES + 1
 # The same in SQL, for `ms` in milliseconds.
 BUCKET_SQL = (
-    # Of nothing comes nothing: least() alone would leave NULL out.
+    # NULL stays NULL: least() alone would ignore it.
     "CASE WHEN ms IS NULL THEN NULL WHEN ms < 1 THEN 0 "
     f"ELSE least({LAST}, 1 + floor({PER_DECADE} * log(ms)))::int END"
 )
@@ -96,7 +96,7 @@ def _within(bucket: int, part: float) -> float:
     return float(begins * (ends / begins) ** part)
 
 
-# The final states and the counters they go to.
+# The final states and their counters.
 COUNTERS = {
     "SUCCESS": "succeeded",
     "FAILED": "failed",

@@ -150,7 +150,7 @@ def _refusal(spent: Spent) -> BudgetSpent:
     return BudgetSpent(spent.sentence, details=spent.facts)
 
 
-# The kill switch: a spent budget that has one ends what its spender has under way.
+# The kill switch: a spent budget that has one ends its spender's live executions.
 
 
 ACTOR = Actor.system("budgets")

@@ -32,7 +32,7 @@ def percent(spent: Decimal, of: Decimal) -> float:
     return float(round(100 * spent / of, 1))
 
 
-# Budgets: what one may say.
+# Budgets: their valid values.
 
 
 FIELDS = ("amount", "soft_percent", "kill_switch")
@@ -109,7 +109,7 @@ class BudgetKind(LimitKind[Budget]):
 BUDGETS = BudgetKind()
 
 
-# How much of budgets is spent in their present periods: days and months in UTC, or all time.
+# The spending of budgets in their present periods: days and months in UTC, or all time.
 
 
 def start_of(period: str, now: datetime, created_at: datetime) -> datetime:

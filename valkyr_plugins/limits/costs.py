@@ -24,10 +24,10 @@ from valkyr_plugins.limits.conf import LimitsSettings
 from valkyr_plugins.limits.known_limits import known
 from valkyr_plugins.limits.models import CostEntry
 
-# What an attempt spent is written and counted in the transaction that records it.
+# The cost of an attempt is written and counted in the transaction that records it.
 #
-# A result that is refused, because its lease was lost, leaves no entry: the transaction is undone.
-# Tokens are counted after a step spent them.
+# A rejected result, because its lease was lost, leaves no entry: the transaction is undone. Tokens
+# are counted after a step spent them.
 
 
 # What fits into the columns; more of it changes nothing for a budget.
@@ -177,7 +177,7 @@ def _names(group_by: str, keys: Collection[Any], users: QuerySet[Any] | None) ->
     return {}
 
 
-# Entries of what steps cost go by their age alone, also beyond their executions.
+# Entries of steps' costs are deleted by their age only, even after their executions.
 
 
 def cost_days() -> float:

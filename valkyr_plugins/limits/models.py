@@ -15,7 +15,7 @@ from executions.public.models import Workflow, WorkflowExecution, Workspace
 
 
 class Resource(TextChoices):
-    """What a quota counts."""
+    """The resource that a quota counts."""
 
     EXECUTIONS = "executions", lazy("executions")
     MODULE = "module", lazy("steps of a module type")
@@ -150,11 +150,11 @@ class CostEntry(models.Model):
 
 
 class Budget(SpenderLimit):
-    """What a workspace, or one principal in it, may spend in a period: money, or tokens.
+    """The maximum spending of a workspace, or of one principal in it, per period.
 
-    `currency` is empty for a budget of tokens. At `soft_percent` of it users are notified. After it
-    is spent, steps that cost are rejected, and with `kill_switch` the spender's executions are
-    cancelled.
+    The unit is money or tokens. `currency` is empty for a budget of tokens. At `soft_percent` of it
+    users are notified. After it is spent, steps that cost are rejected, and with `kill_switch` the
+    spender's executions are cancelled.
     """
 
     period = models.CharField(

@@ -16,7 +16,7 @@ from runners.public.models import Run
 from valkyr_plugins.limits.limit_kind import LimitExists, LimitKind, LimitRefused
 from valkyr_plugins.limits.models import Quota, QuotaHold, Resource
 
-# Quotas: what one may say, each resource with the limits that can be kept.
+# Quotas: their valid values, each resource with the limits that can be enforced.
 
 
 LIMITS = ("max_concurrent", "max_per_hour", "max_per_day")
@@ -127,7 +127,7 @@ class QuotaKind(LimitKind[Quota]):
 QUOTAS = QuotaKind()
 
 
-# How much of quotas is used in the present windows, for people to see.
+# The use of quotas in the present windows, for display.
 
 
 @dataclass(frozen=True, slots=True)

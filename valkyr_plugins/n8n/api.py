@@ -28,7 +28,7 @@ from valkyr_plugins.n8n.conversion import Conversion, convert
 from valkyr_plugins.n8n.export import read_text
 from valkyr_plugins.n8n.report import STATUSES
 
-# What an import of n8n takes and answers.
+# The requests and responses of imports from n8n.
 
 
 class N8nQuery(ImportQuery):

@@ -10,7 +10,7 @@ from valkyr_plugins.n8n.mapping import Left, below
 from valkyr_plugins.n8n.shape import Keys, Shape, one
 
 ANSWER_SECONDS = 30
-# Of kinds that end otherwise than in "Trigger".
+# Kinds whose names do not end in "Trigger".
 TRIGGERS = frozenset({"webhook", "cron", "interval", "start", "emailReadImap"})
 NO_TRIGGERS = frozenset({"respondToWebhook"})
 ERROR_NAMES: dict[Keys, str] = {

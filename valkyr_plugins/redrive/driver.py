@@ -18,7 +18,7 @@ from valkyr_plugins.redrive.items import Ended
 from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveScope, RedriveState
 from valkyr_plugins.redrive.sending import Batch, send_batch, send_one
 
-# What became of the entries that were sent is read off the rows, a bounded window at a time.
+# The results of sent entries are read from the rows, a bounded window at a time.
 
 
 WINDOW = 1_000
@@ -49,7 +49,7 @@ def settle(redrive_id: UUID) -> Settled:
         redrive.settled_to = found[-1][0] if len(found) == WINDOW else 0
         items.end(redrive, ended)
         if began == 0 and len(found) < WINDOW:
-            # All there are were looked at. An entry may have been deleted in the meantime.
+            # All remaining ones were checked. An entry may have been deleted meanwhile.
             redrive.running = len(found) - len(ended)
         _remember(redrive, ended)
         redrive.busy = redrive.state == RedriveState.RUNNING or redrive.running > 0
@@ -128,7 +128,7 @@ TURN_SECONDS = 0.4
 SETTLE_SECONDS = 0.1
 # A turn ends after this many times its duration, even if some redrives had no share.
 MOST_SHARES = 3
-# Redrives under way that one turn looks at; the next one begins behind them.
+# Redrives under way that one turn checks; the next one begins after them.
 MOST = 100
 
 

@@ -25,7 +25,7 @@ from valkyr_plugins.redrive.models import Redrive, RedriveScope
 
 # The expression that gives each entry its merge patch, in the language of the templates.
 #
-# It is written with or without the braces around it: `{"to": inputs.to | lower}`.
+# It is written with or without the outer braces: `{"to": inputs.to | lower}`.
 
 
 NAMES = ("inputs", "error", "attempts", "entry")

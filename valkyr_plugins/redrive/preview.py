@@ -17,7 +17,7 @@ from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveScope
 from valkyr_plugins.redrive.options import LATEST, PINNED
 from valkyr_plugins.redrive.side_effects import Outside
 
-# Which version entries would run with, and how its definition differs from the one that failed.
+# The version with which entries would run, and how its definition differs from the failed one.
 
 
 MOST_CHANGES = 30
@@ -83,7 +83,7 @@ def _of_task(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> 
 
 SAMPLES = 10
 TRIED = 1_000
-# The CPU time that a request may try entries for; each template has the budget of a web process.
+# The CPU time for trying entries in a request; each template has the budget of a web process.
 TRIED_SECONDS = 0.5
 LISTED = 100
 MOST_KINDS = 500

@@ -186,9 +186,9 @@ def _dead_step(item: Queued, patches: dict[UUID, patching.Patched]) -> DeadStep:
     )
 
 
-# Entries that are sent each in a transaction of its own.
+# Send entries, each in a transaction of its own.
 #
-# Steps whose execution needs locks before its own (a place of a limited workspace, a concurrency
+# Steps whose execution needs locks before its own (a slot of a limited workspace, a concurrency
 # key), and new executions. Lock order: redrive, workspace, keys, executions, dead letters.
 
 
@@ -214,12 +214,12 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
         items.hold(item.id, error.message)
         return None
     except OperationalError:
-        return False  # locked by somebody, for longer than we wait
+        return False  # locked elsewhere, for longer than we wait
 
 
 def _try(redrive: Redrive, item: Queued) -> bool:
     if not RedriveItem.objects.filter(pk=item.id, state=ItemState.QUEUED).exists():
-        return False  # it went with another of its execution
+        return False  # it was sent with another entry of its execution
     patched = patches_of(redrive, [item]).get(item.entry_id)
     try:
         # A savepoint: a rejected item leaves only its reason.

@@ -43,7 +43,7 @@ class DjangoTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
 
 
 class DjangoTaskOutputs(ModuleOutputs):
-    """What the task returned."""
+    """The task's return value."""
 
     result: Any = Field(description="The returned value.")
 

@@ -109,7 +109,7 @@ def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
     )
 
 
-# How a fork or a replay differs from its origin, as `executions.access` judges it.
+# The difference between a fork or a replay and its origin, for `executions.access`.
 
 
 def origins() -> QuerySet[WorkflowExecution]:
@@ -155,10 +155,10 @@ def _base(origin: WorkflowExecution, wanted: str | int) -> Base:
     return Base.OTHER
 
 
-# Approvals cover the execution in which they were given: where a fork has to ask again.
+# Approvals cover the execution in which they were given: where a fork must request them again.
 #
-# A fork never runs a step under an approval that its origin was given: it begins right before that
-# approval instead.
+# A fork never runs a step under an approval of its origin: it begins right before that approval
+# instead.
 
 
 def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> Point:

@@ -10,7 +10,7 @@ from executions.public.models import WorkflowExecution
 
 
 class CheckpointKind(models.TextChoices):
-    """Who took a checkpoint."""
+    """The origin of a checkpoint."""
 
     AUTO = "AUTO", lazy("by the engine")
     MANUAL = "MANUAL", lazy("manually")

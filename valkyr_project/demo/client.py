@@ -7,7 +7,7 @@ import httpx
 
 from executions.definition.graph.document import load_text
 
-# What stops the demo, in words for the person at the terminal.
+# Errors that stop the demo, in words for the user at the terminal.
 
 
 class DemoError(Exception):
@@ -25,8 +25,8 @@ class Api:
         """Sign in at `url` (without a trailing slash)."""
         self.url = url
         self._account = {"username": username, "password": password}
-        # A transport of our own: no proxy of the environment, and time for a web process that is
-        # started again.
+        # A transport of our own: no proxy from the environment, and time for a web process that
+        # restarts.
         transport = httpx.HTTPTransport(retries=CONNECT_RETRIES)
         self._http = httpx.Client(base_url=url, timeout=30, transport=transport)
         self._sign_in()

@@ -13,7 +13,7 @@ from valkyr_project.demo.orders import FOLDER
 from valkyr_project.demo.stack import Stack
 from valkyr_project.up.environment import step_defaults
 
-# Following the executions: one line a second, until all have ended or time is up.
+# Follow the executions: one line per second, until all have ended or time is up.
 
 
 FINAL = frozenset({"SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"})

@@ -18,7 +18,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[..., Awaitable[None]]
 
-# So much of a refused body is read and thrown away, so that its sender gets to see the answer.
+# How much of a rejected body is read and discarded, so that its sender can read the response.
 PATIENCE = 64 * 1024 * 1024
 _CHARSET = re.compile(rb";\s*charset=[^;]*", re.IGNORECASE)
 

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-# Seconds that a request waits for a place; and once the queue was not empty for longer than that.
+# Seconds that a request waits for a slot; and after the queue was not empty for longer than that.
 PATIENCE, SHORT_PATIENCE = 5.0, 0.5
 # Requests that wait at most: each keeps its body.
 QUEUE_LIMIT = 1_000

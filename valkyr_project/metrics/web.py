@@ -45,7 +45,7 @@ class Metrics:
 
 
 class Everything(Collector):
-    """What this process counted, its viewers, and the readings of the database."""
+    """The metrics of this process, its viewers, and the readings of the database."""
 
     def collect(self) -> Iterable[Metric]:
         """Yield all families."""

@@ -17,7 +17,7 @@ WORKER = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
 # about 60 KB and no database connection; a process's connections come from a pool
 # (VALKYR_POOL_SIZE).
 IO_THREADS = 256
-# `control` moves everything: a handful of threads that mostly wait for PostgreSQL.
+# `control` serves everything: a few threads that mostly wait for PostgreSQL.
 CONTROL_THREADS = 4
 MOST_PROCESSES = 10
 

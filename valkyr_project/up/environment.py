@@ -104,8 +104,8 @@ def _is_private(path: Path) -> bool:
     return True
 
 
-# Where the demo's partner listens, and nothing else of this machine: steps may call it without
-# being allowed to call the machine's other services.
+# The address of the demo's partner, with no other service of this machine: steps may call it
+# without access to the machine's other services.
 PARTNER_ADDRESS = "127.0.0.77"
 
 
@@ -115,7 +115,7 @@ def step_defaults(home: Path) -> dict[str, str]:
     return remote | {
         "VALKYR_HTTP_ALLOWED_NETWORKS": f"{PARTNER_ADDRESS}/32",
         "VALKYR_EMAIL_URL": (home / "mail").as_uri(),
-        # Who presses Ctrl-C waits; shorter than WORKER_STOP's first step.
+        # The user waits after Ctrl-C; shorter than WORKER_STOP's first step.
         "VALKYR_DRAIN_SECONDS": "8",
     }
 

@@ -32,7 +32,7 @@ def main() -> None:
         "worker-default": lambda: worker_answers("default"),
         "worker-io": lambda: worker_answers("io"),
         "beat": lambda: beat_reads_its_schedule(database_url),
-        # Not a page: who opens one has the workers report to Flower.
+        # Not a page, because viewing one makes the workers report to Flower.
         "flower": lambda: answers(f"{flower_url}/healthcheck"),
     }
     for name, probe in probes.items():
@@ -48,7 +48,7 @@ def _ask(name: str, probe: Callable[[], bool]) -> None:
 def answers(url: str) -> bool:
     """Return whether a GET ends without a server error."""
     request = urllib.request.Request(url)  # noqa: S310 - our own address
-    # A proxy set for the outside world has no business here.
+    # A proxy for outside connections must not be used here.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(request, timeout=2) as answer:

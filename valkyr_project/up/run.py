@@ -21,7 +21,7 @@ from valkyr_project.up.processes import FILE as TARGETS
 from valkyr_project.up.processes import probes, specs
 from valkyr_project.up.supervisor import Servers, StopRequest, Supervisor
 
-# Whether the ports people will use are free, before anything is started.
+# Check that the ports for users are free, before anything is started.
 
 
 def require_free(port: int, variable: str) -> None:

@@ -26,7 +26,7 @@ from valkyr_project.up.options import Options, UpError
 from valkyr_project.up.output import Output, say
 from valkyr_project.up.processes import ProcessSpec
 
-# The embedded PostgreSQL and Redis of a stack, unless the environment names real ones.
+# The embedded PostgreSQL and Redis of a stack, unless the environment names other ones.
 
 
 class Servers:

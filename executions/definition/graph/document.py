@@ -8,9 +8,9 @@ from executions.definition.graph.problem import DefinitionError, DefinitionProbl
 from executions.definition.graph.storable import MAX_BYTES, storage_problems, too_large
 from executions.definition.graph.yaml_text import dump_yaml, read_yaml
 
-# Reads a definition's YAML or JSON text into a document; nothing but JSON values come out.
+# Parse a definition's YAML or JSON text into a document of JSON values only.
 #
-# Refused: more than 1 MiB, nesting past 64, a key given twice, aliases that multiply, values that
+# It rejects more than 1 MiB, nesting past 64, a key given twice, aliases that multiply, values that
 # cannot be stored.
 
 

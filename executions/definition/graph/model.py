@@ -151,7 +151,7 @@ class Graph:
     name: str  # workflow name
     order: tuple[int, ...]  # a topological order of the tasks
     kind: str = ""  # of a body: "loop" or "map"; "undo" of undo steps
-    guarded: bool = False  # a failure in this body is minded by a container around it
+    guarded: bool = False  # a container around it handles a failure in this body
     pure: bool = False  # all steps run inline and write nothing
     sinks: tuple[int, ...] = ()  # tasks that no edge leaves
     concurrency: Concurrency | None = None
@@ -167,7 +167,7 @@ class Graph:
 
 @dataclass(slots=True)
 class Passed:
-    """What was recorded since the last checkpoint, as far as one worker knows."""
+    """The records since the last checkpoint, as far as one worker knows."""
 
     steps: int = 0
     gate: bool = False
@@ -263,7 +263,7 @@ class Limits:
     checkpoint_every_steps: int = 5
     checkpoint_keep: int = 10
     thread_queues: frozenset[str] = frozenset({"io"})  # their workers are threads of one process
-    remote_queues: frozenset[str] = frozenset()  # worked by programs of others, over HTTP
+    remote_queues: frozenset[str] = frozenset()  # executed by external programs, over HTTP
 
 
 DEFAULTS = Limits()

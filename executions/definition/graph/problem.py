@@ -42,6 +42,6 @@ def problem(pointer: Pointer, code: str, message: str) -> DefinitionProblem:
 def did_you_mean(name: str, known: Iterable[str], *, at_most: int = MAX_COMPARED) -> str:
     """Return `; did you mean "fetch"?` if a known name is similar, else an empty string."""
     names = list(known)
-    # Comparing is slow; a long list is the work of a program, which needs no hint.
+    # Comparing is slow; a long list comes from a program, which needs no hint.
     close = get_close_matches(name[:100], names, n=1) if len(names) <= at_most else []
     return f'; did you mean "{close[0]}"?' if close else ""

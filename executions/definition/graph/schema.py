@@ -244,7 +244,7 @@ WORKFLOW_SCHEMA: Mapping[str, Any] = {
 }
 
 
-# Compares a document with WORKFLOW_SCHEMA and says each difference in a sentence.
+# Compare a document with WORKFLOW_SCHEMA and describe each difference in a sentence.
 
 
 # A jsonschema ValidationError; the library is imported late, since workers never validate.

@@ -11,14 +11,14 @@ from contextvars import ContextVar
 
 # In the web process: 0.35 s of one thread, in pure Python, which other threads interrupt.
 REQUEST = 100_000
-# Evaluations that each further payload of a request adds: an order with 25 lines takes 480.
-# A thousand of them take 2.1 s at most.
+# Evaluations that each further payload of a request adds: an order with 25 lines takes 480. A
+# thousand of them take at most 2.1 s.
 FURTHER = 500
 # All schemas of a definition that is checked: 0.8 s. A part of a schema takes some 100.
 DEFINITION = 150_000
 # In a step, whose time limit ends it as well.
 STEP = 4_000_000
-# What one evaluation is worth: characters of an error's message, instructions of a pattern.
+# The cost of one evaluation: characters of an error's message, instructions of a pattern.
 CHARACTERS = 50
 INSTRUCTIONS = 1_000
 SECONDS = 3.5e-6

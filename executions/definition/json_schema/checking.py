@@ -12,10 +12,10 @@ from typing import Any
 from executions.definition.json_schema.budget import EvaluationBudget, current, spending
 from executions.definition.patterns import BadPattern, pattern, shown
 
-# The longest text that is still looked at; names of hosts have at most 253 characters.
+# The longest text that is checked; names of hosts have at most 253 characters.
 MAX_CHARACTERS = 16_384
 MAX_HOST_CHARACTERS = 1_000
-# The library that reads templates of addresses takes time that grows with the square of the length.
+# The library that parses templates of addresses takes time quadratic in the length.
 MAX_TEMPLATE_CHARACTERS = 1_000
 TEMPLATE_CHARACTERS = 3  # of such a template, for one evaluation
 # The formats of draft 2020-12 that jsonschema checks by other packages.

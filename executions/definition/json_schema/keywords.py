@@ -23,16 +23,16 @@ Rule = Callable[[Any, Any, Any, Any], Any]
 _BRANCHES = ("allOf", "anyOf", "oneOf")
 _REFERENCES = ("$ref", "$dynamicRef")
 REFERENCE_COST = 4
-# A reference is looked up by its address, a dynamic one in every schema on the way to it.
+# A reference is resolved by its address, a dynamic one in every schema on the path to it.
 _COSTS = {"$ref": REFERENCE_COST, "$dynamicRef": 20}
-# Names or items of a value that are looked at for the price of one evaluation.
+# Names or items of a value that are checked for one evaluation.
 PARTS = 4
 
 
 def charged(keyword: str, rule: Rule) -> Rule:
     """Return `rule` with its cost taken from the current budget, errors included."""
     fixed = _COSTS.get(keyword, 1)
-    # What these do does not grow with the value, or is charged where they do it.
+    # The cost of these does not grow with the value, or is charged where it occurs.
     is_fixed = keyword in (*_REFERENCES, *_BRANCHES, "type", "if", "not", "minimum", "maximum")
 
     @functools.wraps(rule)
@@ -40,7 +40,7 @@ def charged(keyword: str, rule: Rule) -> Rule:
         budget = current()
         budget.spend(fixed if is_fixed else 1 + _size(argument, instance))
         for error in rule(validator, argument, instance, schema) or ():
-            # The message may hold the whole value once again.
+            # The message may contain the whole value again.
             budget.spend(len(error.message) // CHARACTERS)
             yield error
 

@@ -61,7 +61,7 @@ _EVALUATION_ERRORS = (
 
 _COMPILING = Lock()
 
-# A text, a word, or a sign; about what Jinja takes for one token.
+# A text, a word, or a sign; about one token of Jinja.
 _TOKEN = re.compile(r""""(?:\\.|[^"\\])*+"?|'(?:\\.|[^'\\])*+'?|\w++|[^\w\s]""", re.DOTALL)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.values import as_text, bounded_text, built_text, scan
 
-# Possessive, so that no text is read twice.
+# Possessive, so that no text is scanned twice.
 _DIRECTIVE = re.compile(
     r"%(?:\((?P<name>[^()]*+)\))?+[-+ #0]*+(?P<width>\*|\d*+)"
     r"(?:\.(?P<precision>\*|\d*+))?+[hlL]?+(?P<kind>[diouxXeEfFgGcrsa%])"

@@ -12,7 +12,7 @@ from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.errors import TooLarge
 from executions.definition.templating.paths import kind
 
-# How large a single value of an expression may be, and the size of texts and lists in bytes.
+# The largest size of a single value of an expression, and the size of texts and lists in bytes.
 
 
 MAX_TEXT = 1_048_576  # characters: of a rendered text and of any text in an expression's value
@@ -220,7 +220,7 @@ def _checked_number(value: float) -> float:
 
 _LIGHT = frozenset({float, bool, type(None)})
 _CALL = 10  # units of a call that looks into one value
-_BLOCK = 7  # a comparison looks at about 2**7 characters in the time of one value
+_BLOCK = 7  # a comparison checks about 2**7 characters in the time of one value
 
 
 def weigh(budget: RenderBudget, value: Any) -> int:

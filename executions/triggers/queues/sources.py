@@ -50,7 +50,7 @@ PRIORITIES = ("", "\x06\x163", "\x06\x166", "\x06\x169")
 # A message in flight for longer than this may belong to a dead consumer.
 STALE_SECONDS = 30.0
 
-# In flight: who holds it (32), since when (10), which list it came from (1), and the message.
+# In flight: its holder (32), since when (10), the list it came from (1), and the message.
 _OWNER, _SINCE, _LIST = slice(0, 32), slice(32, 42), slice(42, 43)
 _BODY = slice(43, None)
 
@@ -82,7 +82,7 @@ class RedisSource:
     """`raw`: plain JSON pushed to the end of the list with RPUSH; else kombu's messages."""
 
     def __init__(self, url: str, queue: str, trigger_id: UUID, *, raw: bool = False) -> None:
-        # No retries in the client: a second try would take a second message under one token.
+        # No retries in the client: a second attempt would take a second message under one token.
         self._redis = open_client(
             url,
             retry=Retry(NoBackoff(), 0),

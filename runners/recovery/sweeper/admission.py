@@ -34,7 +34,7 @@ def _admit(workspace_id: UUID) -> int:
     return count
 
 
-# Places of limited workspaces: sleepers that hold one give it up, forgotten ones get one again.
+# Slots of limited workspaces: sleeping executions give theirs up, forgotten ones get one again.
 
 
 BATCH = 1_000
@@ -65,7 +65,7 @@ def _doze() -> int:
             .order_by("pk")
             .values_list("pk", flat=True)
         )
-        # Looked at again under the locks: something may have woken meanwhile.
+        # Checked again under the locks: a run may have woken meanwhile.
         asleep = [pk for (pk,) in statements.fetch("asleep", {"ids": seen, "batch": BATCH})]
         if asleep:
             capacity.release_slot(*asleep)

@@ -37,9 +37,9 @@ def stalled_executions() -> int:
     return count
 
 
-# Executions with a step that runs long are planned now and then.
+# Executions with a long-running step are planned from time to time.
 #
-# A chord's body may be lost while a sibling of the chord runs on: nothing else would look at the
+# A chord's body may be lost while a sibling of the chord runs on: no other duty would check the
 # join before that sibling ends.
 
 

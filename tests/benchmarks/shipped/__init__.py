@@ -1,4 +1,4 @@
-"""What a user's stack does, measured from outside: `make bench ARGS="--only shipped"`.
+"""A user's stack, measured from outside: `make bench ARGS="--only shipped"`.
 
 In the order of a run: `loads` (what is sent) → `homes` (a data folder of its own for each stack) →
 `stack` (started as `make up` starts it) → `client` (sends over HTTP, waits, counts everybody's CPU)

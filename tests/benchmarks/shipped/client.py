@@ -1,7 +1,7 @@
-"""Sends work to a stack over HTTP, waits for its end, and says what everybody used for it.
+"""Send work to a stack over HTTP, wait for its end, and report the CPU of all processes.
 
-The stack's database is asked when the last execution ended and whether all was done, by a session
-that costs next to nothing while it waits: it looks at the last few executions alone.
+A session asks the stack's database when the last execution ended and whether all are done; it costs
+almost nothing while it waits, because it reads only the last few executions.
 """
 
 import time

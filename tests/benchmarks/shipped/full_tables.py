@@ -1,8 +1,8 @@
-"""The rate over a million finished executions that no ANALYZE has seen, beside that over none.
+"""The rate with a million finished executions that no ANALYZE has seen, and without them.
 
-Two stacks at once, each on a folder of its own, and work for each by turns; the one that goes first
-changes. Autovacuum is off for every table of both: neither the empty ones nor the full ones are
-ever analysed. The rows are made by SQL (filling.py).
+Two stacks at once, each in its own folder, and work for each alternately, each starting first in
+turn. Autovacuum is off for every table of both, so that neither is ever analysed. The rows are made
+by SQL (filling.py).
 """
 
 import os

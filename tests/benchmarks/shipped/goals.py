@@ -1,4 +1,4 @@
-"""What is wanted of a stack as shipped."""
+"""The targets of a stack as shipped."""
 
 from tests.benchmarks.targets import Target
 

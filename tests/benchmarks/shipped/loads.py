@@ -1,4 +1,4 @@
-"""What is sent to a stack, how much of it, and beside which of plain Celery's it stands."""
+"""The work that is sent to a stack, and plain Celery's equivalent."""
 
 from dataclasses import dataclass
 from typing import Any

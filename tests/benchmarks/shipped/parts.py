@@ -1,4 +1,4 @@
-"""The parts that `--only shipped` stands for."""
+"""The parts of `--only shipped`."""
 
 from collections.abc import Callable
 

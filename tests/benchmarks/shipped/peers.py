@@ -1,8 +1,8 @@
-"""Who the stack stands beside: plain Celery with late acknowledgement, and the bare worker.
+"""The stack's competitors: plain Celery with late acknowledgement, and the bare worker.
 
-Each works while nobody else does. Plain Celery is a worker of the same size on a Redis of the same
-kind; what it runs is lost with no worker, as a step of ours is not. The bare worker is what `make
-bench` measures otherwise: one worker on PostgreSQL and Redis, started in the same process.
+Each runs alone. Plain Celery is a worker of the same size on a Redis of the same kind; no task is
+lost with a worker, as no step of ours is. The bare worker is the usual subject of `make bench`: one
+worker on PostgreSQL and Redis, started in the same process.
 """
 
 import os

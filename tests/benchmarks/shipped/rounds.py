@@ -1,6 +1,6 @@
-"""Plain Celery, the bare worker and a fresh stack, one after another, as often as was asked for.
+"""Plain Celery, the bare worker and a fresh stack, one after another, repeatedly.
 
-Whoever is measured has the machine to itself. A ratio is of one round; the median is told.
+Each has the machine to itself. A ratio belongs to one round; the median is reported.
 """
 
 from dataclasses import dataclass, field

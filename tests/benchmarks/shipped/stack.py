@@ -1,7 +1,7 @@
 """A stack exactly as `make up` starts it, in a folder of its own, seen from outside.
 
-Only its ports, its folder, its administrator and the modules that measure are named to it; all else
-is what a user gets. Memory and CPU count the supervisor and everything below it.
+Only its ports, its folder, its administrator and the measuring modules are set; everything else is
+as for a user. Memory and CPU count the supervisor and everything below it.
 """
 
 import os

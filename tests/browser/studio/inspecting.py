@@ -1,4 +1,4 @@
-"""What the tests of the inspector do again and again."""
+"""Common actions of the inspector's tests."""
 
 from typing import Any
 

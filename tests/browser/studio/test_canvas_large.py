@@ -1,7 +1,7 @@
 """Three hundred tasks, containers among them, on the canvas.
 
 What is asserted is the work of the page's main thread, which a busy machine hardly changes; frames
-a second are written down (VALKYR_FIGURES=FILE) for who measures on a quiet one.
+a second are written down (VALKYR_FIGURES=FILE) for measurements on a quiet one.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the last run gave, beside the form: looked at, written into fields, pinned."""
+"""The last run's results beside the form: viewed, written into fields, pinned."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The list of problems: found as one types, told by the server too, and a way to the field."""
+"""The list of problems: found while typing, reported by the server too, with links to fields."""
 
 from typing import Any
 

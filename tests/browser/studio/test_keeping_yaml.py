@@ -1,4 +1,4 @@
-"""The workflow as text: what is typed becomes the document, and the other way round."""
+"""The workflow as text: typed text becomes the document, and vice versa."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""The studio's frame: who gets it, what it shows first."""
+"""The studio's frame: access to it, and its first view."""
 
 from typing import Any
 

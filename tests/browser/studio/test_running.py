@@ -1,4 +1,4 @@
-"""Running from the studio: the draft and parts of it, with given results, watched as it goes."""
+"""Running from the studio: the draft and parts of it, with given results, watched live."""
 
 from typing import Any
 

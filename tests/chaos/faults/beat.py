@@ -1,4 +1,4 @@
-"""No beat for a minute; two of them at once, of which now one is killed and now the other."""
+"""No beat for a minute; two at once, killed alternately."""
 
 from collections import Counter
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Every message delivered twice, some overtaken by later ones, some not at all."""
+"""Every message delivered twice, some overtaken by later ones, some lost."""
 
 import os
 

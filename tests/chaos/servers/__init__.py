@@ -1,1 +1,1 @@
-"""Servers and clocks of our own, to be broken: what the faults are made with."""
+"""Servers and clocks for faults."""

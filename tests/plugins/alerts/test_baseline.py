@@ -1,4 +1,4 @@
-"""What is usual, and what is far more."""
+"""Usual failure rates, and unusual ones."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What messages say, whatever other people's text is in them."""
+"""The texts of messages, whatever third-party text they contain."""
 
 from typing import Any
 

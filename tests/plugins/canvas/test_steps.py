@@ -1,4 +1,4 @@
-"""A translated canvas runs on the engine and comes to what Celery's would."""
+"""A translated canvas runs on the engine and has Celery's results."""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""What is relied on of Celery's tracer; run these first after an upgrade of Celery."""
+"""The private parts of Celery's tracer that we rely on.
+
+Run these first after an upgrade of Celery.
+"""
 
 from typing import Any
 from uuid import uuid4

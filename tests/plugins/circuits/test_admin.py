@@ -1,4 +1,4 @@
-"""Circuits in the admin: what the list and a page show, who may reset one, and rules."""
+"""Circuits in the admin: the list, a page, permission to reset, and rules."""
 
 from collections.abc import Iterator
 from datetime import timedelta

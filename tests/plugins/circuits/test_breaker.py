@@ -1,4 +1,4 @@
-"""What becomes of a circuit when a call asks, fails, is answered or is not made."""
+"""The state of a circuit after a call asks, fails, succeeds or is not made."""
 
 from collections.abc import Iterable
 from dataclasses import replace

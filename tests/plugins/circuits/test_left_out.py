@@ -1,4 +1,4 @@
-"""An installation without the plugin has none of its addresses, duties and files."""
+"""Without the plugin, an installation has none of its addresses, duties and files."""
 
 from tests.support.left_out import run_without
 

@@ -1,4 +1,4 @@
-"""What a process knows of circuits: read once a second at most, of those that answer nothing."""
+"""A process's cache of circuits: read at most once a second, only failing ones."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID

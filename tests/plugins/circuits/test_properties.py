@@ -1,4 +1,4 @@
-"""Whatever callers do, and in whatever order: circuits keep what they promise."""
+"""Circuits keep their promises under any sequence of calls."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""A step's credentials go only to their hosts, whichever module connects, and by whatever way."""
+"""A step's credentials go only to their hosts, from every module and by every route."""
 
 from collections.abc import Callable
 from pathlib import Path

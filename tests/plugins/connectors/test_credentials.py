@@ -1,4 +1,4 @@
-"""Modules that take a credential: what they make of it, and what they refuse."""
+"""Modules that take a credential: how they use it, and what they reject."""
 
 import base64
 from collections.abc import Callable

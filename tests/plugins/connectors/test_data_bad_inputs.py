@@ -1,4 +1,4 @@
-"""Every bad input a data module knows of fails as its table says, within the step's time."""
+"""Every bad input in a data module's table fails as the table says, within the step's time."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""CSV files: read whole or in batches, in their encodings, and what is wrong named by its place."""
+"""CSV files: read whole or in batches, in their encodings, with errors that name their place."""
 
 import csv
 import io

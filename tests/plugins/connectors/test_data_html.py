@@ -1,4 +1,4 @@
-"""HTML: what selectors find, records within records, and no selector that takes for ever."""
+"""HTML: results of selectors, records within records, and bounded time for every selector."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""JSON, XML and CSV: what is read and written."""
+"""JSON, XML and CSV: parsing and writing."""
 
 import csv
 import io

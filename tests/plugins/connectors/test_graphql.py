@@ -1,4 +1,4 @@
-"""`graphql.query`: what is sent, what errors in answers mean, and what a document holds."""
+"""`graphql.query`: requests, the meaning of errors in responses, operations in a document."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""The pool of connections: what is used again, what is closed, and when."""
+"""The pool of connections: reuse, closing, and times."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""`http.paginate` turns pages until the last, a limit or a circle, and goes on where it stopped."""
+"""`http.paginate` reads pages until the last, a limit or a cycle, and resumes where it stopped."""
 
 import time
 from collections.abc import Callable, Iterator

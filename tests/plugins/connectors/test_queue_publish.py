@@ -1,4 +1,4 @@
-"""Messages into lists and streams of a real Redis, and what is refused on the way there."""
+"""Messages into lists and streams of a real Redis, and rejected ones."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Where bars and lines are drawn, and what is said of them."""
+"""The positions of bars and lines, and their labels."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Figures of executions: counted by the hour, read back, for whom they are."""
+"""Figures of executions: counted by the hour, read back, scoped to the user."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What figures add to the home page, and the page of a workflow: what they say, and to whom."""
+"""Figures on the home page and on a workflow's page: contents and permissions."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rules of alerts hear of budgets that are spent, and that they are not any more."""
+"""Alert rules report budgets that are spent, and that they recovered."""
 
 from decimal import Decimal
 

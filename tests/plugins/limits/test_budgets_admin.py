@@ -1,4 +1,4 @@
-"""Budgets and costs in the admin: who sets them, what the pages show, what is refused."""
+"""Budgets and costs in the admin: permissions, the pages' contents, rejected input."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""Budgets and costs over HTTP: made, changed, refused, shown with what is spent, summed up."""
+"""Budgets and costs over HTTP: created, changed, rejected, shown with spending, summed up."""
 
 from collections.abc import Callable
 from datetime import timedelta

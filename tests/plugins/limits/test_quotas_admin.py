@@ -1,4 +1,4 @@
-"""Quotas in the admin: who may set them, what the list shows, what is refused."""
+"""Quotas in the admin: permissions, the list's contents, rejected input."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Quotas over HTTP, and what a workspace uses of its limits."""
+"""Quotas over HTTP, and a workspace's use of its limits."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What steps cost stays for longer than their executions, and goes in its time."""
+"""Costs of steps are kept longer than their executions, and deleted in time."""
 
 from datetime import timedelta
 

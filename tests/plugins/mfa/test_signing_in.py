@@ -1,4 +1,4 @@
-"""Sign-in with a password asks for the second factor, at whichever door."""
+"""Sign-in with a password requires the second factor at every entry point."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

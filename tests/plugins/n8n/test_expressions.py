@@ -1,4 +1,4 @@
-"""JavaScript's simple expressions as ours: what they say, and what they come to."""
+"""JavaScript's simple expressions as ours: their translation and their results."""
 
 import pytest
 

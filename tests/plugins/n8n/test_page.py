@@ -1,4 +1,4 @@
-"""docs/how-to/n8n.md names every kind of node that is mapped, and none that is not."""
+"""docs/how-to/n8n.md names exactly the kinds of node that are mapped."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Whatever n8n wrote, and whatever became of it since, is read or refused in words."""
+"""Any n8n export, even a damaged one, is read or rejected with a message."""
 
 import json
 import time

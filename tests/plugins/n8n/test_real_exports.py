@@ -1,7 +1,7 @@
-"""Exports from the wild: how much of each is mapped, so that less of it is noticed.
+"""Real exports: how much of each is mapped, so that a regression is noticed.
 
-Their connections were lost before they were published, so that what a node reads of the one before
-cannot be told.
+Their connections were lost before they were published, so the data that a node reads of the
+previous one is unknown.
 """
 
 import json

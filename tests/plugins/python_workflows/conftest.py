@@ -1,4 +1,4 @@
-"""Workflows may use the steps of `flows` while these tests run, and no other test meets them."""
+"""Workflows may use the steps of `flows` while these tests run, but no other test can."""
 
 from collections.abc import Iterator
 

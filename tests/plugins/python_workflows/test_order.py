@@ -1,4 +1,4 @@
-"""What decides the order of tasks: results that are taken, lines, branches, and what is said."""
+"""The order of tasks: by the results they read, lines, branches, and options."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A call is named after the variable that it is assigned to, whatever Python's byte code is."""
+"""A call is named after its variable, in the byte code of every supported Python."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

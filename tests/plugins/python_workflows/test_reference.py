@@ -1,4 +1,4 @@
-"""docs/reference/python-api.md says what the code says."""
+"""docs/reference/python-api.md equals the code."""
 
 from django.core.management import call_command
 

@@ -1,4 +1,4 @@
-"""A workflow's function becomes a document; what a graph cannot hold is refused where it stands."""
+"""A workflow's function becomes a document; what a graph cannot express is rejected in place."""
 
 from collections.abc import Callable
 from typing import Any

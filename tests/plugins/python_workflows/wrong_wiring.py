@@ -1,6 +1,6 @@
-"""Programs that a type checker must refuse: each line that is wrong ends with its mark.
+"""Programs that a type checker must reject: each wrong line ends with its mark.
 
-Nobody imports this file; test_typing.py compares what mypy finds with the marks.
+The file is not imported; test_typing.py compares mypy's findings with the marks.
 """
 
 from pydantic import BaseModel

@@ -1,4 +1,4 @@
-"""Dead letters by the dozen, and redrives of them, carried on turn by turn."""
+"""Dozens of dead letters, and redrives of them, turn by turn."""
 
 from collections.abc import Sequence
 from typing import Any

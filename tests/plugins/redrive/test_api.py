@@ -1,4 +1,4 @@
-"""Redrives over HTTP: what is asked, who may, what is told."""
+"""Redrives over HTTP: requests, permissions, responses."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Retention keeps what a redrive holds, and deletes redrives that are over."""
+"""Retention keeps what a redrive holds, and deletes ended redrives."""
 
 from datetime import timedelta
 

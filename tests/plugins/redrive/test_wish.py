@@ -1,4 +1,4 @@
-"""What can be asked of a redrive, and what an expression may say."""
+"""The options of a redrive, and what an expression may contain."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Remote runners in tests: what they are given, and how they ask and report."""
+"""Remote runners in tests: their leases, requests and reports."""
 
 from typing import Any
 

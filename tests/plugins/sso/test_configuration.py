@@ -1,4 +1,4 @@
-"""What the settings may say about an identity provider, and what is refused at the start."""
+"""Valid settings of an identity provider, and those rejected at the start."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Single sign-on against a real identity provider, and against one that lies."""
+"""Single sign-on against a real identity provider, and against a lying one."""
 
 from collections.abc import Iterator
 from datetime import timedelta

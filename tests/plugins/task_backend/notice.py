@@ -1,3 +1,3 @@
-"""Nobody imports this: a test sees that."""
+"""A module that must not be imported: a test checks that."""
 
 raise AssertionError("nobody may import this")

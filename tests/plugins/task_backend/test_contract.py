@@ -1,4 +1,4 @@
-"""What the Tasks framework documents, kept by the backend; the kit runs the executions."""
+"""The Tasks framework's documented behaviour, kept by the backend; the kit runs the executions."""
 
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Settings of the backend: what they mean, and which mistakes `check` finds."""
+"""Settings of the backend: their meaning, and the mistakes that `check` finds."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""An installation without the plugin makes no spans, whatever the environment names."""
+"""Without the plugin, an installation makes no spans, whatever the environment names."""
 
 from tests.support.left_out import run_without
 

@@ -1,4 +1,4 @@
-"""What log lines say of spans, and of a collector that is gone."""
+"""Span facts in log lines, and the lines about a missing collector."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""When spans are made, and what it costs when they are not."""
+"""When spans are made, and the cost without them."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Checkpoints that the engine takes by itself: when, how many, what is in them."""
+"""Automatic checkpoints: when, how many, and their contents."""
 
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""A fork runs no step under an approval that its origin was given: it is asked again."""
+"""A fork runs no step under an approval of its origin: it is requested again."""
 
 from collections.abc import Iterator
 from random import Random

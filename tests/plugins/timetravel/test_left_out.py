@@ -1,4 +1,4 @@
-"""The engine without the plugin: what it adds is gone, and all else goes on."""
+"""The engine without the plugin: its additions are gone, everything else works."""
 
 from collections.abc import Iterator
 from random import Random

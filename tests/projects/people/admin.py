@@ -1,4 +1,4 @@
-"""The project's own pages of its accounts, which must stay as they are."""
+"""The project's own pages of its accounts, which must stay unchanged."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Such a project's settings: what the engine needs is the platform's, all else is the project's."""
+"""Such a project's settings: the engine's needs as in the platform, the rest its own."""
 
 # ruff: noqa: F405 - the platform's settings are taken whole
 from valkyr_plugins.mfa.apps import MfaConfig

@@ -1,4 +1,4 @@
-"""Does each periodic task of ours once, in this process; prints what failed, a line a task."""
+"""Run each of our periodic tasks once, in this process; print failures, one task per line."""
 
 import traceback
 

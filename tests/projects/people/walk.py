@@ -1,4 +1,4 @@
-"""Opens every page of the admin as an administrator; prints what did not answer, a line a page.
+"""Open every page of the admin as an administrator; print the failing ones, one per line.
 
     python -m tests.projects.people.walk [both]
 

@@ -1,1 +1,1 @@
-"""The project of `people` with django-unfold, and none of the stand-alone platform's templates."""
+"""The project of `people` with django-unfold, without the stand-alone platform's templates."""

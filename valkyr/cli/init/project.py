@@ -11,7 +11,7 @@ from valkyr.cli.errors import usage
 from valkyr.cli.init.source import SourceFile, UnclearSource
 from valkyr.cli.project_settings import SETTINGS, named_by
 
-# Folders that hold others' code.
+# Folders with third-party code.
 FOREIGN = frozenset(
     {"node_modules", "site-packages", "venv", "env", "__pycache__", "build", "dist"}
 )

@@ -132,7 +132,7 @@ def _read(kind: type[T], value: Any, host: str) -> T:
         ) from error
 
 
-# Puts an answer together from its pieces; a whole answer is one piece.
+# Join an answer from its pieces; a whole answer is one piece.
 
 
 # Characters; a step may return 5 MiB of JSON.

@@ -49,7 +49,7 @@ class Tool(ModuleInputs):
 
 
 class ChatInputs(AskedInputs):
-    """What to ask which model."""
+    """The prompt and the model."""
 
     tools: list[Tool] | None = Field(
         None,
@@ -240,7 +240,7 @@ class LlmChat(LlmModule[ChatInputs]):
         import valkyr_plugins.connectors.ai.requests  # noqa: F401 - loads openai and httpx
 
     def execute(self, inputs: ChatInputs, ctx: StepContext) -> Result:
-        # The client takes a while to load, and most workers never ask a model.
+        # The client is slow to load, and most workers never call a model.
         from valkyr_plugins.connectors.ai.requests import ask, usage_of
 
         body = inputs.chat_body()

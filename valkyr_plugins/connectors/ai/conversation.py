@@ -153,11 +153,11 @@ def conversation(system: str, messages: str | list[Message]) -> list[dict[str, A
     return [*first, *(message.wire() for message in messages)]
 
 
-# What chat and extraction have in common: the conversation, how the model is to answer, usage.
+# Common parts of chat and extraction: the conversation, the options of the answer, usage.
 
 
 class AskedInputs(ProviderInputs):
-    """What to ask, and how the model is to answer."""
+    """The prompt, and the options of the answer."""
 
     system: str = Field(
         "",

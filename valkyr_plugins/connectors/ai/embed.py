@@ -14,7 +14,7 @@ MAX_CHARACTERS = 100_000  # of one text; models take some 8,000 tokens
 
 
 class EmbedInputs(ProviderInputs):
-    """What to embed."""
+    """The texts to embed."""
 
     texts: list[str] = Field(
         description=(

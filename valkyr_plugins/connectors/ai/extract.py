@@ -19,7 +19,7 @@ MAX_SHOWN = 2_000
 
 
 class ExtractInputs(AskedInputs):
-    """What to extract from what."""
+    """The text and the schema of the data to extract."""
 
     json_schema: dict[str, Any] = Field(
         alias="schema",

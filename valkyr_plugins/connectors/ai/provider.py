@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BASE_URL = "VALKYR_LLM_BASE_URL"
 OPENAI = "https://api.openai.com/v1"
-# Past every model's own time-out, so that it is the model's that says what took so long.
+# Longer than every model's own timeout, so that the model's error names the cause.
 STEP_SECONDS = 320.0
 HEADERS = {"User-Agent": "Valkyr", "Accept-Encoding": "identity"}
 

@@ -9,11 +9,11 @@ from pydantic import Field, model_validator
 
 from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
 
-# How good a text is by what can be counted; the published formula, pure.
+# The quality of a text by countable properties; the published formula, pure.
 #
 # Score = 0.3 completeness + 0.3 coherence + 0.2 relevance + 0.2 length, each from 0 to 1
-# (docs/reference/modules.md, `quality.assess`; the weights can be given). It says whether a text
-# has the form of a good one, never whether it is true.
+# (docs/reference/modules.md, `quality.assess`; the weights can be given). It judges the form of a
+# text, never its truth.
 
 
 # Chinese and Japanese have no spaces between words: there each character counts as one.
@@ -72,7 +72,7 @@ def assess(
     if total <= 0:
         raise ValueError("all weights are 0: at least one must count")
     score = sum(weights[name] * found[name].score for name in found) / total
-    # So that 0.6 is 0.6: a sum of binary fractions may miss it by a hair.
+    # So that 0.6 is 0.6: a sum of binary fractions may miss it slightly.
     return Assessment(min(1.0, round(score, DIGITS)), words, len(paragraphs), found)
 
 
@@ -159,7 +159,7 @@ class Weights(ModuleInputs):
 
 
 class AssessInputs(ModuleInputs):
-    """What to assess, and against what."""
+    """The text to assess, and its criteria."""
 
     text: str = Field(
         description="The text, plain or in Markdown.",

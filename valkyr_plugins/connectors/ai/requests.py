@@ -207,9 +207,9 @@ def _require_end(answer: StreamedAnswer, who: str) -> None:
 # The requests of `llm.embed`, batch after batch; the costs of each are reported.
 
 
-# A number of seven digits takes some 12 characters, of the 5 MiB of JSON that a step may yield.
+# A number of seven digits takes about 12 characters, of the 5 MiB of JSON that a step may return.
 MAX_NUMBERS = 400_000
-# What single precision holds, in which models calculate.
+# The digits of single precision, in which models calculate.
 DIGITS = 7
 
 

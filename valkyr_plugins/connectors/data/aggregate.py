@@ -21,7 +21,7 @@ from valkyr_plugins.connectors.data.rows import (
     sort_key,
 )
 
-# What can be worked out of a group's values: counts, sums, averages, extremes, ends, lists.
+# Calculations over a group's values: counts, sums, averages, extremes, first and last, lists.
 
 
 Function = Literal["count", "distinct", "sum", "avg", "min", "max", "first", "last", "collect"]
@@ -54,7 +54,7 @@ def _extreme(pick: Callable[..., Any]) -> Calculation:
             return None
         value = pick(values, key=sort_key(values, "auto", field))
         number = number_of(value)
-        # As a number, where all are: a CSV's "9" and "10" are compared as such, too.
+        # As numbers, if all are: a CSV's "9" and "10" are compared as numbers, too.
         if number is not None and all(number_of(other) is not None for other in values):
             return as_json(number)
         return value

@@ -78,7 +78,7 @@ def _width(lines: list[str], delimiter: str, quote: str) -> int:
     return whole[0] if whole and len(set(whole)) == 1 else 0
 
 
-# The one way of the CSV modules to a file: below the files folder, opened once a pass.
+# The only way of the CSV modules to a file: below the files folder, opened once per pass.
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from valkyr_plugins.connectors.data.csv_format import (
 
 
 class CsvParseInputs(CsvForm):
-    """What to read, and how it is written."""
+    """The text or file, and its format."""
 
     text: str | None = Field(None, description="The CSV text.", examples=["id,total\n17,12.50\n"])
     path: str | None = Field(

@@ -51,7 +51,7 @@ LINE_ENDS = {"crlf": "\r\n", "lf": "\n"}
 
 
 class CsvWriteInputs(CsvForm):
-    """What to write, and how."""
+    """The rows, and the format."""
 
     rows: list[dict[str, Any]] | list[list[Any]] = Field(
         max_length=MAX_ROWS,

@@ -1,4 +1,4 @@
-"""`data.html_extract`: named values out of a page, by CSS selectors; records within records."""
+"""`data.html_extract`: extract named values from a page by CSS selectors; records may be nested."""
 
 from typing import TYPE_CHECKING, Any, Literal
 

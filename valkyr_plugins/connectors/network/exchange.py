@@ -129,7 +129,7 @@ CHANGING_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What to send, and limits for the response.
+    """A request, with limits for the response.
 
     `content` are httpx's arguments for a body (`content`, `data`, `files`). Headers and query are
     sent unchanged; Authorization comes from the step's credential unless `signs_in` is off. `keyed`

@@ -95,7 +95,7 @@ def seconds_left(ctx: StepContext) -> float:
 
 
 def limit_time(connection: Connection, ctx: StepContext) -> None:
-    """Limit statements of this transaction to the rest of the step's time."""
+    """Limit statements of this transaction to the remaining time of the step."""
     milliseconds = max(1, int(1000 * seconds_left(ctx)))
     connection.execute(text(f"SET LOCAL statement_timeout = {milliseconds}"))
     connection.execute(

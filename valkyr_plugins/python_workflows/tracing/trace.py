@@ -49,7 +49,7 @@ def is_tracing() -> bool:
 
 
 class Trace:
-    """What one workflow's function has recorded so far."""
+    """The calls that one workflow's function has recorded so far."""
 
     def __init__(self) -> None:
         self.scope = TracedScope()

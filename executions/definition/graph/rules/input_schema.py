@@ -15,9 +15,9 @@ from executions.definition.json_schema.checking import (
 )
 from executions.definition.templating.errors import Pointer
 
-# References inside the payload's schema lead somewhere, and never back to where they began.
+# References inside the payload's schema exist, and never form a cycle.
 #
-# A circle of references that consume nothing of the payload would never end when it is validated.
+# A cycle of references that consume nothing of the payload would make its validation endless.
 
 
 # Keywords whose schemas apply to the same value as the enclosing schema.

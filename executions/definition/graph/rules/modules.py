@@ -132,7 +132,7 @@ def _gate_in_the_middle(module: ModuleEntry) -> Iterator[DefinitionProblem]:
         yield problem((*module.pointer, "use"), "gate_not_last", message)
 
 
-# Results are reused only of steps that are nothing but their result.
+# Only results of steps without other effects are reused.
 
 
 def cache_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
@@ -202,7 +202,8 @@ def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionP
                     "leave its queue out"
                 )
                 yield problem((*stands, "queue"), "not_remote", message)
-            # Steps there wait for others, hundreds in one process: this one would stop them all.
+            # Steps there wait for other systems, hundreds in one process: this one would block them
+            # all.
             if _stops(own, module.spec, limits):
                 message = (
                     f'the queue "{own}" is served by threads of one process, and "{module.type}" '

@@ -22,7 +22,7 @@ TASK_ATTRIBUTES = ("output", "outcome", "error", HISTORY)
 EXECUTION_ATTRIBUTES = ("id", "startedAt", "attempt", "workflow")
 LOOP_ATTRIBUTES = ("index", "iteration", "previous")
 ROOTS = ("input", "vars", "tasks", "previous", "execution")
-# Names of a body, and the kind of container that gives them.
+# Names that exist in a body, and the kind of container that provides them.
 PLACE_ROOTS = {"item": "map", "index": "map", "loop": "loop"}
 
 Mistake = tuple[str, str]  # code, sentence

@@ -95,7 +95,7 @@ def _errors_last(outcome: str) -> tuple[bool, str]:
     return outcome == ERROR, outcome
 
 
-# A body's tasks can be put in order: no cycles, and nothing that only a cycle leads to.
+# A body's tasks can be ordered: no cycles, and no task that only a cycle leads to.
 
 
 SHOWN_TASKS = 20

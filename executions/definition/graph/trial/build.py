@@ -132,7 +132,7 @@ class _Making:
         if task.index in self.section.pinned:
             pin = self.asked.pinned[task.id]
             return stand_in(task, pin, self._outcome(task) or SUCCESS)
-        # Its edges are written out; a task that the run begins with starts by any of them.
+        # Its edges are written out; a task at which the run begins starts by any of them.
         without = {"after", *(("join",) if task.index == self.section.start else ())}
         return {key: value for key, value in task.document.items() if key not in without}
 

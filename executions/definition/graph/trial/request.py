@@ -79,7 +79,7 @@ def _no_such_task(name: str, pointer: tuple[str, ...], reading: BodyReading) -> 
 PINNED = "flow.pinned"
 # The fields that a task keeps: its identity, its place, its start.
 KEPT = ("id", "name", "join", "ui")
-# A value deeper than this would come near the bound of a definition.
+# A deeper value would approach the limit of a definition.
 DEEP = 32
 _OPENING = re.compile(r"\{(?=[{%])")
 

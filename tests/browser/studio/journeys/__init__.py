@@ -1,1 +1,1 @@
-"""What a person does in the studio from beginning to end, on a whole stack."""
+"""Whole tasks of a user in the studio, on a whole stack."""

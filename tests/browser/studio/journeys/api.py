@@ -1,4 +1,4 @@
-"""The stack's API, for what a journey looks at behind the pages."""
+"""The stack's API, for a journey's checks behind the pages."""
 
 import json
 import urllib.request

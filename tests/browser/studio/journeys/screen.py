@@ -1,4 +1,4 @@
-"""Where things are on the studio's page, by what they are called."""
+"""The positions of elements on the studio's page, by their names."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the project's own API answers."""
+"""The responses of the project's own API."""
 
 from rest_framework.renderers import BaseRenderer
 from rest_framework.response import Response

@@ -1,4 +1,4 @@
-"""The corpus: canvases and tasks, by what is special about each. Both sides run every one."""
+"""The corpus: canvases and tasks, by their special properties. Both sides run each of them."""
 
 # ruff: noqa: PLW0108 - a signature made at import would load the app
 

@@ -1,4 +1,4 @@
-"""Targets that fail rest, steps are held for them without using an attempt, one of them probes."""
+"""Circuits of failing targets open, steps wait without using an attempt, and one of them probes."""
 
 from collections.abc import Iterator
 from datetime import timedelta

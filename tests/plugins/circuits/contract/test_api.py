@@ -1,4 +1,4 @@
-"""Circuit breakers over HTTP: which targets rest, for how many, and closing one by hand."""
+"""Circuit breakers over HTTP: open circuits, held steps, and closing one by hand."""
 
 from collections.abc import Iterator
 from datetime import timedelta

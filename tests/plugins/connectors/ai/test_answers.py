@@ -1,4 +1,4 @@
-"""Whatever a server says, an answer is put together from it or it is a StepError."""
+"""Any response of a server becomes an answer or a StepError."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""The price list: which pattern counts, when a file is read, how a bad one is told."""
+"""The price list: pattern precedence, when a file is read, and the errors of an invalid one."""
 
 import os
 from decimal import Decimal

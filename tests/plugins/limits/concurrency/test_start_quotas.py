@@ -1,4 +1,4 @@
-"""Quotas on what a workspace, or one of its members, starts: never exceeded."""
+"""Quotas on the starts of a workspace, or of one of its members: never exceeded."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""The code of the pages on workflows in Python, run as it is printed."""
+"""The code of the pages on workflows in Python, run as printed."""

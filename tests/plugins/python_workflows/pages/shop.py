@@ -1,6 +1,6 @@
-"""What the pages declare, as a project's module: workers and the test import it.
+"""The pages' declarations as a project's module: workers and the test import it.
 
-Names that the pages leave to the reader, such as the bank, are made here.
+Names that the pages leave to the reader, such as the bank, are defined here.
 """
 
 import re

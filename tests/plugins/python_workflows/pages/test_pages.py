@@ -1,4 +1,4 @@
-"""The code of the pages does on real workers what the pages say of it."""
+"""The code of the pages does on real workers what the pages say."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a redrive is before it is started: a draft, and its preview."""
+"""A redrive before its start: a draft, and its preview."""
 
 from datetime import timedelta
 

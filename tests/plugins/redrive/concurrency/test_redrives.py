@@ -1,4 +1,4 @@
-"""Redrives carried on turn by turn, beside people, rivals and limits; PostgreSQL is real."""
+"""Redrives, turn by turn, beside users, rivals and limits; PostgreSQL is real."""
 
 from collections import Counter
 from collections.abc import Sequence

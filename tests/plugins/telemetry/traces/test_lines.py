@@ -1,4 +1,4 @@
-"""What real processes log: JSON with the ids of what was being done."""
+"""Logs of real processes: JSON with the ids of the current work."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Who may fork, replay and start what: a program's token gives input, and changes nothing else."""
+"""Permission to fork, replay and start: a program's token gives input, and changes nothing else."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

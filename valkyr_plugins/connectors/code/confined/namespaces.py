@@ -56,7 +56,7 @@ def count_alone() -> None:
 # There is no /proc, no /dev, no home: nothing of the worker's environment or files has a name here.
 
 
-# Any folder will do that is always there and holds nothing that is needed later.
+# Any folder works that always exists and contains nothing that is needed later.
 NEW_ROOT = "/proc"
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo")
 PACKAGES = ("site-packages", "dist-packages")

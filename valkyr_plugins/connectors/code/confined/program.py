@@ -47,7 +47,7 @@ def _told(error: BaseException) -> bytes:
     try:
         return _error(type(error).__name__, _message(error), _frames(error))
     except Exception:
-        # A foreign __str__ may raise anything.
+        # Third-party code in __str__ may raise anything.
         return _error(type(error).__name__, "its message could not be read")
 
 

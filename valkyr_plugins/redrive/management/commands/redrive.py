@@ -26,7 +26,7 @@ from valkyr_plugins.redrive.progress import progress
 LOOK_SECONDS = 1.0
 # After this many checks without progress, it reports what would have to continue.
 QUIET_LOOKS = 15
-# Entries whose inputs would not fit that a look ahead names.
+# The most entries with invalid inputs that a preview lists.
 LISTED = 10
 EXAMPLES = """
 examples:
