@@ -1,15 +1,11 @@
 """The simulation's broker: it also delays and rejects messages, and ignores dead processes."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from random import Random
-from unittest.mock import patch
 from uuid import UUID
 
-from runners.dispatch import messages
 from runners.dispatch.canvas import Parcel
 from runners.dispatch.messages import _unsend
-from runners.recovery.sweeper import messages as lost
 from tests.simulation.actors import Killed, me
 from tests.support.transport import Message, Transport
 
@@ -54,15 +50,3 @@ def _must_live() -> None:
     actor = me()
     if actor is not None and actor.dead:
         raise Killed
-
-
-@contextmanager
-def standing_in(broker: Broker) -> Iterator[None]:
-    """Within this block the engine sends to it."""
-    with (
-        patch.object(messages, "publish", broker.publish),
-        patch.object(messages, "advance", broker.advance),
-        patch.object(messages, "tell", broker.tell),
-        patch.object(lost, "_empty", broker.empty),
-    ):
-        yield

@@ -17,9 +17,7 @@ ACTED = Statements(Path(__file__).with_name("acted"))
 def problems(executions: Sequence[UUID], stories: Sequence[Drawn]) -> list[str]:
     """What is wrong with what these executions came to; each was to end as its story says."""
     done = Audit(executions)
-    children = [child for (child,) in ACTED.fetch("children", {})]
-    found = [*done.problems, *Audit(children).problems]
-    found += [f"run {path} has {number} children" for path, number in ACTED.fetch("twins", {})]
+    found = [*done.problems]
     found += [what for (what,) in ACTED.fetch("broken", {})]
     found += [
         f"run {path} is {state}, held by {holder or 'nobody'}"
@@ -36,7 +34,7 @@ def _as_drawn(execution: UUID, drawn: Drawn, done: Audit) -> list[str]:
     drawn.mended.update(mended.values_list("step_path", flat=True))
     runs = done.runs[execution]
     state = done.states[execution]
-    if state in {"CANCELLED", "TIMEOUT"}:
+    if state == "CANCELLED":
         return []  # how far it came is chance; the auditor has looked at what there is
     story = drawn.story(places(runs).__contains__)
     if state != story.state:

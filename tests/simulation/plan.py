@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from tests.support.graphs import ACTED, Drawn, draw
+from tests.support.graphs import Drawn, draw
 
 EVENT, APPROVAL = "heard", "decided"
 
@@ -23,8 +23,6 @@ class Chances:
     operate: float
     expire: float  # that a lease of somebody who lives runs out, each time that time passes
     cancel: float
-    renew: float = 0.0  # that a process renews the leases it holds
-    overdue: float = 0.0  # that an execution's time is over, each time that time passes
 
 
 HARSH = Chances(
@@ -38,11 +36,7 @@ HARSH = Chances(
     operate=0.05,
     expire=0.9,
     cancel=0.05,
-    renew=0.2,
-    overdue=0.03,
 )
-QUEUES = ("default", "io", "slow", "fast", "spare")
-CALLED = "called"
 
 
 @dataclass
@@ -55,7 +49,6 @@ class Plan:
     waits: tuple[str, ...]
     workers: int
     chances: Chances
-    child: dict[str, Any] | None = None  # the workflow that a task starts and waits for
     facts: list[str] = field(default_factory=list)
 
     def stories(self) -> list[Drawn]:
@@ -76,10 +69,6 @@ def plan(rng: Random, *, harsh: bool = False) -> Plan:
     if keyed:
         rule = {"key": "{{ input.key }}", "limit": rng.randint(1, 2), "onConflict": "queue"}
         drawn.document["settings"] = {"concurrency": rule}
-        executions = rng.choice([executions, 6, 8])  # lines of more than two
-    child = _call(drawn.document, rng) if rng.random() < 0.25 else None
-    if rng.random() < 0.3:
-        _spread(drawn.document, rng)
     places = rng.randint(1, 2) if rng.random() < 0.3 else None
     world = rng.random()
     calm, harsh = world < 0.15, harsh or world > 0.75
@@ -97,47 +86,17 @@ def plan(rng: Random, *, harsh: bool = False) -> Plan:
             operate=rng.choice([0, 0, 0.005, 0.01]),
             expire=0 if calm else rng.choice([0, 0.3, 0.8]),
             cancel=rng.choice([0, 0, 0.2]),
-            renew=rng.choice([0, 0.1, 0.3]),
-            overdue=rng.choice([0, 0, 0.1]),
         )
     )
     facts = [
         f"{executions} executions of {len(drawn.document['tasks'])} tasks",
         f"places {places}" if places else "",
         f"key with limit {drawn.document['settings']['concurrency']['limit']}" if keyed else "",
-        "a child" if child else "",
         *waits,
         str(chances),
     ]
-    return Plan(drawn, executions, places, waits, rng.choice([2, 3, 4]), chances, child,
+    return Plan(drawn, executions, places, waits, rng.choice([2, 3, 4]), chances,
                 [fact for fact in facts if fact])  # fmt: skip
-
-
-def _call(document: dict[str, Any], rng: Random) -> dict[str, Any]:
-    """Let the workflow start another one beside all else, and go on after its end."""
-    document["tasks"] += [
-        {"id": CALLED, "use": "flow.subworkflow", "with": {"workflow": ""}},
-        {"id": f"{CALLED}_after", "use": "test.effect", "with": {"value": 1}},
-    ]
-    document["edges"].append({"from": CALLED, "to": f"{CALLED}_after"})
-    steps = [
-        {
-            "id": f"c{number}", "use": "test.effect", "retry": ACTED,
-            "with": {"value": number, "failTimes": rng.choice([0, 0, 1, 2])},
-        }
-        for number in range(rng.randint(1, 2))
-    ]  # fmt: skip
-    edges = [{"from": "c0", "to": "c1"}] if len(steps) > 1 else []
-    return {"schema": "valkyr/1", "name": "child", "tasks": steps, "edges": edges}
-
-
-def _spread(document: dict[str, Any], rng: Random) -> None:
-    """Let the tasks, and those in bodies, be of five queues."""
-    for task in document["tasks"]:
-        if "queue" in task:
-            task["queue"] = rng.choice(QUEUES)
-        if "body" in task:
-            _spread(task["body"], rng)
 
 
 def _wait(document: dict[str, Any], waits: tuple[str, ...]) -> None:

@@ -5,7 +5,7 @@ Stored times are PostgreSQL's own; what is to come due is aged by an UPDATE (`ti
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from random import Random
 from types import SimpleNamespace
@@ -14,9 +14,9 @@ from unittest.mock import patch
 
 import uuid6
 
-from runners import statements
+from runners.conf import config
 from runners.dispatch import estimates, execution_packs
-from runners.pipeline import execute, lease_renewal, load_segment, receive, record_result
+from runners.pipeline import lease_renewal, load_segment, receive, record_result
 from runners.process import identity
 from runners.recovery.sweeper import executions
 from runners.segment import packs
@@ -83,58 +83,10 @@ class Processes:
         self._pids.pop(name, None)
 
 
-class Hearts:
-    """Each process's own heart, without its thread: the scheduler says when it renews."""
-
-    def __init__(self) -> None:
-        self._hearts: dict[str, lease_renewal.Heart] = {}
-
-    def mine(self) -> lease_renewal.Heart:
-        """Stand in the place of `lease_renewal.heart`."""
-        actor = me()
-        assert actor is not None
-        return self.of(actor)
-
-    def of(self, actor: Actor) -> lease_renewal.Heart:
-        """That of an actor's process."""
-        life = f"{actor.name}.{actor.lives}"
-        if life not in self._hearts:
-            heart = self._hearts[life] = lease_renewal.Heart()
-            # Clocks of leases are real time, which does not pass here.
-            heart._guard = SimpleNamespace(begin=_nothing, look=_nothing)  # type: ignore[assignment]
-            heart._statement = statements.fetch  # type: ignore[method-assign]
-        return self._hearts[life]
-
-    def renew(self, actor: Actor) -> None:
-        """Renew what a process holds, by the calling thread's connection."""
-        heart = self.of(actor)
-        beats = heart._active()
-        for beat in beats:
-            beat.renewed = float("-inf")  # long ago
-        heart._renew(beats)
-
-
-def _nothing() -> None:
-    pass
-
-
-def _works(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """Let others go on while a module runs, and its process end there."""
-
-    def run_module(place: Any, step: Any, *args: Any, **options: Any) -> Any:
-        actor = me()
-        if actor is not None and not step.inline:
-            actor.stop(f"runs {place.prefix}{step.path}")
-            actor.executed()
-        return usual(place, step, *args, **options)
-
-    return run_module
-
-
 @contextmanager
-def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes, Hearts]]:
+def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes]]:
     """Within this block time, chance and ids come from the seed alone."""
-    clock, hearts = Clock(), Hearts()
+    clock = Clock()
     processes = Processes(identity._namespace(), identity._boot())
     ids = Random(seed)
     ms = itertools.count(FIRST_MS + (seed % SEEDS) * IDS_OF_A_SEED)
@@ -151,9 +103,8 @@ def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes, Hearts]]:
         (load_segment, "time", clock),
         (identity, "_holder", processes.holder),
         (identity, "started", processes.started),
+        # Renewals and time-outs are acted by what `time_passes` ages.
         (lease_renewal.Heart, "_mind", lambda heart: None),
-        (lease_renewal, "heart", hearts.mine),
-        (execute, "run_module", _works(execute.run_module)),
         (estimates, "estimate_duration", drawn_estimates(rng)),
         (estimates, "learn_durations", lambda workflow, steps: None),
         (estimates, "serving", lambda queue: 1),
@@ -170,13 +121,13 @@ def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes, Hearts]]:
         "pack_trial": 20.0,
         "stay_seconds": rng.choice([0, 20, 1_000_000]),
         "poison": 1_000,
-        "lease": 3_600.0,  # by the clock it outlasts a seed on the busiest machine
     }
+    assert config().lease >= 20, "a lease must outlast a seed"
     with ExitStack() as stack:
         for owner, name, value in instead:
             stack.enter_context(patch.object(owner, name, value))
         stack.enter_context(configured(**limits))
-        yield clock, processes, hearts
+        yield clock, processes
 
 
 def _leaves() -> bool:

@@ -1,13 +1,16 @@
 """One seed from its first statement to its verdict."""
 
+import hashlib
+import logging
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from typing import Any, Self
+from unittest.mock import patch
 from uuid import UUID
 
 import psycopg
@@ -15,16 +18,16 @@ from django.contrib.auth import get_user_model
 
 from executions.definition.versions import compiled
 from executions.models import Workflow, Workspace
+from runners.dispatch import messages
 from runners.process import own_connection
+from runners.recovery.sweeper import messages as lost
 from tests.simulation import acts, judge
-from tests.simulation.actors import Actor, seam
-from tests.simulation.broker import Broker, standing_in
-from tests.simulation.complaints import Complaints, listening
+from tests.simulation.actors import Actor, me, seam
+from tests.simulation.broker import Broker
 from tests.simulation.judge import ACTED
-from tests.simulation.outcome import Outcome
-from tests.simulation.plan import CALLED, Plan, plan
+from tests.simulation.plan import Plan, plan
 from tests.simulation.scheduler import Scheduler, Stuck
-from tests.simulation.sources import Clock, Hearts, Processes, drawn
+from tests.simulation.sources import Clock, Processes, drawn
 from tests.support import emptying
 from tests.support.single_thread import ACTED as OF_SUPPORT
 from tests.support.transport import Message
@@ -41,7 +44,43 @@ TURNS = 3_000  # of chance; then the world is well
 IDLE = 4  # rounds of the sweeper that find nothing: somebody else must do something
 CALM_ROUNDS = 60
 WORKERS = ("w1", "w2", "w3", "w4")
-OTHERS = ("beat", "beat2", "operator", "heart")
+OTHERS = ("beat", "beat2", "operator")
+
+
+@dataclass
+class Outcome:
+    """What became of a seed."""
+
+    seed: int
+    problems: list[str]
+    trace: list[str]
+    counts: Counter[str]
+    seconds: float
+
+    @property
+    def digest(self) -> str:
+        """The same for the same seed."""
+        return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()[:16]
+
+
+class Complaints(logging.Handler):
+    """What the engine logs as an error: a duty that failed, a state that should not be."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.heard: list[str] = []
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether it is of a process that lives, and of no dead letter: those are the judge's."""
+        actor = me()
+        return (actor is None or not actor.dead) and not record.name.startswith("dlq")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it."""
+        text = record.getMessage()
+        if record.exc_info and record.exc_info[1] is not None:
+            text += f": {record.exc_info[1]!r}"
+        self.heard.append(f"logged: {text}")
 
 
 class Simulation:
@@ -60,12 +99,12 @@ class Simulation:
         rng = Random(seed)
         complaints = Complaints()
         with ExitStack() as stack:
-            clock, processes, hearts = stack.enter_context(drawn(seed, rng))
-            stack.enter_context(listening(complaints))
+            clock, processes = stack.enter_context(drawn(seed, rng))
+            stack.enter_context(_listening(complaints))
             stack.enter_context(seam())
             made = plan(rng, harsh=harsh)
-            world = World(self.scheduler, rng, made, clock, processes, hearts)
-            stack.enter_context(standing_in(world.broker))
+            world = World(self.scheduler, rng, made, clock, processes)
+            stack.enter_context(_broker(world.broker))
             try:
                 found = world.live()
             except Stuck as error:
@@ -97,7 +136,6 @@ class World:
     plan: Plan
     clock: Clock
     processes: Processes
-    hearts: Hearts
     trace: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -109,7 +147,7 @@ class World:
         actors = {actor.name: actor for actor in self.scheduler.actors}
         self.workers = [actors[name] for name in WORKERS[: self.plan.workers]]
         self.beats = [actors["beat"], actors["beat2"]]
-        self.person, self.heart = actors["operator"], actors["heart"]
+        self.person = actors["operator"]
         self.problems: list[str] = []
         self.calm = False
         self.turns = 0
@@ -121,7 +159,6 @@ class World:
     def live(self) -> list[str]:
         """From the start to the verdict: the problems found."""
         workspace, executions, stories = self._begin()
-        self.executions = executions
         cancels = self.plan.chances.cancel
         self.operator = acts.Operator(self.rng, workspace, executions, cancels)
         for _ in range(TURNS):
@@ -141,15 +178,6 @@ class World:
         if self.plan.places:
             workspace = limited_workspace(self.plan.places)
         get_user_model().objects.create_superuser("decider", "", "")
-        if self.plan.child is not None:
-            called = publish(self.plan.child, workspace)
-            assert called.latest_version_id is not None
-            compiled(called.latest_version_id)
-            tasks = {task["id"]: task for task in self.plan.drawn.document["tasks"]}
-            # The same for the same seed: versions are cached by their ids.
-            slug = f"called-{called.pk.hex[-8:]}"
-            Workflow.objects.filter(pk=called.pk).update(slug=slug)
-            tasks[CALLED]["with"]["workflow"] = slug
         workflow: Workflow = publish(self.plan.drawn.document, workspace)
         assert workflow.latest_version_id is not None
         compiled(workflow.latest_version_id)
@@ -162,7 +190,10 @@ class World:
         chances = self.plan.chances
         drawn = self.rng.random()
         if not self.scheduler.blocked():
-            self._somebody_acts(drawn)
+            if drawn < chances.sweep:
+                self._sweep()
+            elif drawn < chances.sweep + chances.operate:
+                self._operate()
         ready, free = self._awake(self.scheduler.next_ones()), self._free()
         if self.broker.queue and free and (not ready or self.rng.random() < 0.3):
             self._deliver(self.rng.choice(free))
@@ -180,17 +211,6 @@ class World:
             self.idle += 1
             self._sweep()
         return True
-
-    def _somebody_acts(self, drawn: float) -> None:
-        """Beat, a person or a heart begins something, by chance."""
-        chances = self.plan.chances
-        if drawn < chances.sweep:
-            self._sweep()
-        elif drawn < chances.sweep + chances.operate:
-            self._operate()
-        elif drawn < chances.sweep + chances.operate + chances.renew:
-            self._renew()
-        self._look()
 
     def _awake(self, ready: list[Actor]) -> list[Actor]:
         """Those of them that are not frozen: of a frozen process the lease runs out."""
@@ -313,36 +333,6 @@ class World:
         ]
         OF_SUPPORT.fetch("time_passes", {"salt": self.rng.getrandbits(32), "held": held})
 
-        if self.plan.child is not None:
-            ACTED.fetch("children_age", {})
-        if not self.calm and self.rng.random() < self.plan.chances.overdue:
-            self.counts["overdue"] += 1
-            ACTED.fetch("end_of_time", {"execution": self.rng.choice(self.executions)})
-
-    def _renew(self) -> None:
-        """A process renews the leases of the steps that it runs."""
-        running = [worker for worker in self.workers if self.hearts.of(worker)._active()]
-        if not running or not self.heart.idle:
-            return
-        worker, heart = self.rng.choice(running), self.heart
-        holder = self.processes.holder_of(worker)
-
-        def act() -> None:
-            heart.django.ensure_connection()
-            heart.django.connection.execute(NAME_HOLDER, [holder])
-            self.hearts.renew(worker)
-
-        self.counts["renewals"] += 1
-        self._begins(heart, act, f"renews for {worker.name}")
-
-    def _look(self) -> None:
-        """Nowhere do more hold a key than may."""
-        if "settings" in self.plan.drawn.document:
-            self.problems += [
-                f"{holders} hold the key {key}, whose limit is {limit}"
-                for key, holders, limit in ACTED.fetch("crowded", {})
-            ]
-
     def _operate(self) -> None:
         if not self.person.idle:
             return
@@ -385,3 +375,25 @@ class World:
                 self._begins(self.beats[0], partial(acts.sweep, often), f"sweeps {often}")
                 self._drain()
         return self._over()
+
+
+@contextmanager
+def _broker(broker: Broker) -> Iterator[None]:
+    with (
+        patch.object(messages, "publish", broker.publish),
+        patch.object(messages, "advance", broker.advance),
+        patch.object(messages, "tell", broker.tell),
+        patch.object(lost, "_empty", broker.empty),
+    ):
+        yield
+
+
+@contextmanager
+def _listening(complaints: Complaints) -> Iterator[None]:
+    """Nothing is printed: there would be much of processes that were killed."""
+    logger = logging.getLogger()
+    usual, logger.handlers = logger.handlers, [complaints]
+    try:
+        yield
+    finally:
+        logger.handlers = usual

@@ -17,12 +17,6 @@ BEGIN
         INSERT INTO simulation_broken (what)
         VALUES (OLD.step_path || ' was claimed while its execution may not run');
     END IF;
-    IF OLD.state = 'RUNNING' AND NEW.state = 'RUNNING' AND NEW.lease_token = OLD.lease_token
-       AND NEW.lease_until > OLD.lease_until AND NEW.lease_until > clock_timestamp()
-       AND current_setting('simulation.holder', true) IS DISTINCT FROM OLD.leased_by THEN
-        INSERT INTO simulation_broken (what)
-        VALUES (OLD.step_path || ' was renewed by somebody who does not hold it');
-    END IF;
     IF OLD.state = 'RUNNING' AND NEW.state = 'SUCCESS'
        AND current_setting('simulation.holder', true) IS DISTINCT FROM OLD.leased_by THEN
         INSERT INTO simulation_broken (what)
