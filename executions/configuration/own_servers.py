@@ -1,6 +1,6 @@
-"""The servers of the engine itself, which no step may reach: its databases, broker and Redis.
+"""The engine's own servers, which no step may reach: its databases, broker and Redis.
 
-Modules of steps know neither Django's connections nor Celery; they ask here.
+Modules of steps do not know Django's connections or Celery; they look the servers up here.
 """
 
 import os
@@ -18,7 +18,7 @@ _sources: list[Callable[[], Iterable[str]]] = []
 
 
 def name(source: Callable[[], Iterable[str]]) -> None:
-    """Let a function name addresses of the engine's own servers."""
+    """Register a function that returns addresses of the engine's own servers."""
     if source not in _sources:
         _sources.append(source)
 

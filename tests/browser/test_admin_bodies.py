@@ -95,7 +95,7 @@ def test_a_map_shows_first_what_needs_a_look(staff_page: Any, orders: WorkflowEx
     expect(staff_page.get_by_text("orders[198]", exact=True)).to_be_hidden()
     staff_page.locator("details.vk-turn", has_text="orders[199]").locator("summary").click()
     picture(staff_page, "map-open")
-    staff_page.get_by_role("link", name="Show orders[199] alone").click()
+    staff_page.get_by_role("link", name="Show only orders[199]").click()
     expect(staff_page.get_by_role("navigation", name="Place")).to_contain_text("Workflow")
     expect(staff_page.locator("summary", has_text="Iterations: 1")).to_be_in_viewport()
     picture(staff_page, "map-item")

@@ -186,7 +186,7 @@ def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> P
 
 
 class Course:
-    """What has ended of one version, by the paths of steps: whether anything follows a step yet.
+    """The ended steps of one version, by path: whether anything still follows a step.
 
     `ended` says of each step that ended whether it ended its task early: skipped, or by an error.
     """
