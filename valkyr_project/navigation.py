@@ -5,7 +5,7 @@ belong together share a row of tabs. All else has a card on the page *Administra
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.apps import apps
@@ -13,6 +13,7 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse, reverse_lazy
+from django.utils.text import format_lazy
 from django.utils.translation import gettext
 
 from executions.configuration import settings as valkyr_settings
@@ -47,6 +48,7 @@ class AdminPage:
     permitted: Allowed = _anybody
     model: str = ""
     plugin: str = ""
+    active: Allowed | None = None
 
     @property
     def installed(self) -> bool:
@@ -59,12 +61,13 @@ class AdminPage:
 
     def item(self) -> dict[str, Any]:
         """Return the page as Unfold describes an entry of the side bar or a tab."""
-        return {
+        item = {
             "title": self.title,
             "icon": self.icon,
             "link": self.link,
             "permission": self.permitted,
         }
+        return item if self.active is None else item | {"active": self.active}
 
 
 def _list_of(title: Any, icon: str, model: str, note: Any = "", plugin: str = "") -> AdminPage:
@@ -76,6 +79,12 @@ def _flower(request: HttpRequest) -> str:
     return valkyr_settings().flower_url
 
 
+def _unfiltered(request: HttpRequest) -> bool:
+    """Return whether the list of triggers shows all of them."""
+    address = reverse("admin:executions_trigger_changelist")
+    return request.path == address and "type__exact" not in request.GET
+
+
 HOME = AdminPage(lazy("Home"), "home", reverse_lazy("admin:index"))
 EXECUTIONS = _list_of(lazy("Executions"), "play_circle", "executions.workflowexecution")
 RUNS = _list_of(lazy("Runs"), "list_alt", "runners.run")
@@ -83,7 +92,12 @@ FAILURES = _list_of(lazy("Failures"), "report", "dlq.failuregroup")
 DEAD_LETTERS = _list_of(lazy("Dead letters"), "inbox", "dlq.deadletterentry")
 REDRIVES = _list_of(lazy("Redrives"), "replay", "valkyr_redrive.redrive", plugin="redrive")
 APPROVALS = _list_of(lazy("Approvals"), "how_to_reg", "runners.approval")
-SCHEDULES = _list_of(lazy("Schedules"), "schedule", "django_celery_beat.periodictask")
+TRIGGERS = replace(_list_of(lazy("All triggers"), "bolt", "executions.trigger"), active=_unfiltered)
+SCHEDULES = replace(
+    _list_of(lazy("Schedules"), "schedule", "executions.trigger"),
+    link=format_lazy("{}?type__exact=CRON", TRIGGERS.link),
+)
+BEAT = _list_of(lazy("Entries of beat"), "schedule", "django_celery_beat.periodictask")
 TICKS = _list_of(lazy("Schedule ticks"), "alarm_on", "executions.crontick")
 WORKFLOWS = _list_of(lazy("Workflows"), "account_tree", "executions.workflow")
 STUDIO = AdminPage(lazy("Studio"), "draw", reverse_lazy("valkyr-studio"))
@@ -134,12 +148,6 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "valkyr_circuits.circuitrule",
                 lazy("When a circuit opens, and when it closes again."),
                 "circuits",
-            ),
-            _list_of(
-                lazy("Triggers"),
-                "bolt",
-                "executions.trigger",
-                lazy("Webhooks, queues and events that start workflows."),
             ),
             _list_of(
                 lazy("Events"),
@@ -234,6 +242,13 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "mfa",
             ),
             _list_of(
+                lazy("Passkeys"),
+                "passkey",
+                "valkyr_mfa.passkey",
+                lazy("Passkeys of users, and their last use."),
+                "mfa",
+            ),
+            _list_of(
                 lazy("Shared with people"),
                 "share",
                 "executions.workflowuserpermission",
@@ -297,7 +312,7 @@ TABS: list[dict[str, Any]] = [
     _tabs(EXECUTIONS, RUNS),
     # The two lists of triage have such a row of their own, which is there without Unfold too.
     _tabs(FAILURES, DEAD_LETTERS, REDRIVES, above=(REDRIVES,)),
-    _tabs(SCHEDULES, TICKS),
+    _tabs(SCHEDULES, TRIGGERS, TICKS, BEAT),
 ]
 
 SIDEBAR: list[dict[str, Any]] = [

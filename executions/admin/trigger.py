@@ -1,5 +1,6 @@
 """Triggers of published versions, and the record of each due time."""
 
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,13 +16,17 @@ from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.operations import AdminOperation, ReasonForm
-from executions.admin.sections import Page, facts, json_section
+from executions.admin.sections import Page, PageSection, facts, json_section
 from executions.admin.skin import Select, display
 from executions.language import lazy
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus, TriggerType
 from executions.triggers import beat_entries, operations
+from executions.triggers.cron_schedule import rule, upcoming
 from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
+
+# Times of a schedule on its page.
+NEXT_TIMES, LATEST_TICKS = 5, 10
 
 # The triggers' operations in the admin.
 
@@ -160,7 +165,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
     """Publishing updates these from the definition's `triggers:`."""
 
     operations = OPERATIONS
-    list_display = ("workflow", "type", "when_due", "enabled", "created")
+    list_display = ("workflow", "type", "when_due", "due", "enabled", "created")
     list_select_related = ("workflow",)
     list_filter = ("type", "enabled")
     list_defer = ("workflow__definition",)
@@ -173,6 +178,11 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
     def when_due(self, row: Trigger) -> str:
         """Return the trigger's settings in one line."""
         return ", ".join(f"{key}: {value}" for key, value in row.settings.items()) or marks.EMPTY
+
+    @display(description=lazy("next fire time"))
+    def due(self, row: Trigger) -> Any:
+        """Return the next fire time of an enabled schedule."""
+        return marks.ago(row.next_at) if row.enabled else marks.EMPTY
 
     @display(description=lazy("since"))
     def created(self, row: Trigger) -> Any:
@@ -212,8 +222,57 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
                     *facts_of(obj),
                 ]
             ),
-            [json_section(gettext("Settings"), obj.settings, folded=False)],
+            [
+                *(_times(obj) if obj.type == TriggerType.CRON else []),
+                json_section(gettext("Settings"), obj.settings, folded=False),
+            ],
         )
+
+
+def _times(trigger: Trigger) -> list[PageSection]:
+    """Return the next times of a schedule, and the results of the latest ones."""
+    ahead: list[datetime] = []
+    if trigger.enabled and "schedule" in trigger.settings:
+        schedule = rule(beat_entries.settings_of(trigger)).schedule
+        ahead = upcoming(schedule, timezone.now(), NEXT_TIMES)
+    zone = ZoneInfo(trigger.settings.get("timezone", "UTC"))
+    ticks = trigger.ticks.order_by("-fire_at")[:LATEST_TICKS]
+    return [
+        PageSection(
+            gettext("Next fire times"),
+            headers=("UTC", str(zone), gettext("Due")),
+            rows=[
+                [_minute(time), _minute(time.astimezone(zone)), marks.ago(time)] for time in ahead
+            ],
+            empty=gettext("The schedule does not fire: it is disabled, or it has ended."),
+        ),
+        PageSection(
+            gettext("Latest fire times"),
+            headers=("UTC", gettext("Status"), gettext("Execution"), gettext("Reason")),
+            rows=[
+                [
+                    links.to("executions_crontick", tick.pk, _minute(tick.fire_at)),
+                    marks.mark(*TICKS[TickStatus(tick.status)]),
+                    _execution_of(tick),
+                    tick.reason or marks.EMPTY,
+                ]
+                for tick in ticks
+            ],
+            empty=gettext("It has not fired yet."),
+        ),
+    ]
+
+
+def _minute(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M}"
+
+
+def _execution_of(tick: CronTick) -> Any:
+    if tick.execution_id is None:
+        return marks.EMPTY
+    return links.to(
+        "executions_workflowexecution", tick.execution_id, marks.short(tick.execution_id)
+    )
 
 
 def _next(trigger: Trigger) -> Any:
@@ -283,10 +342,7 @@ class CronTickAdmin(FactAdmin):
     @display(description=lazy("execution"))
     def started(self, row: CronTick) -> Any:
         """Return the started execution."""
-        if row.execution_id is None:
-            return marks.EMPTY
-        text = marks.short(row.execution_id)
-        return links.to("executions_workflowexecution", row.execution_id, text)
+        return _execution_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """Return the page of a fire time."""

@@ -23,6 +23,8 @@ from croniter.croniter import CroniterError
 SECOND = timedelta(seconds=1)
 # Clocks are looked at this far around a time to see whether they go back.
 AROUND = timedelta(days=1)
+# How far `upcoming` looks.
+AHEAD = timedelta(days=400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,11 @@ def rule(settings: Mapping[str, Any]) -> CronRule:
         catch_up_limit=settings["catchUpLimit"],
         jitter_seconds=settings["jitterSeconds"],
     )
+
+
+def upcoming(schedule: Schedule, after: datetime, number: int) -> list[datetime]:
+    """Return the next times of a schedule, at most `number` and within 400 days, in UTC."""
+    return list(islice(schedule.times(after, after + AHEAD), number))
 
 
 def delay(trigger_id: UUID, fire_at: datetime, seconds: int) -> timedelta:

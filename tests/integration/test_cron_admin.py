@@ -75,3 +75,24 @@ def test_a_triggers_page_says_when_it_is_due_next(op: Client, trigger: Trigger) 
     sync.switch(trigger.pk, enabled=False, actor=ACTOR)
 
     assert "none: disabled" in op.get(page).content.decode()
+
+
+def test_a_schedules_page_shows_its_next_times_and_the_latest_results(
+    op: Client, trigger: Trigger
+) -> None:
+    page = op.get(f"/admin/executions/trigger/{trigger.pk}/change/")
+
+    sections = {each.title: each for each in page.context["page"].sections}
+    ahead = [row[0] for row in sections["Next fire times"].rows]
+    assert len(ahead) == 5
+    assert ahead == sorted(ahead)
+    assert len(sections["Latest fire times"].rows) == trigger.ticks.count()
+    assert "Missed: nothing looked at the schedule at that time." in page.content.decode()
+
+
+def test_a_disabled_schedule_has_no_next_times(op: Client, trigger: Trigger) -> None:
+    sync.switch(trigger.pk, enabled=False, actor=ACTOR)
+
+    page = op.get(f"/admin/executions/trigger/{trigger.pk}/change/").content.decode()
+
+    assert "The schedule does not fire: it is disabled, or it has ended." in page
