@@ -88,6 +88,13 @@ def _unfiltered(request: HttpRequest) -> bool:
 HOME = AdminPage(lazy("Home"), "home", reverse_lazy("admin:index"))
 EXECUTIONS = _list_of(lazy("Executions"), "play_circle", "executions.workflowexecution")
 RUNS = _list_of(lazy("Runs"), "list_alt", "runners.run")
+BLOCKED = AdminPage(
+    lazy("Waiting and blocked"),
+    "hourglass_empty",
+    reverse_lazy("admin:runners_run_blocked"),
+    permitted=may_view("runners.run"),
+    model="runners.run",
+)
 FAILURES = _list_of(lazy("Failures"), "report", "dlq.failuregroup")
 DEAD_LETTERS = _list_of(lazy("Dead letters"), "inbox", "dlq.deadletterentry")
 REDRIVES = _list_of(lazy("Redrives"), "replay", "valkyr_redrive.redrive", plugin="redrive")
@@ -309,7 +316,7 @@ def _tabs(*places: AdminPage, above: tuple[AdminPage, ...] = ()) -> dict[str, An
 
 
 TABS: list[dict[str, Any]] = [
-    _tabs(EXECUTIONS, RUNS),
+    _tabs(EXECUTIONS, RUNS, BLOCKED),
     # The two lists of triage have such a row of their own, which is there without Unfold too.
     _tabs(FAILURES, DEAD_LETTERS, REDRIVES, above=(REDRIVES,)),
     _tabs(SCHEDULES, TRIGGERS, TICKS, BEAT),

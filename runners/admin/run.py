@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -27,6 +29,7 @@ from executions.admin.skin import display
 from executions.definition.graph.places import split
 from executions.language import lazy
 from executions.states import Permission
+from runners.admin.blocked import blocked
 from runners.admin.steps import place_link, runs_in, said
 from runners.api.runs import FIELDS
 from runners.containers.child_executions import children_of
@@ -195,6 +198,17 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "execution_id")
     search_texts = ("step_path", "module")
     search_help_text = lazy("An ID, a path, or an execution ID and refine[2]")
+
+    def get_urls(self) -> list[Any]:
+        """Return Django's URLs, and that of the page of everything that waits."""
+        view = self.admin_site.admin_view(self.blocked)
+        return [path("blocked/", view, name="runners_run_blocked"), *super().get_urls()]
+
+    def blocked(self, request: HttpRequest) -> HttpResponse:
+        """Show everything that does not move, to users who may see runs."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return blocked(request, self.admin_site.each_context(request))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

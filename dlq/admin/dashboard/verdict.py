@@ -11,6 +11,7 @@ from django.utils.translation import gettext, ngettext
 
 from dlq.admin.dashboard.blocks import SECTIONS, HomeProblem
 from dlq.admin.dashboard.facts import Facts
+from executions import addresses
 from executions.admin import links, marks
 from executions.admin.changelist import BOUND
 from runners.workers.queues import is_live
@@ -87,7 +88,7 @@ def _stuck(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
             number = f"{queue.waiting:,}{'+' if queue.capped else ''}"
             yield HomeProblem(
                 text.format(name=queue.name, number=number), "hourglass_empty",
-                links.listing("runners_run", state="pending"),
+                addresses.admin("runners_run_blocked"),
                 _for(queue.oldest, now),
             )  # fmt: skip
     for state, icon, texts in (
