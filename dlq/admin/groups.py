@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -138,18 +139,26 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("dates"))
     def seen(self, row: Any) -> Any:
-        """Return first and last failure, the age of the oldest open one, and the next deletion."""
+        """Return first and last failure, the age of the oldest open one, and the next deletion.
+
+        Times that read alike are shown once, under the first word.
+        """
         own: GroupFigures = row.figures
+        now = timezone.now()
         pairs = [
             (gettext("last"), row.last_seen),
             (gettext("first"), row.first_seen),
             (gettext("oldest open"), own.oldest_open),
             (gettext("expires"), own.expires),
         ]
+        shown: dict[Any, tuple[str, Any]] = {}
+        for word, at in pairs:
+            if at:
+                shown.setdefault((at > now, marks.span(abs(now - at))), (word, marks.ago(at, now)))
         return format_html_join(
             SafeString("<br>"),
             '<span class="vk-nowrap"><span class="vk-subtle">{}</span> {}</span>',
-            ((word, marks.ago(at)) for word, at in pairs if at),
+            shown.values(),
         )
 
     @display(description=lazy("status, owner"))
