@@ -22,7 +22,7 @@ LATE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class HomeVerdict:
     """The headline, and the problems found, the most urgent first; empty if nothing is wrong.
 
     `partly` is True if facts are missing because the database did not answer in time.
@@ -33,7 +33,7 @@ class Verdict:
     partly: bool = False
 
 
-def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> Verdict:
+def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> HomeVerdict:
     """Return what needs attention now; `added` are the problems that plugins found."""
     problems = [*_failures(kept, now), *added, *_sections(kept), *_stuck(kept, now)]
     partly = any(kept[name] is None for name in ("groups", "open", "queues", "approvals"))
@@ -44,7 +44,7 @@ def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> Ve
         headline = gettext("Some facts are not available: the database did not answer in time")
     else:
         headline = _all_well(kept, now)
-    return Verdict(headline, problems, partly)
+    return HomeVerdict(headline, problems, partly)
 
 
 def _all_well(kept: Facts, now: datetime) -> str:
