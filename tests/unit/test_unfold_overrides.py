@@ -17,6 +17,7 @@ MADE_FOR = {
     "templates/unfold/helpers/actions_row.html": "a322f5b53d779840b820c8f8707123a0065c30cb",
     "templates/unfold/helpers/tab_action.html": "6728db375499fab64160280c1ac2740eadc79af8",
     "templates/unfold/helpers/header_title.html": "b126ed2ab9ca16802d6763f49a74ba37b5bab125",
+    "templates/unfold/helpers/app_list.html": "6ab83ac498b2f50ff045b7abcf2254391ccea9de",
     "templates/unfold/helpers/search.html": "91996c27181d14ade8b4cbf84d90a4b0d293fdd9",
     "templates/unfold/helpers/command.html": "ae6ce324d85366131fc82945b3c35c1b98082922",
     "templates/unfold/helpers/empty_results.html": "5f4727a37a99da76e245048c8c7d7307ded9fe74",
