@@ -20,6 +20,9 @@ from executions.configuration import settings as valkyr_settings
 from executions.language import lazy
 from valkyr_project import plugins
 
+# The page's name among the admin's URLs; it is one of the pages of users, so that it is there
+# wherever a project mounts the admin.
+ADMINISTRATION_NAME = "auth_user_administration"
 Allowed = Callable[[HttpRequest], bool]
 
 
@@ -303,7 +306,7 @@ def _is_administration(request: HttpRequest) -> bool:
     """Return whether the page is *Administration*, or one that is reached from it."""
     lists = (place for _, places in ADMINISTRATION for place in places if place.model)
     found = (str(place.link) for place in lists if place.installed)
-    return request.path.startswith((reverse("valkyr-administration"), *found))
+    return request.path.startswith((reverse(f"admin:{ADMINISTRATION_NAME}"), *found))
 
 
 def _tabs(*places: AdminPage, above: tuple[AdminPage, ...] = ()) -> dict[str, Any]:
@@ -339,7 +342,7 @@ SIDEBAR: list[dict[str, Any]] = [
             {
                 "title": lazy("Administration"),
                 "icon": "settings",
-                "link": reverse_lazy("valkyr-administration"),
+                "link": reverse_lazy(f"admin:{ADMINISTRATION_NAME}"),
                 "permission": _administers,
                 "active": _is_administration,
             }

@@ -6,16 +6,10 @@ from django.views.generic import RedirectView
 
 import valkyr.urls
 from valkyr_project.apps import discover
-from valkyr_project.navigation import administration
 
 discover()
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
-    path(
-        "admin/administration/",
-        admin.site.admin_view(administration),
-        name="valkyr-administration",
-    ),
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
     path("", include("valkyr.urls")),

@@ -13,6 +13,7 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import path
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
@@ -21,6 +22,7 @@ from executions.accounts import browser_sessions
 from executions.admin.base import AuditedAdmin, note
 from executions.database import transaction
 from executions.vendor_seams.django_admin_password import replace_password_change
+from valkyr_project.navigation import ADMINISTRATION_NAME, administration
 
 # allauth's tables have no pages: `manage.py link_sign_in` links accounts.
 for _label in ("account", "socialaccount"):
@@ -42,6 +44,12 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
     change_password_form = AdminPasswordChangeForm
     show_full_result_count = False
     list_fullwidth = True
+
+    def get_urls(self) -> list[Any]:
+        """Return Django's URLs, and that of the page with a card for each list."""
+        view = self.admin_site.admin_view(administration)
+        name = ADMINISTRATION_NAME
+        return [path("administration/", view, name=name), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         """Return users only: a service account has neither a password nor access to the admin."""

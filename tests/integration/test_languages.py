@@ -22,7 +22,7 @@ IN = pytest.mark.parametrize("language", ["de", "es"])
 SAID = {
     "home": {"de": "Offene Dead Letters", "es": "Dead letters abiertas"},
     "list": {"de": "Ausführung", "es": "Ejecuciones"},
-    "page": {"de": "Idempotenzschlüssel", "es": "Clave de idempotencia"},
+    "page": {"de": "Priorität", "es": "Prioridad"},
     "letters": {"de": "Diese Ansicht speichern", "es": "Guardar esta vista"},
     "letter": {"de": "Wieder einreihen…", "es": "Reencolar…"},
     "state": {"de": "fehlgeschlagen", "es": "fallido"},

@@ -17,7 +17,7 @@ from tests.support import admin_rows as rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]
 
-ADMINISTRATION = "/admin/administration/"
+ADMINISTRATION = "/admin/auth/user/administration/"
 
 
 @pytest.fixture

@@ -287,13 +287,17 @@ def circuits(of: Workspace) -> None:
 
 
 def second_factor(of: Any) -> None:
-    """A confirmed factor of an account, with a recovery code."""
+    """A confirmed factor of an account, a passkey, and a recovery code."""
     from valkyr_plugins.mfa import factors
-    from valkyr_plugins.mfa.models import RecoveryCode, SecondFactor
+    from valkyr_plugins.mfa.models import Passkey, RecoveryCode, SecondFactor
 
     made = factors.begin(of)
     SecondFactor.objects.filter(pk=made.pk).update(confirmed_at=timezone.now())
     RecoveryCode.objects.create(user=made.user, digest="0" * 64)
+    Passkey.objects.create(
+        user=made.user, name="Laptop", site="shop.example",
+        credential_id=made.user.pk.to_bytes(8), credential=b"",
+    )  # fmt: skip
 
 
 def person(name: str) -> Any:
