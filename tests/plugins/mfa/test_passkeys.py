@@ -224,7 +224,7 @@ def test_where_browsers_allow_no_passkeys_the_page_says_so(
     client = Client(headers={"host": f"{host}:8000"})
     sign_in(client)
 
-    assert b"Passkeys need HTTPS and a host name" in client.get("/mfa/").content
+    assert b"Passkeys require HTTPS and a host name" in client.get("/mfa/").content
     assert client.get("/mfa/passkeys/add").url.startswith("/mfa/?")
 
 
