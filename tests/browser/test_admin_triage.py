@@ -104,7 +104,7 @@ def test_a_group_is_opened_acknowledged_and_noted_by_keyboard_alone(
     keys.press("Tab")
     expect(dialog.get_by_role("button", name="Note")).to_be_focused()
     keys.press("Enter")
-    expect(staff_page.get_by_text("1 noted.")).to_be_visible()
+    expect(staff_page.get_by_text("1 annotated.")).to_be_visible()
 
     assert FailureGroup.objects.get(pk=first).status == "ACKNOWLEDGED"
     assert GroupNote.objects.get().text == "asked the partner"

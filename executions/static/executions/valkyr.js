@@ -44,8 +44,10 @@
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !opener) return;
-    // Its page may have renewed it meanwhile.
-    (document.contains(opener) ? opener : document.getElementById(opener.id))?.focus();
+    // Its page may have renewed it meanwhile, or its menu may be closed.
+    const from = document.contains(opener) ? opener : document.getElementById(opener.id);
+    const menu = document.querySelector("#main button[aria-haspopup='menu']");
+    (from?.checkVisibility() === false ? from.closest("details")?.querySelector("summary") || menu : from)?.focus();
     opener = null;
   });
 
