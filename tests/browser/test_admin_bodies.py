@@ -99,7 +99,7 @@ def test_a_map_shows_first_what_needs_a_look(staff_page: Any, orders: WorkflowEx
     expect(staff_page.get_by_role("navigation", name="Place")).to_contain_text("Workflow")
     expect(staff_page.locator("summary", has_text="Iterations: 1")).to_be_in_viewport()
     picture(staff_page, "map-item")
-    staff_page.get_by_role("link", name="List all runs").click()
+    staff_page.get_by_role("link", name="List all runs", exact=True).click()
     expect(staff_page.locator("#result_list tbody tr")).to_have_count(3)
     picture(staff_page, "map-runs")
 

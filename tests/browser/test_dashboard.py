@@ -8,6 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from executions.models import Workflow
+from tests.browser.acting import page_action
 from tests.browser.pictures import picture, picture_in_both
 from tests.plugins.figures.busy_day import busy_day
 from tests.support import admin_rows as rows
@@ -35,7 +36,7 @@ def test_the_first_page_shows_figures_and_changes_its_range(
     staff_page.goto(f"{staff_page.home}/admin/")
     chart = staff_page.get_by_role("img", name="Completed executions by state")
     expect(chart).to_be_visible()
-    expect(staff_page.get_by_text("no worker takes them")).to_be_visible()
+    expect(staff_page.get_by_text("No worker serves this queue")).to_be_visible()
     picture(staff_page, "dashboard")
 
     staff_page.get_by_role("link", name="7 days", exact=True).click()
@@ -121,7 +122,7 @@ def test_pages_of_figures_are_accessible_and_fit_a_phone(busy: Workflow, staff_p
 def test_a_workflow_leads_to_its_figures(busy: Workflow, staff_page: Any) -> None:
     staff_page.goto(f"{staff_page.home}/admin/executions/workflow/{busy.pk}/change/")
 
-    staff_page.get_by_role("link", name="Figures").click()
+    page_action(staff_page, "Figures").click()
 
     expect(staff_page.get_by_role("heading", name="Slowest steps")).to_be_visible()
     expect(staff_page.get_by_role("heading", name="Versions")).to_be_visible()
