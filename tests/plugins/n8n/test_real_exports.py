@@ -16,7 +16,7 @@ COUNTS = {
     "0396_Datetime_Schedule_Automation_Scheduled": (7, 3, 8),
     "0430_Calendly_Filter_Create_Triggered": (6, 3, 8),
     "1119_Openweathermap_Twilio_Automate_Webhook": (1, 2, 3),
-    "1296_Datetime_Splitout_Process": (6, 7, 8),
+    "1296_Datetime_Splitout_Process": (6, 8, 7),
     "1421_Postgres_Googlecloudnaturallanguage_Automation_Scheduled": (3, 4, 3),
     "1963_Stopanderror_Wait_Automation_Triggered": (16, 4, 0),
 }

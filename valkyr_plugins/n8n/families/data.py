@@ -6,6 +6,7 @@ from typing import Any
 from valkyr_plugins.n8n.expressions import methods
 from valkyr_plugins.n8n.expressions.parsing import Untranslatable
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family
+from valkyr_plugins.n8n.secrecy import without_secrets
 from valkyr_plugins.n8n.shape import Keys, Shape, many, one, path
 from valkyr_plugins.n8n.texts import is_expression
 
@@ -94,12 +95,12 @@ def _put(values: dict[str, Any], keys: list[str], value: Any) -> None:
 
 @family("noOp")
 def noop(work: NodeWork) -> Made:
-    """Make `flow.noop`, which passes its input on."""
+    """Make `flow.noop`, which passes its input on; n8n ignores any parameters."""
     if set(work.node.parameters) - {"options"}:
-        names = ", ".join(list(work.node.parameters)[:6])
-        raise Left(
-            f"a No Operation node takes no parameters, and this one has {names}: it was another "
-            "node before the file was changed. Put the module in that does its work"
+        names = ", ".join(without_secrets(name[:60]) for name in list(work.node.parameters)[:6])
+        work.remark(
+            f"A No Operation node takes no parameters, and this one has {names}: it was probably "
+            "another node before the file was changed. n8n ignores them, and so does this task."
         )
     return Made("flow.noop", {}, work.shape)
 
