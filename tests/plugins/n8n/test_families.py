@@ -130,7 +130,7 @@ def test_a_node_becomes_its_module(
     [
         ("code", {"jsCode": "return items;"}, "program"),
         ("function", {"functionCode": "return items;"}, "program"),
-        ("telegram", {"text": "x"}, "no module for n8n-nodes-base.telegram"),
+        ("trello", {"name": "x"}, "no module for n8n-nodes-base.trello"),
         ("merge", {"mode": "mergeByKey"}, "joins items by fields"),
         ("dateTime", {"action": "calculate"}, "reckon"),
         ("postgres", {"operation": "upsert"}, "upsert"),

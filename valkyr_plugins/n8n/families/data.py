@@ -105,6 +105,22 @@ def noop(work: NodeWork) -> Made:
     return Made("flow.noop", {}, work.shape)
 
 
+@family("renameKeys")
+def rename(work: NodeWork) -> Made:
+    """Make `flow.noop`: later nodes read a renamed field by its old name."""
+    rows = work.names("keys.key")
+    if work.get("additionalOptions.regexReplacement") is not None or work.shape.items is not None:
+        raise Left("it renames fields by a pattern, or of a list; name them in a data.set")
+    named: dict[Keys, str] = dict(work.shape.named)
+    for row in rows:
+        new, old = (str(row.get(key, "")).split(".") for key in ("newKey", "currentKey"))
+        found = work.shape.read(tuple(old))
+        if found is not None:
+            named[tuple(new)] = found
+    work.remark("Later tasks read the fields by their old names; the object is unchanged.")
+    return Made("flow.noop", {}, Shape(work.shape.whole, work.shape.base, named))
+
+
 @family("dateTime")
 def date_time(work: NodeWork) -> Made:
     """Return the execution's start, unchanged or formatted; other dates are not supported."""
