@@ -1,6 +1,5 @@
 """Bodies: maps over many items, and loops over items, drawn as `flow.map`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ from valkyr_plugins.n8n.families.lists import loop_items
 from valkyr_plugins.n8n.graph import loop_ports, reachable
 from valkyr_plugins.n8n.levels import Level, NodePort, by_port
 from valkyr_plugins.n8n.mapping import ITEM, SUCCESS, Left
-from valkyr_plugins.n8n.shape import Keys, Shape, many
+from valkyr_plugins.n8n.shape import Shape, many
 
 MAX_MAPS = 6
 AT_ONCE = 10
@@ -42,7 +41,7 @@ class Builder(Nodes):
             for link in self.graph.outgoing.get(source, ())
             if link.target not in region
         ]
-        level.ports |= self.exits(inner, task, exits, port.shape.each)
+        level.ports |= self.exits(inner, task, exits, port.shape)
         self.container(level, inner, task, f"Items of {name}", config)
         level.lead(port, task)
         level.taken |= region
@@ -69,7 +68,7 @@ class Builder(Nodes):
             region -= stray
 
     def exits(
-        self, inner: Level, task: str, links: list[NodeLink], each: Mapping[Keys, Keys]
+        self, inner: Level, task: str, links: list[NodeLink], came: Shape
     ) -> dict[NodeLink, NodePort]:
         """Return the ports of links that leave a body: the list of its results."""
         found = list(by_port(inner.ports, links))
@@ -87,7 +86,7 @@ class Builder(Nodes):
             items = output if plain else f'{output}{part} | reject("none") | list'
             # An unchanged item keeps its name.
             left = inner.ports[leaving[0]].shape
-            shape = many(items, each if left.whole == "item" else {})
+            shape = came.again(items) if left.whole == "item" else many(items)
             if left.items is not None:
                 shape = Shape(why="it is a list of lists; make it one by data.jmespath: []")
             ports |= dict.fromkeys(leaving, NodePort(task, (SUCCESS,), shape))
@@ -140,8 +139,7 @@ class Builder(Nodes):
         inner = self.turned(level, node, body, item)
         back = [link for link in self.graph.back.get(node.name, ()) if link in inner.ports]
         results = {
-            port.shape.items: port
-            for port in self.exits(inner, work.id, back, work.shape.each).values()
+            port.shape.items: port for port in self.exits(inner, work.id, back, work.shape).values()
         }
         everything = many(f"tasks.{work.id}.output")
         shape = next(iter(results.values())).shape if len(results) == 1 else everything

@@ -7,7 +7,7 @@ n8n runs a node once for each input item, and `$json` is that item. Here a task 
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Keys = tuple[str | int, ...]
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -19,6 +19,9 @@ class Shape:
 
     `named` are keys with another expression. With `items`, an expression for a list, it is many
     objects, whose keys `each` may rename. If neither works, `why` has the reason.
+
+    `within` is the key of an item that has its fields: Airtable's are in `fields`. None if n8n's
+    fields are not in it at all.
     """
 
     whole: str | None = None
@@ -26,6 +29,7 @@ class Shape:
     named: Mapping[Keys, str] = field(default_factory=dict)
     items: str | None = None
     each: Mapping[Keys, Keys] = field(default_factory=dict)
+    within: Keys | None = ()
     why: str = "what reaches this node is not known"
 
     def read(self, keys: Keys) -> str | None:
@@ -41,7 +45,22 @@ class Shape:
     def of_item(self, expression: str) -> "Shape":
         """Return the shape of one of many items, which `expression` yields."""
         named = {keys: path(expression, ours) for keys, ours in self.each.items()}
-        return Shape(whole=expression, base=expression, named=named)
+        if self.within is None:
+            return Shape(whole=expression, named=named, why=self.why)
+        return Shape(whole=expression, base=path(expression, self.within), named=named)
+
+    def column(self, keys: Keys) -> Keys | None:
+        """Return where an item has one of n8n's fields; None if it does not have it."""
+        for length in range(len(keys), 0, -1):
+            if keys[:length] in self.each:
+                return (*self.each[keys[:length]], *keys[length:])
+        return None if self.within is None else (*self.within, *keys)
+
+    def again(self, expression: str) -> "Shape":
+        """Return the shape of other items of this kind, as a list that `expression` yields."""
+        if self.items is None:
+            return many(expression)
+        return replace(self, items=expression)
 
 
 UNKNOWN = Shape()

@@ -165,8 +165,8 @@ class Texts:
         return escaped.replace(_MARK, todo("a secret was here: make it a credential"))
 
     def key(self, key: str) -> str:
-        """Return a key of an object, which must not contain a template."""
-        return _OURS.sub("{", key)
+        """Return a key of an object, which must contain neither a template nor a secret."""
+        return _OURS.sub("{", without_secrets(key))
 
 
 def _constant(raw: Any) -> str:

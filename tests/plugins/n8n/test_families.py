@@ -64,6 +64,7 @@ def only(kind: str, parameters: Any, version: float = 1, **more: Any) -> Any:
         ("set", 3.4, {"mode": "raw", "jsonOutput": '={"a": {{ $json.a }}}'}, "data.set",
          {"values": {"a": "{{ " + READ + ".a }}"}}),
         ("noOp", 1, {}, "flow.noop", {}),
+        ("noOp", 1, {"text": "x", "options": {}}, "flow.noop", {}),
         ("wait", 1.1, {"amount": 2, "unit": "minutes"}, "flow.delay", {"seconds": 120}),
         ("wait", 1.1, {"amount": "={{ $json.a }}", "unit": "hours"}, "flow.delay",
          {"seconds": "{{ " + READ + ".a * 3600 }}"}),
@@ -129,10 +130,8 @@ def test_a_node_becomes_its_module(
     [
         ("code", {"jsCode": "return items;"}, "program"),
         ("function", {"functionCode": "return items;"}, "program"),
-        ("telegram", {"text": "x"}, "no module for n8n-nodes-base.telegram"),
-        ("noOp", {"text": "x"}, "another node before"),
+        ("trello", {"name": "x"}, "no module for n8n-nodes-base.trello"),
         ("merge", {"mode": "mergeByKey"}, "joins items by fields"),
-        ("httpRequest", {}, "no address"),
         ("dateTime", {"action": "calculate"}, "reckon"),
         ("postgres", {"operation": "upsert"}, "upsert"),
         ("slack", {"resource": "channel"}, "posts messages"),
@@ -220,3 +219,28 @@ def test_what_follows_a_database_works_on_its_rows_one_by_one() -> None:
 
     assert tasks(found)["rows_items"]["with"]["items"] == "{{ tasks.rows.output.rows }}"
     assert tasks(found)["call"]["with"]["url"] == "https://a.example/{{ item.id }}"
+
+
+def test_a_no_operation_with_parameters_passes_on_and_names_them() -> None:
+    found = chain(BEFORE, node("It", "noOp", {"text": "x", "model": "y"}))
+
+    assert row(found, "It").status == "changed"
+    assert "text, model" in row(found, "It").remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "use"),
+    [
+        ("httpRequest", {}, "http.request"),
+        ("splitOut", {"fieldToSplitOut": "a"}, "flow.noop"),
+        ("aggregate", {"aggregate": "aggregateAllItemData"}, "data.set"),
+        ("summarize", {"fieldsToSummarize": {"values": [{"field": "a"}]}}, "data.aggregate"),
+        ("merge", {"mode": "combine", "combineBy": "combineByPosition"}, "data.jmespath"),
+        ("splitInBatches", {}, "flow.map"),
+    ],
+)
+def test_what_a_file_does_not_say_is_to_be_filled_in(kind: str, parameters: Any, use: str) -> None:
+    found = chain(node("Hook", "webhook"), node("It", kind, parameters, 3))
+
+    assert (tasks(found)["it"]["use"], row(found, "It").status) == (use, "changed")
+    assert codes(found) == {"unfinished"}

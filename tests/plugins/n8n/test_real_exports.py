@@ -14,9 +14,9 @@ from tests.plugins.n8n.exports import DATA, LEFT_TO_DO, codes, converted
 COUNTS = {
     "0066_Webhook_Cron_Automate_Scheduled": (6, 14, 10),
     "0396_Datetime_Schedule_Automation_Scheduled": (7, 3, 8),
-    "0430_Calendly_Filter_Create_Triggered": (6, 3, 8),
-    "1119_Openweathermap_Twilio_Automate_Webhook": (1, 2, 3),
-    "1296_Datetime_Splitout_Process": (6, 7, 8),
+    "0430_Calendly_Filter_Create_Triggered": (6, 7, 4),
+    "1119_Openweathermap_Twilio_Automate_Webhook": (1, 3, 2),
+    "1296_Datetime_Splitout_Process": (6, 10, 5),
     "1421_Postgres_Googlecloudnaturallanguage_Automation_Scheduled": (3, 4, 3),
     "1963_Stopanderror_Wait_Automation_Triggered": (16, 4, 0),
 }

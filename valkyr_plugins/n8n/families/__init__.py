@@ -4,20 +4,24 @@ from valkyr_plugins.n8n.families import (
     choices,
     data,
     databases,
+    files,
     flow,
     http,
     lists,
     messages,
     models,
+    services,
 )
 
 __all__ = [
     "choices",
     "data",
     "databases",
+    "files",
     "flow",
     "http",
     "lists",
     "messages",
     "models",
+    "services",
 ]

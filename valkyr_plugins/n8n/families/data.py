@@ -6,6 +6,7 @@ from typing import Any
 from valkyr_plugins.n8n.expressions import methods
 from valkyr_plugins.n8n.expressions.parsing import Untranslatable
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family
+from valkyr_plugins.n8n.secrecy import without_secrets
 from valkyr_plugins.n8n.shape import Keys, Shape, many, one, path
 from valkyr_plugins.n8n.texts import is_expression
 
@@ -94,14 +95,30 @@ def _put(values: dict[str, Any], keys: list[str], value: Any) -> None:
 
 @family("noOp")
 def noop(work: NodeWork) -> Made:
-    """Make `flow.noop`, which passes its input on."""
+    """Make `flow.noop`, which passes its input on; n8n ignores any parameters."""
     if set(work.node.parameters) - {"options"}:
-        names = ", ".join(list(work.node.parameters)[:6])
-        raise Left(
-            f"a No Operation node takes no parameters, and this one has {names}: it was another "
-            "node before the file was changed. Put the module in that does its work"
+        names = ", ".join(without_secrets(name[:60]) for name in list(work.node.parameters)[:6])
+        work.remark(
+            f"A No Operation node takes no parameters, and this one has {names}: it was probably "
+            "another node before the file was changed. n8n ignores them, and so does this task."
         )
     return Made("flow.noop", {}, work.shape)
+
+
+@family("renameKeys")
+def rename(work: NodeWork) -> Made:
+    """Make `flow.noop`: later nodes read a renamed field by its old name."""
+    rows = work.names("keys.key")
+    if work.get("additionalOptions.regexReplacement") is not None or work.shape.items is not None:
+        raise Left("it renames fields by a pattern, or of a list; name them in a data.set")
+    named: dict[Keys, str] = dict(work.shape.named)
+    for row in rows:
+        new, old = (str(row.get(key, "")).split(".") for key in ("newKey", "currentKey"))
+        found = work.shape.read(tuple(old))
+        if found is not None:
+            named[tuple(new)] = found
+    work.remark("Later tasks read the fields by their old names; the object is unchanged.")
+    return Made("flow.noop", {}, Shape(work.shape.whole, work.shape.base, named))
 
 
 @family("dateTime")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from valkyr_plugins.n8n.mapping import MERGE, Left, Made, NodeWork, family, workflow_slug
-from valkyr_plugins.n8n.shape import Shape, many, one, operand
+from valkyr_plugins.n8n.shape import UNKNOWN, Shape, many, one, operand
 from valkyr_plugins.n8n.texts import is_expression
 
 
@@ -153,21 +153,27 @@ def _appended(work: NodeWork) -> Made:
     shapes = _shapes(work)
     if len(shapes) < 2:
         return Made("flow.noop", {}, work.shape, join="all")
-    if any(shape.items is None and shape.whole is None for shape in shapes):
-        raise Left("it joins what is not known; gather both lists in a data.set")
-    lists = [operand(shape.items) if shape.items else f"[{shape.whole}]" for shape in shapes]
+    lists = [
+        operand(shape.items) if shape.items else f"[{_whole(work, shape)}]" for shape in shapes
+    ]
     value = "{{ " + " + ".join(lists) + " }}"
     return Made("flow.noop", {"value": value}, many(work.output), join="all")
 
 
 def _combined(work: NodeWork) -> Made:
     shapes = _shapes(work)
-    if not shapes or any(shape.whole is None for shape in shapes):
+    if any(shape.items is not None for shape in shapes):
         raise Left("it joins lists item by item; do it in python.code")
+    shapes += [UNKNOWN] * (2 - len(shapes))
     places = ", ".join(f"@[{place}]" for place in range(len(shapes)))
-    data = ["{{ " + str(shape.whole) + " }}" for shape in shapes]
+    data = ["{{ " + _whole(work, shape) + " }}" for shape in shapes]
     inputs = {"expression": f"merge({places})", "data": data}
     return Made("data.jmespath", inputs, one(f"{work.output}.result"), join="all")
+
+
+def _whole(work: NodeWork, shape: Shape) -> str:
+    """Return the expression for an input, or a call for what is missing."""
+    return shape.whole or work.texts.left("an input of the merge", shape.why)
 
 
 # Respond to Webhook: the execution's output is the answer.

@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+from executions.public.templates import todo
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family, plain
 from valkyr_plugins.n8n.secrecy import secret_name, secret_value
 from valkyr_plugins.n8n.shape import Shape, one
@@ -43,7 +44,9 @@ def http_request(work: NodeWork) -> Made:
 def _url(work: NodeWork) -> str:
     raw = work.get("url")
     if not isinstance(raw, str) or not raw.strip("= "):
-        raise Left("it has no address; put an http.request in with the one it is meant to call")
+        work.texts.unfinished += 1
+        work.remark("The file does not have its address.")
+        return todo("the address")
     if not is_expression(raw):
         raw = _SECRET_IN_URL.sub(lambda match: _without(work, match), raw)
         if "{{ secrets." in raw:

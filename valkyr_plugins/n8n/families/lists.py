@@ -24,7 +24,7 @@ def split_out(work: NodeWork) -> Made:
         work.remark("It kept other fields beside each item; read them where they come from.")
     found = work.shape.read(tuple(field.split(".")))
     if found is None:
-        raise Left(f"it splits {field}, and {work.shape.why}")
+        found = work.texts.left(f"$json.{field}", work.shape.why)
     each: dict[Keys, Keys] = (
         {(field.rpartition(".")[2],): ()} if work.node.kind == "splitOut" else {}
     )
@@ -40,7 +40,7 @@ def limit(work: NodeWork) -> Made:
     most = most if isinstance(most, int) and most > 0 else 1
     cut = f"[-{most}:]" if work.word("keep") == "lastItems" else f"[:{most}]"
     value = "{{ " + operand(work.items()) + cut + " }}"
-    return work.made("flow.noop", {"value": value}, many(work.output, work.shape.each))
+    return work.made("flow.noop", {"value": value}, work.shape.again(work.output))
 
 
 @family("sort", takes=LIST)
@@ -50,12 +50,12 @@ def sort(work: NodeWork) -> Made:
     if work.word("type", "simple") != "simple" or not rows:
         raise Left("it sorts by code or at random; use data.sort, or python.code")
     by = [
-        {"field": _field(str(row.get("fieldName", ""))),
+        {"field": _field(work, str(row.get("fieldName", ""))),
          "order": "descending" if row.get("order") == "descending" else "ascending"}
         for row in rows[:20]
     ]  # fmt: skip
-    inputs = {"rows": "{{ " + work.items() + " }}", "by": by}
-    return work.made("data.sort", inputs, many(f"{work.output}.rows", work.shape.each))
+    inputs = {"rows": "{{ " + _items(work) + " }}", "by": by}
+    return work.made("data.sort", inputs, work.shape.again(f"{work.output}.rows"))
 
 
 @family("removeDuplicates", takes=LIST)
@@ -63,17 +63,17 @@ def remove_duplicates(work: NodeWork) -> Made:
     """Make `data.deduplicate`."""
     if work.word("operation", "removeDuplicateInputItems") != "removeDuplicateInputItems":
         raise Left("it remembers items of earlier executions; keep what was seen in a database")
-    inputs: dict[str, Any] = {"rows": "{{ " + work.items() + " }}"}
+    inputs: dict[str, Any] = {"rows": "{{ " + _items(work) + " }}"}
     names = work.get("fieldsToCompare", "")
     if isinstance(names, str) and names.strip("= "):
-        inputs["by"] = [_field(name.strip()) for name in names.split(",") if name.strip()]
-    return work.made("data.deduplicate", inputs, many(f"{work.output}.rows", work.shape.each))
+        inputs["by"] = [_field(work, name.strip()) for name in names.split(",") if name.strip()]
+    return work.made("data.deduplicate", inputs, work.shape.again(f"{work.output}.rows"))
 
 
 @family("aggregate", takes=LIST)
 def aggregate(work: NodeWork) -> Made:
     """Make one object with lists: of all items, or of single fields."""
-    items = work.items()
+    items = _items(work)
     if work.word("aggregate") == "aggregateAllItemData":
         name = work.word("destinationFieldName", "data")
         return work.made("data.set", {"values": {name: "{{ " + items + " }}"}})
@@ -84,8 +84,7 @@ def aggregate(work: NodeWork) -> Made:
         name = str(renamed or field.rpartition(".")[2])
         if not field or "{{" in name or "{{" in field:
             raise Left("a field that it gathers is worked out")
-        ours = work.shape.each.get((field,))
-        field = ".".join(map(str, ours)) if ours else field
+        field = _attribute(work, field)
         values[name] = (
             "{{ " + f"{operand(items)} | map(attribute={json.dumps(field)}) | list" + " }}"
         )
@@ -102,16 +101,16 @@ def summarize(work: NodeWork) -> Made:
         how, field = str(row.get("aggregation", "count")), str(row.get("field", ""))
         if how not in _FUNCTIONS or not field:
             raise Left(f"there is no equal of {how}; write it as a data.aggregate")
-        own = {"field": _field(field)} if how != "count" else {}
+        own = {"field": _field(work, field)} if how != "count" else {}
         name = {"append": "appended", "countUnique": "unique_count"}.get(how, how)
         compute[f"{name}_{field}"] = {"function": _FUNCTIONS[how], **own}
     if not compute:
         raise Left("it does not say what it works out")
     split = work.word("fieldsToSplitBy").removeprefix("=")
     groups = [name.strip() for name in split.split(",") if name.strip()]
-    inputs = {"rows": "{{ " + work.items() + " }}", "compute": compute}
+    inputs = {"rows": "{{ " + _items(work) + " }}", "compute": compute}
     if groups:
-        inputs["groupBy"] = [_field(name) for name in groups]
+        inputs["groupBy"] = [_field(work, name) for name in groups]
         return work.made("data.aggregate", inputs, many(f"{work.output}.groups"))
     return work.made("data.aggregate", inputs, one(f"{work.output}.groups[0]"))
 
@@ -147,16 +146,44 @@ def loop_items(work: NodeWork) -> tuple[str, Shape]:
     size = size if isinstance(size, int) and 0 < size <= MAX_BATCH else 1
     items, whole = work.shape.items, work.shape.whole
     if items is None and whole is None:
-        raise Left(f"it loops, and {work.shape.why}")
+        items = work.texts.left("$input.all()", work.shape.why)
+        return (items, many(items).of_item("item")) if size == 1 else _batches(work, items, size)
     if items is None:
         # n8n makes items of the list that an answer is; anything else is one item.
         items = str(whole) if str(whole).endswith(".body") else f"[{whole}]"
     if size == 1:
-        return items, many(items, work.shape.each).of_item("item")
-    return f"{operand(items)} | batch({size}) | list", many("item", work.shape.each)
+        return items, work.shape.again(items).of_item("item")
+    return _batches(work, items, size)
 
 
-def _field(name: str) -> str:
-    """Return a field for a module: a key that is not a word is quoted."""
+def _batches(work: NodeWork, items: str, size: int) -> tuple[str, Shape]:
+    return f"{operand(items)} | batch({size}) | list", work.shape.again("item")
+
+
+def _items(work: NodeWork) -> str:
+    """Return an expression for the list of the input's items, or a call for what is missing."""
+    try:
+        return work.items()
+    except Left:
+        return work.texts.left("$input.all()", work.shape.why)
+
+
+def _attribute(work: NodeWork, name: str) -> str:
+    """Return a field for the filter `map`, by its dots; raises Left."""
+    found = work.shape.column(tuple(name.split("."))) if work.shape.items else (name,)
+    if found is None:
+        raise Left(f"it gathers {name}, and {work.shape.why}")
+    return ".".join(map(str, found))
+
+
+def _field(work: NodeWork, name: str) -> str:
+    """Return a field for a module: a key that is not a word is quoted; raises Left."""
     name = name.removeprefix("=").removeprefix("$json.")
-    return name if _WORD.fullmatch(name) else json.dumps(name)
+    if work.shape.items is None:
+        return name if _WORD.fullmatch(name) else json.dumps(name)
+    keys = tuple(name.split(".")) if _WORD.fullmatch(name) else (name,)
+    found = work.shape.column(keys)
+    if found is None:
+        raise Left(f"it works on {name}, and {work.shape.why}")
+    words = [str(key) for key in found]
+    return ".".join(key if _WORD.fullmatch(key) else json.dumps(key) for key in words)

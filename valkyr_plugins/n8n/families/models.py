@@ -17,6 +17,7 @@ ENDPOINTS = {
     "lmChatMistralCloud": "https://api.mistral.ai/v1",
     "lmChatOpenRouter": "https://openrouter.ai/api/v1",
     "lmChatGroq": "https://api.groq.com/openai/v1",
+    "lmChatGoogleGemini": "https://generativelanguage.googleapis.com/v1beta/openai",
 }  # fmt: skip
 MODEL, MEMORY, TOOL, PARSER = "ai_languageModel", "ai_memory", "ai_tool", "ai_outputParser"
 
@@ -104,7 +105,7 @@ def _model(work: NodeWork, node: Node) -> str:
         given = node.parameters.get(key)
         name = given.get("value") if isinstance(given, dict) else given
         if isinstance(name, str) and name:
-            return work.text(name)
+            return work.text(name.removeprefix("models/"))
     work.texts.unfinished += 1
     return todo("the model's name")
 

@@ -1,0 +1,123 @@
+"""Convert the nodes of files: n8n hands files on beside its items, here a text is handed on."""
+
+from typing import Any
+
+from valkyr_plugins.n8n.mapping import LIST, Left, Made, NodeWork, family
+from valkyr_plugins.n8n.services.values import content, given, missing
+from valkyr_plugins.n8n.shape import Shape, many, one
+
+TEXTS = ("text", "xml", "html", "binaryToPropery")
+NO_FILE = (
+    "Files are not handed on: the content is the task's output. Give it to file.write, or to the "
+    "request or message that sends it."
+)
+
+
+@family("extractFromFile")
+def extract(work: NodeWork) -> Made:
+    """Parse a file's text: CSV or JSON; a text is handed on."""
+    operation = work.word("operation", "csv")
+    if operation == "csv":
+        return _csv(work)
+    if operation == "fromJson":
+        return _json(work)
+    if operation not in TEXTS:
+        raise Left(f"nothing here reads a file of the format {operation}")
+    if operation == "binaryToPropery":
+        work.remark("It wants Base64: http.request gives it for binary answers, file.read if told.")
+    key = work.word("destinationKey", "data")
+    shape = Shape(named={(key,): work.output}, why="a file's text alone is handed on")
+    return work.made("flow.noop", {"value": content(work, "the file's text")}, shape)
+
+
+@family("spreadsheetFile")
+def spreadsheet(work: NodeWork) -> Made:
+    """Parse or write CSV."""
+    kind = work.word("fileFormat", "csv" if work.word("operation") != "toFile" else "")
+    if kind != "csv":
+        raise Left(f"nothing here reads or writes files of the format {kind or 'xls'}")
+    return _to_csv(work) if work.word("operation") == "toFile" else _csv(work)
+
+
+def _csv(work: NodeWork) -> Made:
+    inputs: dict[str, Any] = {"text": content(work, "the CSV's text")}
+    delimiter = work.get("options.delimiter")
+    if isinstance(delimiter, str) and len(delimiter) == 1:
+        inputs["delimiter"] = delimiter
+    if work.get("options.headerRow") is False:
+        inputs["header"] = False
+        work.remark("Without a header, rows are lists.")
+        shape = Shape(items=f"{work.output}.rows", within=None, why="a row is a list here")
+        return work.made("data.csv_parse", inputs, shape)
+    return work.made("data.csv_parse", inputs, many(f"{work.output}.rows"))
+
+
+def _json(work: NodeWork) -> Made:
+    key = work.word("destinationKey", "data")
+    if (work.shape.whole or "").endswith(".body"):
+        work.remark("http.request has parsed the JSON already.")
+        shape = Shape(named={(key,): work.output}, why="the parsed file alone is handed on")
+        return work.made("flow.noop", {"value": content(work)}, shape)
+    shape = Shape(named={(key,): f"{work.output}.data"}, why="the parsed file alone is handed on")
+    return work.made("data.json_parse", {"text": content(work, "the JSON text")}, shape)
+
+
+@family("convertToFile", takes=LIST)
+def convert(work: NodeWork) -> Made:
+    """Write items as CSV or JSON; a field's text is handed on."""
+    operation = work.word("operation", "csv")
+    if operation == "csv":
+        return _to_csv(work)
+    if operation == "toJson":
+        work.remark(NO_FILE)
+        return work.made("data.template", {"text": _whole(work)}, _text(f"{work.output}.text"))
+    if operation not in ("toText", "toBinary"):
+        raise Left(f"nothing here writes a file of the format {operation}")
+    work.remark(NO_FILE)
+    name = work.word("sourceProperty").removeprefix("=")
+    found = work.shape.read(tuple(name.split("."))) if name and "{{" not in name else None
+    value = "{{ " + (found or work.texts.left(f"$json.{name}", work.shape.why)) + " }}"
+    return work.made("flow.noop", {"value": value}, _text(work.output))
+
+
+def _to_csv(work: NodeWork) -> Made:
+    work.remark(NO_FILE)
+    rows = _whole(work, listed=True)
+    return work.made("data.csv_write", {"rows": rows}, _text(f"{work.output}.text"))
+
+
+def _whole(work: NodeWork, *, listed: bool = False) -> str:
+    """Return the template for all items, or for the one object."""
+    shape = work.shape
+    found = shape.items or (f"[{shape.whole}]" if shape.whole and listed else shape.whole)
+    return "{{ " + (found or work.texts.left("$input.all()", shape.why)) + " }}"
+
+
+def _text(expression: str) -> Shape:
+    """Return the shape of a file's content, which expressions of n8n do not read."""
+    return Shape(whole=expression, why="a file's content is a text")
+
+
+@family("readBinaryFile", "readWriteFile")
+def read_write(work: NodeWork) -> Made:
+    """Make `file.read` or `file.write`, below the files folder."""
+    if work.node.kind == "readWriteFile" and work.word("operation", "read") == "write":
+        return write(work)
+    path = _path(work, "fileSelector|filePath")
+    if "*" in path:
+        raise Left("it reads the files that a pattern fits; list them by file.list")
+    work.remark("A text in UTF-8 is read; give encoding for other files.")
+    return work.made("file.read", {"path": path}, Shape(whole=f"{work.output}.content"))
+
+
+@family("writeBinaryFile")
+def write(work: NodeWork) -> Made:
+    """Make `file.write`."""
+    inputs = {"path": _path(work, "fileName"), "content": content(work)}
+    return work.made("file.write", inputs, one(work.output))
+
+
+def _path(work: NodeWork, keys: str) -> str:
+    raw = given(work, keys)
+    work.remark("The path is below the files folder of the workers, not on n8n's machine.")
+    return missing(work, "the path") if raw is None else work.text(raw).lstrip("/")

@@ -1,0 +1,108 @@
+"""Convert the nodes of services into `http.request`, by the table of `services`."""
+
+from typing import Any
+
+from executions.public.templates import todo
+from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family, plain
+from valkyr_plugins.n8n.services import SERVICES
+from valkyr_plugins.n8n.services.calls import Service, ServiceCall
+from valkyr_plugins.n8n.services.values import OMIT, address, filled, given, listed
+from valkyr_plugins.n8n.shape import Shape, many, path
+
+RENEWED = ("OAuth2", "oAuth2", "googleApi")
+
+
+@family(*SERVICES)
+def service(work: NodeWork) -> Made:
+    """Make the request of the table's row; Gmail's messages are sent by email.send."""
+    entry = SERVICES[work.node.kind]
+    resource = work.word("resource", entry.resource(work))
+    operation = work.word("operation", entry.operations.get(resource, ""))
+    name = f"{resource}: {operation}"
+    if work.node.kind == "gmail" and name == "message: send":
+        return _mail(work)
+    call = entry.calls.get(name)
+    if call is None:
+        raise Left(
+            f"its operation is {name[:80]}, which the import does not know as one request of "
+            f"{entry.name}'s API; see {entry.docs} and use http.request"
+        )
+    return _request(work, entry, call)
+
+
+def _request(work: NodeWork, entry: Service, call: ServiceCall) -> Made:
+    work.remark(
+        f"It is a request to {entry.name}'s API ({entry.docs}): the answer is in output.body, in "
+        f"the API's form, not in n8n's."
+    )
+    if call.remark:
+        work.remark(call.remark)
+    secret, credential = _signed(work, entry)
+    inputs: dict[str, Any] = {
+        "method": call.method,
+        "url": address(work, call.url, call.parts, secret),
+    }
+    query = filled(work, dict(call.query))
+    if query and query is not OMIT:
+        inputs["query"] = query
+    if call.body is not None:
+        inputs["body"] = call.body(work)
+    elif call.json is not None:
+        sent = filled(work, call.json)
+        inputs["json"] = {} if sent is OMIT else sent
+    headers = {**entry.headers, **call.headers}
+    if headers:
+        own = "{{ secrets." + secret + " }}"
+        inputs["headers"] = {key: one.replace("{secret}", own) for key, one in headers.items()}
+    return work.made("http.request", inputs, _shape(work, entry, call), credential=credential)
+
+
+def _signed(work: NodeWork, entry: Service) -> tuple[str, str]:
+    """Return the names of the secret and of the credential with which it signs in."""
+    kind = "secret" if entry.sign == "secret" else "bearer"
+    was = next(iter(work.node.credentials), "")
+    own = work.credential(kind) or work.secret(plain(entry.name), kind, entry.name)
+    if entry.scope:
+        work.remark(f"It signs in by a credential of type {kind}: {entry.scope}.")
+    if any(word in was for word in RENEWED):
+        work.remark(
+            "n8n renewed its token by itself; here nothing does: keep the credential's token fresh."
+        )
+    return (own, "") if kind == "secret" else ("", own)
+
+
+def _shape(work: NodeWork, entry: Service, call: ServiceCall) -> Shape:
+    body = f"{work.output}.body"
+    why = f"{entry.name}'s API answers in another form than n8n's node: see output.body"
+    if call.items:
+        items = body if call.items == "." else path(body, (call.items,))
+        found = many(f"{items}[1:]" if call.items == "values" else items, call.each)
+        return Shape(items=found.items, each=call.each, within=call.within, why=(
+            why if call.within is None else found.why
+        ))  # fmt: skip
+    return Shape(items=body, each=call.each, within=call.within, why=why).of_item(body)
+
+
+def _mail(work: NodeWork) -> Made:
+    """Make `email.send`: the API takes a message in MIME and Base64, which nothing here makes."""
+    work.remark("It is sent by SMTP: give smtp.gmail.com and an app password, and the sender.")
+    work.texts.unfinished += 1
+    inputs: dict[str, Any] = {"from": todo("the address of the account")}
+    to = filled(work, listed("sendTo|toList"))
+    if to is OMIT:
+        work.texts.unfinished += 1
+        to = todo("who gets it")
+    inputs["to"] = to
+    inputs["subject"] = work.text(work.get("subject", ""))
+    for ours, theirs in (("cc", "ccList"), ("bcc", "bccList")):
+        found = filled(work, listed(f"options.{theirs}|additionalFields.{theirs}"))
+        if found is not OMIT:
+            inputs[ours] = found
+    if (reply := given(work, "options.replyTo")) is not None:
+        inputs["replyTo"] = work.text(reply)
+    kind = work.word("emailType", "html" if work.node.version >= 2 else "text")
+    inputs["html" if kind == "html" else "text"] = work.text(work.get("message", ""))
+    if work.get("options.attachmentsUi") or work.get("additionalFields.attachmentsUi"):
+        work.remark("It sent files along, which email.send does not.")
+    own = work.secret("gmail_smtp", "smtp", "Gmail by SMTP")
+    return work.made("email.send", inputs, credential=own)

@@ -1,0 +1,59 @@
+"""A row of the table: the request to a service's API that does the work of a node's operation."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from valkyr_plugins.n8n.mapping import NodeWork
+from valkyr_plugins.n8n.shape import Keys
+
+Part = Callable[[NodeWork], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceCall:
+    """One request, with the node's parameters in it.
+
+    `{a.b}` in the address is a parameter, quoted; `parts` make others. In `query`, `json` and
+    `headers`, a text "$a|b" is the first of the parameters a and b that is given, "$a?" is left
+    out if it is not, and a function makes the value.
+
+    `items` is the key of the answer's list, `result` that of its object; `each` and `within` say
+    where n8n's fields are in them, as in a Shape.
+    """
+
+    method: str
+    url: str
+    query: Mapping[str, Any] = field(default_factory=dict)
+    json: Any = None
+    body: Part | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    items: str = ""
+    result: str = ""
+    each: Mapping[Keys, Keys] = field(default_factory=dict)
+    within: Keys | None = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service's API, and its calls by n8n's "resource: operation".
+
+    `resource` and `operations` are what a node means that names none. `sign` is how requests sign
+    in: `bearer` by a credential; `secret` by `{secret}` in the address or a header.
+    """
+
+    name: str
+    docs: str
+    calls: Mapping[str, ServiceCall]
+    resource: Callable[[NodeWork], str]
+    operations: Mapping[str, str]
+    scope: str = ""
+    sign: str = "bearer"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def always(resource: str) -> Callable[[NodeWork], str]:
+    """Return the default resource of a node whose versions have the same."""
+    return lambda work: resource

@@ -1,0 +1,127 @@
+"""Google Sheets: ranges and rows."""
+
+from typing import Any
+from urllib.parse import quote
+
+from valkyr_plugins.n8n.mapping import NodeWork
+from valkyr_plugins.n8n.services.calls import Service, ServiceCall, always
+from valkyr_plugins.n8n.services.values import given, missing, segment
+from valkyr_plugins.n8n.texts import is_expression
+
+ROWS = (
+    "Rows are lists in output.body.values, and the first row has the names of the columns; n8n "
+    "made objects of them."
+)
+ORDER = "The values are in the order of the sheet's columns at the time of the export."
+ROW_NUMBER = "row_number"
+
+
+def _title(work: NodeWork) -> Any:
+    """Return the sheet's title: n8n stores its number, and the title beside it."""
+    raw = work.get("sheetName")
+    if isinstance(raw, dict):
+        return raw.get("cachedResultName") or (raw.get("value") if _named(raw) else None)
+    return raw
+
+
+def _named(raw: dict[str, Any]) -> bool:
+    return raw.get("mode") == "name" or is_expression(raw.get("value"))
+
+
+def _cells(work: NodeWork, cells: str = "") -> str:
+    """Return a range of the sheet in A1 notation, quoted for an address; `cells` is quoted."""
+    title = given(work, "range") if work.node.version < 3 else _title(work)
+    if title is None:
+        return missing(work, "the sheet's title")
+    own = work.get("options.dataLocationOnSheet.values.range")
+    if isinstance(own, str) and own and not cells:
+        cells = f"%21{segment(work, own)}"
+    text = work.text(title)
+    if "{{" in text or work.node.version < 3:
+        return segment(work, title) + cells
+    return quote(f"'{text}'", safe="") + cells
+
+
+def _row(work: NodeWork) -> str:
+    """Return the range of the row that is written."""
+    values = work.get("columns.value")
+    number = values.get(ROW_NUMBER) if isinstance(values, dict) else None
+    matched = work.get("columns.matchingColumns")
+    if number is not None and matched == [ROW_NUMBER]:
+        return _cells(work, "%21A" + segment(work, number))
+    column = matched[0] if isinstance(matched, list) and matched else work.get("columnToMatchOn")
+    work.remark("n8n looked for the row by a column's value; the API takes the row's number.")
+    return _cells(work, "%21A" + missing(work, f"the row's number, by {column or 'its key'}"))
+
+
+def _values(work: NodeWork) -> Any:
+    """Return the row's values, in the order of the columns."""
+    values = work.get("columns.value")
+    rows = work.names("fieldsUi.values") or work.names("fieldsUi.fieldValues")
+    if rows:
+        name = "column" if "column" in rows[0] else "fieldId"
+        values = {str(row.get(name)): row.get("fieldValue") for row in rows}
+    if not isinstance(values, dict) or not values:
+        return [[missing(work, "the row's values, in the order of the columns")]]
+    schema = [str(row.get("id")) for row in work.names("columns.schema")]
+    names = [name for name in dict.fromkeys([*schema, *values]) if name != ROW_NUMBER]
+    return [[work.value(values[n], n) if n in values else None for n in names]]
+
+
+def _format(work: NodeWork) -> str:
+    raw = work.get("options.cellFormat", work.get("options.valueInputMode"))
+    return "RAW" if raw == "RAW" else "USER_ENTERED"
+
+
+def _gid(work: NodeWork) -> Any:
+    raw = given(work, "sheetName")
+    text = str(raw).removeprefix("gid=")
+    return int(text) if text.isdigit() else missing(work, "the sheet's number (gid)")
+
+
+def _removed(work: NodeWork) -> Any:
+    first, count = work.get("startIndex", 2), work.get("numberToDelete", 1)
+    columns = work.word("toDelete", "rows") == "columns"
+    known = isinstance(first, int) and isinstance(count, int) and not columns
+    begin: Any = first - 1 if known else missing(work, "the first one, from 0")
+    end: Any = first - 1 + count if known else missing(work, "the one behind the last")
+    kind = "COLUMNS" if columns else "ROWS"
+    where = {"sheetId": _gid(work), "dimension": kind, "startIndex": begin, "endIndex": end}
+    return [{"deleteDimension": {"range": where}}]
+
+
+_SHEET = "https://sheets.googleapis.com/v4/spreadsheets/{documentId|sheetId}"
+_RANGE = {"range": _cells}
+_READ = ServiceCall(
+    "GET", f"{_SHEET}/values/{{range}}", parts=_RANGE, items="values", within=None,
+    remark=f"{ROWS} Filters of the node are not applied: filter the rows.",
+)  # fmt: skip
+SHEETS = Service(
+    "Google Sheets",
+    "https://developers.google.com/workspace/sheets/api/reference/rest",
+    {
+        "sheet: read": _READ,
+        "sheet: lookup": _READ,
+        "sheet: append": ServiceCall(
+            "POST", f"{_SHEET}/values/{{range}}:append", {"valueInputOption": _format},
+            {"values": _values}, parts=_RANGE, within=None, remark=ORDER,
+        ),
+        "sheet: update": ServiceCall(
+            "PUT", f"{_SHEET}/values/{{row}}", {"valueInputOption": _format},
+            {"values": _values}, parts={"row": _row}, within=None, remark=ORDER,
+        ),
+        "sheet: clear": ServiceCall("POST", f"{_SHEET}/values/{{range}}:clear", parts=_RANGE),
+        "sheet: delete": ServiceCall("POST", f"{_SHEET}:batchUpdate", json={"requests": _removed}),
+        "sheet: create": ServiceCall(
+            "POST", f"{_SHEET}:batchUpdate",
+            json={"requests": [{"addSheet": {"properties": {"title": "$title"}}}]},
+        ),
+        "spreadsheet: create": ServiceCall(
+            "POST", "https://sheets.googleapis.com/v4/spreadsheets",
+            json={"properties": {"title": "$title"}},
+        ),
+    },
+    always("sheet"),
+    {"sheet": "read", "spreadsheet": "create"},
+    "a token with the scope https://www.googleapis.com/auth/spreadsheets",
+)  # fmt: skip

@@ -1,0 +1,138 @@
+"""The values of a request: parameters of a node, as templates."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from valkyr_plugins.n8n.mapping import NodeWork
+from valkyr_plugins.n8n.shape import operand
+from valkyr_plugins.n8n.texts import is_expression
+
+OMIT = object()  # a value that is left out
+# The IDs in an address that a person chose in n8n, by parameter; otherwise a Google file's.
+_IDS = {
+    "base": re.compile(r"(app[A-Za-z0-9]{10,})"),
+    "table": re.compile(r"(tbl[A-Za-z0-9]{10,})"),
+    "pageId": re.compile(r"([0-9a-f]{32})(?:[?#]|\Z)"),
+    "blockId": re.compile(r"([0-9a-f]{32})(?:[?#]|\Z)"),
+    "databaseId": re.compile(r"([0-9a-f]{32})(?:[?#]|\Z)"),
+}
+_GOOGLE = re.compile(r"/(?:d|folders)/([A-Za-z0-9_-]{10,})")
+_NAME = re.compile(r"\{([A-Za-z.|]+)\}")
+
+
+def given(work: NodeWork, keys: str) -> Any:
+    """Return the first given parameter of "a|b", as written in the file; None for none."""
+    for key in keys.split("|"):
+        raw = work.get(key)
+        if isinstance(raw, dict) and "value" in raw and ("__rl" in raw or "mode" in raw):
+            raw = _located(work, key, raw)
+        if raw not in (None, "", [], {}):
+            return raw
+    return None
+
+
+def _located(work: NodeWork, key: str, raw: dict[str, Any]) -> Any:
+    """Return the ID that a resource locator means."""
+    value = raw["value"]
+    if raw.get("mode") != "url" or not isinstance(value, str) or not value:
+        return value
+    found = _IDS.get(key, _GOOGLE).search(value)
+    if found and not is_expression(value):
+        return found[1]
+    work.remark(f"{key} was an address; the API takes the ID in it.")
+    return value
+
+
+def missing(work: NodeWork, what: str) -> str:
+    """Return the template for a value that the file does not have."""
+    return "{{ " + work.texts.left(what, "the file does not say it") + " }}"
+
+
+def filled(work: NodeWork, spec: Any) -> Any:
+    """Return a value of the table with the node's parameters in it, or OMIT."""
+    if callable(spec):
+        return spec(work)
+    if isinstance(spec, str) and spec.startswith("$"):
+        keys = spec[1:].removesuffix("?")
+        raw = given(work, keys)
+        if raw is not None:
+            return work.value(raw, keys.split("|")[0].rpartition(".")[2])
+        return OMIT if spec.endswith("?") else missing(work, keys.split("|")[0])
+    if isinstance(spec, dict):
+        pairs = {key: filled(work, one) for key, one in spec.items()}
+        kept = {key: value for key, value in pairs.items() if value is not OMIT}
+        return kept if kept or not spec else OMIT
+    if isinstance(spec, list):
+        values = [value for one in spec if (value := filled(work, one)) is not OMIT]
+        return values if values or not spec else OMIT
+    return spec
+
+
+def segment(work: NodeWork, raw: Any, name: str = "") -> str:
+    """Return a value as a part of an address, quoted."""
+    if is_expression(raw):
+        return "{{ " + operand(work.texts.expression(raw)) + " | urlencode }}"
+    text = work.text(raw, name)
+    return text if "{{" in text else quote(text, safe="")
+
+
+def address(work: NodeWork, url: str, parts: Any, secret: str) -> str:
+    """Return the address of a call."""
+
+    def found(match: re.Match[str]) -> str:
+        name = match[1]
+        if name == "secret":
+            return "{{ secrets." + secret + " }}"
+        if name in parts:
+            return str(parts[name](work))
+        raw = given(work, name)
+        first = name.split("|")[0]
+        return missing(work, first) if raw is None else segment(work, raw, first)
+
+    return _NAME.sub(found, url)
+
+
+def limit(default: int, key: str = "limit", most: int = 100) -> Any:
+    """Return the function that makes a number of results; left out if all are wanted."""
+
+    def made(work: NodeWork) -> Any:
+        if work.get("returnAll") is True:
+            work.remark("It read all pages; http.paginate does.")
+            return most
+        raw = work.get(key, default)
+        return work.value(raw) if isinstance(raw, (int, str)) else default
+
+    return made
+
+
+def listed(keys: str) -> Any:
+    """Return the function that makes a list of a text with commas, a list, or one value."""
+
+    def made(work: NodeWork) -> Any:
+        raw = given(work, keys)
+        if raw is None:
+            return OMIT
+        if isinstance(raw, str) and not is_expression(raw):
+            return [work.text(one.strip()) for one in raw.split(",") if one.strip()]
+        return work.value(raw)
+
+    return made
+
+
+def pairs(work: NodeWork, rows: Iterable[Any], name: str, value: str) -> dict[str, Any]:
+    """Return an object of a list of fields, each with its name and its value."""
+    return {
+        work.texts.key(str(row[name])): work.value(row.get(value), str(row[name]))
+        for row in rows
+        if isinstance(row, dict) and row.get(name)
+    }
+
+
+def content(work: NodeWork, what: str = "the file's content") -> str:
+    """Return the template for the text or file that reaches the node."""
+    whole = work.shape.whole or ""
+    if whole.endswith((".body", ".content", ".csv")):
+        return "{{ " + whole + " }}"
+    return "{{ " + work.texts.left(what, "n8n's files are not handed on") + " }}"
