@@ -56,7 +56,9 @@ class ApiTokenShape(CamelCase, serializers.ModelSerializer[ApiToken]):
 class NewApiTokenShape(ApiTokenShape):
     """A new API token: the only response that has its text."""
 
-    token = serializers.SerializerMethodField(help_text="Keep it: nobody can show it again.")
+    token = serializers.SerializerMethodField(
+        help_text="Store it safely: it cannot be shown again."
+    )
 
     class Meta(ApiTokenShape.Meta):
         fields = [*ApiTokenShape.Meta.fields, "token"]

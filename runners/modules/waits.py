@@ -284,18 +284,18 @@ class CallbackInputs(ModuleInputs):
 class CallbackOutputs(ModuleOutputs):
     """The caller's payload."""
 
-    payload: Any = Field(None, description="The body; null where nobody called in time.")
+    payload: Any = Field(None, description="The body; null if no call arrived in time.")
     received_at: str | None = Field(
-        None, description="When it came; null where nobody called in time."
+        None, description="When the call arrived; null if none arrived in time."
     )
 
 
 class CallbackModule(WaitingModule):
-    """Waits until somebody outside calls the step's own address, once.
+    """Waits until another system calls the step's address, once.
 
     Any step of the same workflow, or of a body inside, tells the address by
     `tasks.<id>.callbackUrl`, `<id>` being the callback's task: known before it begins to wait, and
-    in bodies another in each turn. A call that comes before the step waits is kept for it. Goes on
+    in bodies another in each turn. Valkyr stores a call that arrives before the step waits. Goes on
     along `success`, or `timeout`.
     """
 

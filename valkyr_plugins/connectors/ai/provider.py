@@ -31,7 +31,7 @@ class ProviderInputs(ModuleInputs):
     """The model, the endpoint and the time limit."""
 
     model: str = Field(
-        description="The model, as its provider calls it.",
+        description="The provider's name for the model.",
         examples=["gpt-4o-mini", "deepseek-chat", "glm-4-plus"],
         pattern=r"^[!-~]+$",
         max_length=200,
@@ -40,8 +40,8 @@ class ProviderInputs(ModuleInputs):
         None,
         description=(
             "The address of an endpoint that speaks OpenAI's protocol, up to and with its `/v1`. "
-            f"Unless given, the installation's: `{BASE_URL}`, or OpenAI. The credential is sent "
-            "there, so name nobody but its provider."
+            f"Unless given, the installation's: `{BASE_URL}`, or OpenAI. The credential is "
+            "sent there, so use only its provider's address."
         ),
         examples=["https://api.deepseek.com/v1"],
         max_length=2_000,

@@ -93,9 +93,10 @@ class CsvParseOutputs(ModuleOutputs):
 class CsvParse(Module[CsvParseInputs]):
     """Reads CSV into rows. Empty lines are left out; all values stay text.
 
-    A step yields at most 5 MiB of rows. A larger file is cut into batches (`path`, `batchSize`),
-    over which `flow.map` runs a second `data.csv_parse` with `batch: "{{ item }}"`; cutting reads
-    the file once and keeps one row in memory. A file that changes in between fails its batches.
+    A step yields at most 5 MiB of rows. For a larger file, set `path` and `batchSize`: the step
+    returns batches, and `flow.map` runs a second `data.csv_parse` for each with `batch: "{{ item
+    }}"`. The first step reads the file once and keeps one row in memory. A file that changes in
+    between fails its batches.
     """
 
     type = "data.csv_parse"

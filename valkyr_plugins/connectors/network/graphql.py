@@ -135,7 +135,7 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
     credential = ("bearer", "basic")
     judges_hosts = "everything"
     addresses = ("url",)
-    circuit_target = "as http.request: the host, with a port that is not the default"
+    circuit_target = "the host, with the port if it is not the default (as for http.request)"
     example: ClassVar[Any] = {
         "url": "https://api.example.com/graphql",
         "query": QUERY,

@@ -99,7 +99,7 @@ class RssRead(Module[RssReadInputs]):
     credential = ("bearer", "basic")
     judges_hosts = "everything"
     addresses = ("url",)
-    circuit_target = "as http.request: the host, with a port that is not the default"
+    circuit_target = "the host, with the port if it is not the default (as for http.request)"
     example: ClassVar[Any] = {
         "url": "https://blog.example.com/feed.xml",
         "etag": "{{ vars.etag }}",
