@@ -46,7 +46,7 @@ class Conditions(serializers.Field[Any, Any, Any, Any]):
 
 
 class EntryFilters(Body):
-    """The filters of dead letters; every field narrows."""
+    """Filters of dead letters; a dead letter must match every given field."""
 
     workspaceId = serializers.UUIDField(
         required=False, help_text="Only what belongs to this workspace."

@@ -33,10 +33,10 @@ def find(entry_id: UUID) -> DeadLetterEntry:
 
 
 def must_be_open(entry: DeadLetterEntry, done: str) -> None:
-    """Raise WrongState for a resolved entry before any lesser error.
+    """Raise WrongState if the entry is resolved, or its execution cannot continue.
 
-    Also if its execution ended in a state other than FAILED; `done` is the requested move, such as
-    "requeued".
+    Call this first, so that this error comes before others. `done` names the requested move, such
+    as "requeued".
     """
     if entry.resolution != Resolution.PENDING:
         raise WrongState(

@@ -72,7 +72,7 @@ class AccountInSession:
 
 
 Likely = Callable[[Any], Sequence[BoundStatement]]
-"""Returns what is likely to be asked for next if the caller is the account with that key."""
+"""Returns what a caller with that account's key probably needs next."""
 
 
 def nothing(user_id: Any) -> Sequence[BoundStatement]:

@@ -73,7 +73,7 @@ class Pair:
 
 
 def sign_in(user: Any, client: SessionClient) -> Pair:
-    """Begin a session of `user`, who has given the password."""
+    """Begin a session of `user`, whose password was checked."""
     refresh = SessionRefresh.of(user)
     lifetime = refresh.lifetime
     session = sessions.begin(user, SessionKind.TOKEN, lifetime, client, _digest(refresh))
@@ -161,7 +161,7 @@ def is_ours(text: str | bytes) -> bool:
 
 
 def is_of_password(token: Token, user: Any) -> bool:
-    """Return whether the account still has the password for which the token was given."""
+    """Return whether the account's password is still the one used for the token."""
     claim = str(token.get(OF_PASSWORD))
     return constant_time_compare(claim, get_md5_hash_password(user.password))
 

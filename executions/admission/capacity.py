@@ -241,7 +241,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock the candidates; of those with a key, only as many as the locked key has free."""
+    """Lock the candidates; those with a key only up to the free places of the locked key."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)

@@ -312,13 +312,13 @@ class CredentialUse:
 
 
 def refusal(use: CredentialUse, boundaries: Mapping[str, Boundary]) -> str | None:
-    """Return why the step may not have one of the credentials; None if it may have all."""
+    """Return why the step cannot use one of the credentials; None if it can use all."""
     found = (refused(use, name, boundaries[name]) for name in sorted(boundaries))
     return next((why for why in found if why is not None), None)
 
 
 def refused(use: CredentialUse, name: str, boundary: Boundary) -> str | None:
-    """Return why the step may not have the credential of that name; None if it may."""
+    """Return why the step cannot use the credential of that name; None if it can."""
     if not boundary.allows_workflow(use.workflow_id):
         return f'the credential "{name}" is not for this workflow'
     if not boundary.allows_module(use.module):

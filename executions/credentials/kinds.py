@@ -289,7 +289,7 @@ def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def suggested_modules(kind: str) -> tuple[str, ...]:
-    """Return the modules that take a type of credential; any for general types."""
+    """Return the modules that accept a type of credential; all modules for general types."""
     return KINDS[kind].modules if kind in KINDS else (ANY,)
 
 

@@ -99,7 +99,7 @@ class BudgetKind(LimitKind[Budget]):
         return f"There is a {limit.period} budget in {unit} for {whose} already. Change that one."
 
     def changed(self, limit: Budget) -> None:
-        """Keep the spending. A threshold that a higher amount raises is reported again later."""
+        """Keep the spending; report thresholds again that the new amount puts out of reach."""
         uses = BudgetUse.objects.filter(budget=limit)
         uses.filter(spent__lt=limit.amount).update(spent_told_at=None)
         soft = limit.amount * (limit.soft_percent or 100) / 100

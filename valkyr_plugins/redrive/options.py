@@ -159,7 +159,7 @@ def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[P
 
 
 def check_start(user: User, redrive: Redrive) -> None:
-    """Raise Forbidden if the redrive does to an entry what the user may not."""
+    """Raise Forbidden if the redrive needs a permission that the user does not have."""
     mine = powers_on(user, redrive.workspace_id)
     for power in needed(redrive):
         if not mine.allows(power) and _lacking(user, redrive, power).exists():

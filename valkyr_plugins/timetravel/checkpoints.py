@@ -21,7 +21,7 @@ FIRST = 0  # the number of the checkpoint with which a fork begins; it is never 
 
 
 class TooManyCheckpoints(ValkyrError):
-    """An execution has as many checkpoints taken by hand as it may have."""
+    """The execution has the maximum number of manual checkpoints."""
 
     code = "too_many_checkpoints"
 

@@ -199,7 +199,7 @@ class GuardedTransport(httpx.HTTPTransport):
         self._pool = Connections(connection, MAX_IDLE_CONNECTIONS)  # type: ignore[assignment]
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request; raises EgressRefused or HostRefused if the step may not go there."""
+        """Send the request; raises EgressRefused or HostRefused for a forbidden host."""
         if restricted():
             _judge(request)
         return super().handle_request(request)
