@@ -43,7 +43,7 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
             workspace.save(force_insert=True)
             audit(actor, "workspace.create", workspace, after=workspace_facts(workspace))
     except IntegrityError:
-        raise Taken(f"There is a workspace {slug!r} already. Choose another slug.") from None
+        raise Taken(f"A workspace {slug!r} already exists. Choose another slug.") from None
     return workspace
 
 
@@ -154,8 +154,8 @@ def delete_tier(tier_id: UUID, *, actor: Actor, reason: str = "") -> None:
         slugs = list(tier.workspaces.values_list("slug", flat=True)[:3])
         if slugs:
             raise InUse(
-                f"Workspaces are on tier {tier.name!r} ({', '.join(slugs)}). Put them on another "
-                "one first."
+                f"Workspaces use tier {tier.name!r} ({', '.join(slugs)}). Move them to another "
+                "tier first."
             )
         audit(actor, "tier.delete", tier, before=tier_facts(tier), reason=reason)
         tier.delete()
@@ -178,4 +178,4 @@ def _save(tier: Tier, **how: Any) -> None:
         with transaction.atomic():
             tier.save(**how)
     except IntegrityError:
-        raise Taken(f"There is a tier {tier.name!r} already. Choose another name.") from None
+        raise Taken(f"A tier {tier.name!r} already exists. Choose another name.") from None

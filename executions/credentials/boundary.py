@@ -112,12 +112,12 @@ def plain_host(host: str) -> str:
     try:
         name = bare if bare.isascii() else idna.encode(bare, uts46=True).decode()
     except idna.IDNAError as error:
-        raise ValueError(f"{host[:100]!r} is no host name: {error}") from None
+        raise ValueError(f"{host[:100]!r} is not a host name: {error}") from None
     labels = name.split(".")
     if not all(0 < len(label) <= 63 and _is_label(label) for label in labels) or len(name) > 253:
         raise ValueError(
-            f"{host[:100]!r} is no host; write a name such as api.example.com, *.example.com, an "
-            "IP address, or * for any host"
+            f"{host[:100]!r} is not a host; write a name such as api.example.com, *.example.com, "
+            "an IP address, or * for any host"
         )
     return name
 
@@ -127,8 +127,8 @@ def module_pattern(text: str) -> str:
     if text == ANY or all(_is_word(word) for word in text.removesuffix(".*").split(".")):
         return text
     raise ValueError(
-        f"{text[:100]!r} is no module; write a type such as http.request, a family such as http.*, "
-        "or * for any module"
+        f"{text[:100]!r} is not a module; write a type such as http.request, a family such as "
+        "http.*, or * for any module"
     )
 
 
@@ -276,7 +276,7 @@ def _workflow(text: str) -> None:
         UUID(text)
     except ValueError:
         raise ValueError(
-            f"{text[:100]!r} is no workflow's id; write its id, or * for any workflow"
+            f"{text[:100]!r} is not the id of a workflow; write its id, or * for any workflow"
         ) from None
 
 

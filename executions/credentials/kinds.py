@@ -188,7 +188,9 @@ def _of_kind(kind: str) -> Iterator[DefinitionProblem]:
     if kind not in KINDS:
         known = ", ".join(sorted(KINDS))
         yield DefinitionProblem(
-            "type", "unknown_type", f"{kind[:40]!r} is no type; there are: {known}."
+            "type",
+            "unknown_type",
+            f"{kind[:40]!r} is not a type of credential; known types: {known}.",
         )
 
 

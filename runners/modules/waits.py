@@ -64,8 +64,8 @@ class DelayInputs(ModuleInputs):
         None,
         max_length=64,
         description=(
-            "An instant in ISO 8601 with its zone, at most "
-            f"{MAX_DAYS} days ahead; one in the past is no wait."
+            f"An instant in ISO 8601 with its zone, at most {MAX_DAYS} days ahead; an instant in "
+            "the past does not wait."
         ),
         examples=["2027-01-31T08:00:00+01:00", "{{ input.shipAt }}"],
     )

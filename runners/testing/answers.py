@@ -85,7 +85,8 @@ def check_names(answers: Answers, graphs: Iterable[Graph], types: Iterable[str])
             near = get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise AssertionError(
-                f"answers name {name!r}, which is no task of the workflow and no module type{hint}"
+                f"answers name {name!r}, which is neither a task of the workflow nor a module "
+                f"type{hint}"
             )
 
 

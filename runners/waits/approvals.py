@@ -106,7 +106,7 @@ def _unknown(run_id: UUID) -> NotFound:
 def _not_waiting(run: Run, *, named: bool) -> str:
     if run.waits_for != WaitKind.APPROVAL:
         if not named:
-            return f"Run {run.pk} waits for no decision: its step is no approval."
+            return f"Run {run.pk} does not wait for a decision: its step is not an approval."
         return f"Step {run.step_path} waits for no decision: it is a {run.module}."
     answer: Any = run.wake or {}
     if answer.get("decision"):

@@ -291,8 +291,8 @@ def test_the_boundary_is_typed_in_and_any_host_is_a_warning(
     [
         ({"hosts": ""}, "Name the hosts that this credential may go to"),
         ({"hosts": "https://api.example.com/"}, "such as api.example.com"),
-        ({"hosts": "*", "modules": "no module!"}, "is no module"),
-        ({"hosts": "*", "workflows": "mine"}, "is no workflow"),
+        ({"hosts": "*", "modules": "no module!"}, "is not a module"),
+        ({"hosts": "*", "workflows": "mine"}, "is not the id of a workflow"),
         ({"hosts": "*", "workflows": "0190163d-8694-739b-aea5-966c26f8ad90"}, "no workflow"),
     ],
 )

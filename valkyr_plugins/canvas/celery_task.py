@@ -213,6 +213,6 @@ def _packed(task: str, what: str, value: Any) -> Any:
         return packed(value)
     except NoJsonError as error:
         raise StepError(
-            f"The task {task} {what} what is no JSON: {error}. Use numbers, texts, dates, lists "
-            "and mappings of them."
+            f"The task {task} {what} a value that is not JSON: {error}. Use numbers, texts, "
+            "dates, lists and mappings of them."
         ) from None

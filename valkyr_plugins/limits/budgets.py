@@ -58,7 +58,10 @@ def _check(budget: Budget) -> None:
         raise _refused("period", "unknown", f"{budget.period!r} is none of: {known}.")
     code = budget.currency
     if code and not (len(code) == 3 and code.isascii() and code.isalpha() and code.isupper()):
-        what = f"{code!r} is no currency; give three capitals, such as EUR, or nothing for tokens."
+        what = (
+            f"{code!r} is not a currency; use three capitals, such as EUR, or leave it empty for "
+            "tokens."
+        )
         raise _refused("currency", "unknown", what)
     amount = Decimal(budget.amount)
     if not (amount.is_finite() and 0 < amount <= MOST):

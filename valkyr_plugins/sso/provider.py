@@ -170,7 +170,7 @@ def _let_go() -> None:
 
 def _discovered(document: Any, issuer: str) -> dict[str, Any]:
     if not isinstance(document, dict):
-        raise ProviderTrouble("the discovery document is no JSON object")
+        raise ProviderTrouble("the discovery document is not a JSON object")
     if absent := [name for name in NEEDED if not isinstance(document.get(name), str)]:
         raise ProviderTrouble(f"the discovery document lacks {', '.join(absent)}")
     if document["issuer"] != issuer:

@@ -22,8 +22,8 @@ def registered_task(path: str) -> AnyTask:
         ) from error
     if not isinstance(found, Task):
         raise InvalidTask(
-            f"{path!r} is no task but {type(found).__name__}. Decorate the function with @task, "
-            "and keep the function's name for the result."
+            f"{path!r} is not a task but {type(found).__name__}. Decorate the function with "
+            "@task, and keep the function's name for the result."
         )
     return found
 

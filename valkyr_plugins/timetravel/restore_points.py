@@ -57,7 +57,7 @@ def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = Tr
     if run is None:
         raise NoSuchPoint(
             f"Step {step_path} of execution {execution.pk} has not ended well or been skipped, so "
-            f"it is no point to go back to. {_some(execution, DONE) if named else UNNAMED}"
+            f"it is not a point to go back to. {_some(execution, DONE) if named else UNNAMED}"
         )
     assert run.finished_at is not None
     return Point(run.finished_at, step_path, run.pk)

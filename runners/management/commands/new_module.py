@@ -128,8 +128,8 @@ def write(plan: ModuleFiles) -> None:
 def _check(type_name: str) -> None:
     if TYPE_NAME.fullmatch(type_name) is None:
         raise CommandError(
-            f"{type_name!r} is no type: expected two or more words with dots between, in small "
-            "letters, digits and _, such as shop.discount"
+            f"{type_name!r} is not a module type: expected two or more words with dots between, "
+            "in small letters, digits and _, such as shop.discount"
         )
     reserved = [word for word in type_name.split(".") if keyword.iskeyword(word)]
     if reserved:

@@ -59,7 +59,7 @@ class ImagePart(ModuleInputs):
         try:
             image = base64.b64decode(data, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise ValueError(f"this is no Base64: {error}") from error
+            raise ValueError(f"this is not valid Base64: {error}") from error
         return f"data:{_media_type(image)};base64,{data}"
 
     @model_validator(mode="after")

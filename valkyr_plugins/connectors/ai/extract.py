@@ -186,7 +186,7 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(_without_fence(text), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        message = f"the answer is no JSON: {error}"
+        message = f"the answer is not valid JSON: {error}"
         raise _Unfit(message, details=[{"field": "(all)", "message": message}]) from error
 
 

@@ -71,7 +71,7 @@ def checked_url(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or not plain:
         raise ValueError(
             "expected an address such as https://api.example.com/v1, without user, query or "
-            "fragment; a key belongs into the step's credential"
+            "fragment; put a key into the step's credential"
         )
     return url.rstrip("/")
 
@@ -84,7 +84,7 @@ def address(inputs: ProviderInputs) -> str:
     try:
         return checked_url(setting)
     except ValueError as error:
-        raise StepError(f"{BASE_URL} is no address of a provider: {error}") from error
+        raise StepError(f"{BASE_URL} is not the address of a provider: {error}") from error
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:

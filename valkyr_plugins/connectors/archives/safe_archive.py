@@ -132,7 +132,7 @@ def archive(data: bytes, bounds: Bounds, name_charset: str | None = None) -> Ite
         ) from error
     except BROKEN as error:
         raise StepError(
-            f"this is no zip archive that can be read, or not all of it: {str(error)[:200]}"
+            f"this is not a zip archive, or it is incomplete or damaged: {str(error)[:200]}"
         ) from error
 
 

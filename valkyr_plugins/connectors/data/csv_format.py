@@ -54,7 +54,8 @@ class CsvForm(ModuleInputs):
             raise ValueError(f"delimiter and quote do not go together: {error}") from error
         if self.delimiter == self.quote or {self.delimiter, self.quote} & set("\r\n"):
             raise ValueError(
-                "delimiter and quote do not go together: they must differ, and be no line end"
+                "delimiter and quote do not go together: they must differ, and must not be a "
+                "line end"
             )
         return self
 

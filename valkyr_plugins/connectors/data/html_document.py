@@ -206,7 +206,7 @@ class Document:
             nodes = within.css(part.compound)
         # selectolax raises an error of its own for a selector, of no public class.
         except Exception as error:
-            raise StepError(f"{part.compound[:100]!r} is no CSS selector: {error}") from error
+            raise StepError(f"{part.compound[:100]!r} is not a CSS selector: {error}") from error
         if within.parent is None or within.parent.is_document_node:
             return nodes
         return [node for node in nodes if node.mem_id != within.mem_id]

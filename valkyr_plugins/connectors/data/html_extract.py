@@ -139,7 +139,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
             {"html": "<p>x", "fields": {"a": "p[title"}},
             "'[' is not closed",
         ),
-        Bad("an invalid selector", {"html": "<p>x", "fields": {"a": "p$"}}, "no CSS selector"),
+        Bad("an invalid selector", {"html": "<p>x", "fields": {"a": "p$"}}, "not a CSS selector"),
         Bad(
             "a selector that would go back and forth for hours",
             {"html": "<div>" * 3_000, "fields": {"a": "a div div div div"}},

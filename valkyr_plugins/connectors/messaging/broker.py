@@ -193,4 +193,4 @@ def _decoded(encoded: str) -> bytes:
     try:
         return base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise StepError(f"base64 is no Base64: {error}") from error
+        raise StepError(f"base64 is not valid Base64: {error}") from error

@@ -136,7 +136,7 @@ class QueuePublish(Module[QueuePublishInputs]):
         Bad(
             "a body of 2 MiB", lambda: {"queue": "a", "text": "x" * 2**21}, "1,048,576 is the most"
         ),
-        Bad("invalid Base64", {"queue": "a", "base64": "!"}, "base64 is no Base64"),
+        Bad("invalid Base64", {"queue": "a", "base64": "!"}, "base64 is not valid Base64"),
         Bad("half a character", {"queue": "a", "text": "\ud800"}, "half a character at 0"),
         Bad(
             "a header in the way",

@@ -171,7 +171,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     }
     bad_inputs = (
         Bad("a page that is not JSON", {"url": "{server}/invalid-utf8", "strategy": "link"},
-            "page 1 is no JSON", needs="http"),
+            "page 1 is not JSON", needs="http"),
         Bad("the same next page forever",
             {"url": "{server}/same-page", "strategy": "next", "next": "next", "items": "items"},
             "was read already", needs="http"),

@@ -205,8 +205,8 @@ def _utf8(text: str, what: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise StepError(
-            f"{what} holds a lone surrogate at character {error.start}, which is no text: "
-            "decode what it was made of with errors='replace'"
+            f"{what} holds a lone surrogate at character {error.start}, which is not text: decode "
+            "what it was made of with errors='replace'"
         ) from None
 
 

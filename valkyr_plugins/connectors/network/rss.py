@@ -106,9 +106,9 @@ class RssRead(Module[RssReadInputs]):
         "limit": 20,
     }
     bad_inputs = (
-        Bad("a page that is not a feed", {"url": "{server}/page"}, "is no feed", needs="http"),
-        Bad("JSON", {"url": "{server}/good"}, "is no feed", needs="http"),
-        Bad("nothing", {"url": "{server}/empty"}, "is no feed", needs="http"),
+        Bad("a page that is not a feed", {"url": "{server}/page"}, "is not a feed", needs="http"),
+        Bad("JSON", {"url": "{server}/good"}, "is not a feed", needs="http"),
+        Bad("nothing", {"url": "{server}/empty"}, "is not a feed", needs="http"),
         Bad("a feed that never ends", {"url": "{server}/endless"}, "raise maxBytes", needs="http"),
         Bad("64 KiB that unpack to 64 MiB", {"url": "{server}/gzip-bomb"}, "raise maxBytes",
             needs="http"),

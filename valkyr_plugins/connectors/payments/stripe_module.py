@@ -21,7 +21,7 @@ def api_base() -> str:
     base = settings().stripe_api_base.rstrip("/") or STRIPE
     if not _is_address(base):
         raise StepError(
-            f"{API_BASE} holds {base[:200]!r}, which is no address such as {STRIPE}: an "
+            f"{API_BASE} holds {base[:200]!r}, which is not an address such as {STRIPE}: an "
             "administrator fixes or unsets it"
         )
     return base
@@ -133,7 +133,7 @@ def plain(found: Any, what: str) -> Mapping[str, Any]:
     """Return Stripe's answer as a mapping; raises StepError if it is not an object of its API."""
     value = found.to_dict() if hasattr(found, "to_dict") else found
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
-        raise StepError(f"Stripe's answer is no {what}: expected an object with an id")
+        raise StepError(f"Stripe's answer is not a {what}: expected an object with an id")
     return value
 
 

@@ -136,7 +136,7 @@ def _resolved(host: str, port: int) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError as error:
-        raise StepError(f"{host[:100]!r} is no host name") from error
+        raise StepError(f"{host[:100]!r} is not a host name") from error
     except OSError as error:
         raise StepError(
             f"{host} could not be resolved: {error.strerror}", ErrorType.TRANSIENT

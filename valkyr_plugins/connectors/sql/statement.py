@@ -82,7 +82,7 @@ def _require_names(wanted: set[str], given: set[str]) -> None:
     if missing:
         raise StepError(
             f"the statement names :{', :'.join(missing)[:200]}, which params does not hold; write "
-            "a colon that is no parameter as \\:"
+            "a colon that is not a parameter as \\:"
         )
     if unknown:
         raise StepError(

@@ -26,7 +26,7 @@ def when(condition: object, **options: Any) -> AbstractContextManager[None]:
     facts = facts_of(condition)
     if facts is not None and facts.outcomes is not None and facts.outcomes[1]:
         if options:
-            raise TracingError("a branch on how a step ended is no task, so it has no options")
+            raise TracingError("a branch on a step's outcome is not a task, so it has no options")
         return _side_branch(tracing().edges_from(condition))
     if facts is None and not (isinstance(condition, str) and "{{" in condition):
         raise TracingError(

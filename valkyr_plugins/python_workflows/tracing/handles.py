@@ -23,7 +23,7 @@ INSTEAD = {
     "for": "a handle cannot be iterated while the workflow is traced; write "
     "`each(items, step)` for steps, `filters.map(…)` for values",
     "len": "the length of a handle is not known yet; write `filters.length(…)`",
-    "int": "a handle is no number yet; write `filters.int(…)` or `filters.float(…)`",
+    "int": "a handle is not a number; write `filters.int(…)` or `filters.float(…)`",
     "set": "a handle cannot be changed; make a new value, or use `variables(…)`",
     "await": "a step is not awaited in a workflow; its call gives a handle at once",
 }

@@ -37,9 +37,7 @@ def tracing() -> "Trace":
     """Return the active trace; raises TracingError if there is none."""
     found = _CURRENT.get()
     if found is None:
-        raise TracingError(
-            "this belongs into a function decorated with @workflow; outside nothing is traced"
-        )
+        raise TracingError("use this only in a function decorated with @workflow")
     return found
 
 

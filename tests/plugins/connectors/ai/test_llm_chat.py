@@ -260,7 +260,7 @@ def test_a_step_that_is_not_wanted_any_more_stops_listening(run, step_context):
 def test_the_address_of_the_installation_must_be_one(run, monkeypatch):
     monkeypatch.setenv("VALKYR_LLM_BASE_URL", "api.example.com")
 
-    assert "VALKYR_LLM_BASE_URL is no address" in failure(run, "echo").message
+    assert "VALKYR_LLM_BASE_URL is not the address" in failure(run, "echo").message
 
 
 def test_a_circuit_is_the_models(llm):
