@@ -138,7 +138,7 @@ ASLEEP: dict[str, str] = {
     WaitKind.APPROVAL: lazy("awaits approval"),
     WaitKind.EVENT: lazy("awaits event"),
     WaitKind.CALLBACK: lazy("awaits callback"),
-    WaitKind.CHILD: lazy("awaits child"),
+    WaitKind.CHILD: lazy("awaits child execution"),
     WaitKind.CIRCUIT: lazy("circuit open"),
     WaitKind.QUOTA: lazy("over quota"),
 }
