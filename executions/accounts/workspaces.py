@@ -35,7 +35,10 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
     """
     slug = slug or slugify(name)[:80].strip("-")
     if not slug:
-        message = f"No slug can be made from {name[:40]!r}; give one of letters, digits, hyphens."
+        message = (
+            f"No slug can be derived from {name[:40]!r}. Enter a slug of letters, "
+            "digits and hyphens."
+        )
         raise WithProblems("Not valid: slug.", [DefinitionProblem("slug", "required", message)])
     workspace = Workspace(name=name, slug=slug, tier=tier, created_at=database_now())
     try:

@@ -243,7 +243,7 @@ def _of_list(name: str, given: Any) -> Iterator[DefinitionProblem]:
         yield DefinitionProblem(name, "required", NO_HOSTS)
         return
     if not 1 <= len(given) <= MOST:
-        message = f'Give 1 to {MOST} entries; found {len(given)}. ["*"] is any.'
+        message = f'Expected 1 to {MOST} entries; found {len(given)}. ["*"] allows any.'
         yield DefinitionProblem(name, "count", message)
         return
     for index, text in enumerate(given):

@@ -218,7 +218,7 @@ def _of_names(kind: str, names: set[str]) -> Iterator[DefinitionProblem]:
     elif not 1 <= len(names) <= MOST_FIELDS:
         found = len(names)
         yield DefinitionProblem(
-            "fields", "count", f"Give 1 to {MOST_FIELDS} fields; found {found}."
+            "fields", "count", f"Expected 1 to {MOST_FIELDS} fields; found {found}."
         )
 
 

@@ -142,7 +142,7 @@ class Delay(WaitingModule):
             wait = Wait(WaitKind.TIMER, until=until)
         if left > MAX_SECONDS + CLOCKS_APART:
             raise StepError(
-                f"{inputs.until} is {left / 86_400:.0f} days ahead; at most {MAX_DAYS} days may be"
+                f"{inputs.until} is {left / 86_400:.0f} days ahead; the maximum is {MAX_DAYS} days"
             )
         return wait if left > 0 else DelayOutputs(waited_seconds=0.0)
 

@@ -21,7 +21,7 @@ class Turns:
 
     def __init__(self, answers: tuple[Any, ...]) -> None:
         if not answers:
-            raise ValueError("in_turn() needs an answer at least")
+            raise ValueError("in_turn() needs at least one answer")
         self._left = list(answers)
 
     def next(self) -> Any:

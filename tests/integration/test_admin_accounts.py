@@ -207,7 +207,7 @@ def test_a_superuser_makes_archives_and_restores_a_workspace(
     assert made.archived_at is None
     refused = boss.post(f"{PAGES}/tier/{tier.pk}/delete-tier/", asked, follow=True)
 
-    assert "Workspaces are on tier 'small' (team-a)" in _said(refused)
+    assert "Workspaces use tier 'small' (team-a)" in _said(refused)
     actions: Any = Activity.objects.filter(object_type__in=("Tier", "Workspace"))
     actions = actions.order_by("pk").values_list("action", flat=True)
     assert list(actions) == [

@@ -322,7 +322,7 @@ def _locked(rule_id: UUID) -> AlertRule:
 
 def _refuse(problems: list[DefinitionProblem]) -> None:
     if problems:
-        raise AlertRuleRefused("The alert rule cannot be as asked.", problems)
+        raise AlertRuleRefused("The alert rule is not valid.", problems)
 
 
 def _audit(actor: Actor, action: str, rule: AlertRule, **what: Any) -> None:

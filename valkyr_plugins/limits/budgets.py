@@ -65,12 +65,12 @@ def _check(budget: Budget) -> None:
         raise _refused("currency", "unknown", what)
     amount = Decimal(budget.amount)
     if not (amount.is_finite() and 0 < amount <= MOST):
-        raise _refused("amount", "out_of_range", f"Give more than 0 and at most {MOST:,f}.")
+        raise _refused("amount", "out_of_range", f"Expected more than 0 and at most {MOST:,f}.")
     if not code and amount != amount.to_integral_value():
         raise _refused("amount", "not_whole", "A budget of tokens is a whole number of them.")
     soft = budget.soft_percent
     if soft is not None and not 1 <= soft <= 100:
-        raise _refused("softPercent", "out_of_range", "Give 1 to 100, or null to be told nothing.")
+        raise _refused("softPercent", "out_of_range", "Expected 1 to 100, or null for no warning.")
 
 
 def _refused(path: str, code: str, message: str) -> BudgetRefused:

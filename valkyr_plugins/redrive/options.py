@@ -87,7 +87,7 @@ def check(wish: RedriveOptions) -> None:
     """Raise InvalidRedrive with every problem of the options."""
     problems = [*_what(wish), *_how_fast(wish)]
     if problems:
-        raise InvalidRedrive("The redrive cannot be made like this.", problems)
+        raise InvalidRedrive("The redrive's options are not valid.", problems)
 
 
 def _what(wish: RedriveOptions) -> Iterator[DefinitionProblem]:

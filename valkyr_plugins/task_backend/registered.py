@@ -33,5 +33,5 @@ def check_registered(task: AnyTask) -> None:
     if registered_task(task.module_path).func is not task.func:
         raise InvalidTask(
             f"The path {task.module_path!r} leads to another task than the one enqueued. Give "
-            "each task function a name of its own in its module."
+            "each task function of a module its own name."
         )

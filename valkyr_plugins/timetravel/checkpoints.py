@@ -129,6 +129,6 @@ def _leave_room(execution_id: UUID) -> None:
     count = manual.count()
     if count >= MAX_MANUAL:
         raise TooManyCheckpoints(
-            f"Execution {execution_id} has {count} checkpoints taken by hand; at most "
-            f"{MAX_MANUAL} are kept. Any finished step is a point to go back to without one."
+            f"Execution {execution_id} has {count} manual checkpoints, the maximum of "
+            f"{MAX_MANUAL}. You can roll back to any finished step without a checkpoint."
         )

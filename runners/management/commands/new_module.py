@@ -133,6 +133,6 @@ def _check(type_name: str) -> None:
         )
     reserved = [word for word in type_name.split(".") if keyword.iskeyword(word)]
     if reserved:
-        raise CommandError(f"{reserved[0]!r} is a word of Python's own; choose another")
+        raise CommandError(f"{reserved[0]!r} is a keyword of Python; choose another word")
     if type_name in registry.names():
-        raise CommandError(f"a module of type {type_name!r} is there already; choose another")
+        raise CommandError(f"a module of type {type_name!r} already exists; choose another")

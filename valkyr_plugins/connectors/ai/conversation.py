@@ -65,7 +65,7 @@ class ImagePart(ModuleInputs):
     @model_validator(mode="after")
     def _one_source(self) -> "ImagePart":
         if (self.image_url is None) == (self.image_base64 is None):
-            raise ValueError("give one of imageUrl and imageBase64")
+            raise ValueError("set either imageUrl or imageBase64")
         return self
 
     def wire(self) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class Message(ModuleInputs):
         if self.tool_calls and self.role != "assistant":
             raise ValueError("toolCalls belong to a message of the role assistant")
         if not (self.content or self.tool_calls or self.role == "tool"):
-            raise ValueError("the message is empty: give content")
+            raise ValueError("the message is empty: set content")
         return self
 
     def wire(self) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class LlmExtract(LlmModule[ExtractInputs]):
             "a schema that refers to what it does not hold",
             {"model": "valid", "messages": "Hello", "baseUrl": "{server}",
              "schema": {"$ref": "https://schemas.example.com/order.json"}},
-            "the schema refers to something it does not hold",
+            "the schema has a reference to a missing definition",
             needs="llm",
         ),
         Bad(

@@ -128,7 +128,7 @@ def archive(data: bytes, bounds: Bounds, name_charset: str | None = None) -> Ite
             yield Archive(opened, bounds)
     except UnicodeError as error:
         raise StepError(
-            "a name in the archive is not text in its charset: give nameCharset, such as cp932"
+            "a name in the archive is not valid in its charset: set nameCharset, such as cp932"
         ) from error
     except BROKEN as error:
         raise StepError(

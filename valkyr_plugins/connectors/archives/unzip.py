@@ -75,7 +75,7 @@ class ArchiveUnzipInputs(StoreInputs):
     @model_validator(mode="after")
     def _one_archive(self) -> "ArchiveUnzipInputs":
         if (self.path is None) == (self.content is None):
-            raise ValueError("give either path or content")
+            raise ValueError("set either path or content")
         return self
 
 
@@ -189,7 +189,9 @@ def _data(inputs: ArchiveUnzipInputs, opened: Stores) -> bytes:
     store, place = opened.at(inputs.path)
     data, _ = store.read(place, 0, MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise StepError(f"{inputs.path!r} holds more than {MAX_BYTES} bytes, the most for archives")
+        raise StepError(
+            f"{inputs.path!r} holds more than {MAX_BYTES} bytes, the maximum for archives"
+        )
     return data
 
 

@@ -63,9 +63,9 @@ class CsvParseInputs(CsvForm):
     @model_validator(mode="after")
     def _one_source(self) -> "CsvParseInputs":
         if sum(source is not None for source in (self.text, self.path, self.batch)) != 1:
-            raise ValueError("give exactly one of text, path and batch")
+            raise ValueError("set exactly one of text, path and batch")
         if self.batch_size is not None and self.path is None:
-            raise ValueError("batchSize goes with path: only a file is cut into batches")
+            raise ValueError("batchSize needs path: only a file can be split into batches")
         return self
 
 

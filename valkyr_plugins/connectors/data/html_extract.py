@@ -189,7 +189,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
 
         document = Document(checked_text(inputs.html, "the HTML"))
         if document.root is None:
-            raise StepError("the HTML holds no element")
+            raise StepError("the HTML has no element")
         return Result({"data": _Reader(document, ctx).record(inputs.fields, document.root)})
 
 

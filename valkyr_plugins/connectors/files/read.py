@@ -127,7 +127,7 @@ class FileRead(Module[FileReadInputs]):
         if len(data) > inputs.max_bytes:
             raise StepError(
                 f"{inputs.path!r} holds more than {inputs.max_bytes} bytes (maxBytes): read it in "
-                "ranges (start, length), or allow more"
+                "ranges (start, length), or raise maxBytes"
             )
         content = decoded(data, inputs.encoding, inputs.charset, inputs.path)
         outputs = FileReadOutputs(

@@ -256,7 +256,7 @@ def permitted_addresses(host: str, port: int) -> list[str]:
     if addresses and not permitted:
         raise StepError(
             f"{host} is at {', '.join(addresses[:4])}, a private or special address, which HTTP "
-            f"steps may not reach: use a public address, or let an administrator add its range "
+            "steps cannot reach: use a public address, or ask an administrator to add its range "
             f"to {ALLOWED_NETWORKS}"
         )
     return among(host, port, permitted)

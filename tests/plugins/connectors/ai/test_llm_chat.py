@@ -91,7 +91,7 @@ def test_without_a_credential_no_key_is_sent(run, llm, monkeypatch):
         ("broke", ErrorType.PERMANENT, "no credit left"),
         ("locked", ErrorType.PERMANENT, "refused the key"),
         ("filtered", ErrorType.PERMANENT, "content filter"),
-        ("filtered-later", ErrorType.PERMANENT, "cut its answer off by its content filter"),
+        ("filtered-later", ErrorType.PERMANENT, "stopped its answer because of its content filter"),
         ("down", ErrorType.TRANSIENT, "answered 503"),
         ("unknown", ErrorType.PERMANENT, "check model and baseUrl"),
         ("elsewhere", ErrorType.PERMANENT, "sends elsewhere (307)"),
